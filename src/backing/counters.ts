@@ -1,0 +1,152 @@
+/**
+ * Port 2 of 2: the hot counters that decide admission. `embedded/counters.ts` keeps them in Maps, `distributed/counters.ts`
+ * in Redis through Lua scripts; test/contracts/counters.ts demands the same replies of both.
+ *
+ * Counters are a copy: PostgreSQL is the truth, and a workspace whose counters are missing, or stem from before a restart
+ * of the store, is "not ready" until `load` wrote it again. One time rules them: the store's own clock.
+ *
+ * Keys of a workspace (all with the tag {w}, so that scripts stay within one slot of a Redis Cluster):
+ *   {w}:a        hash  run, bal, seq, resv; per month m  ws:m wq:m wr:m; per key k and month m  ks:k:m kq:k:m kr:k:m
+ *                      (bal posted balance, seq its ledger sequence, resv open holds; s spent, q version of s, r held)
+ *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
+ *   {w}:r        hash  generation → fingerprint|amount|key|month|admitted at|deadline
+ *   {w}:x        zset  generation by deadline
+ *   {w}:t:<gen>  string with a life of 60 s: how it was resolved (a late admit finds it and is refused)
+ */
+import type { NanoUsd } from "../kernel/money.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
+import type { Month } from "../kernel/clock.ts";
+
+export interface AdmitRequest {
+  generation: GenerationId;
+  workspace: WorkspaceId;
+  key: KeyId;
+  /** Same id with another fingerprint is a conflict. Hexadecimal. */
+  fingerprint: string;
+  requestsPerMinute: number;
+  /** Maximum cost, rounded up. */
+  amount: NanoUsd;
+  /** null: no limit. */
+  keyLimit: NanoUsd | null;
+  workspaceLimit: NanoUsd | null;
+  /** Why the model cannot be called, looked at after the rate window and before the money; null: it can. */
+  modelRefusal: string | null;
+  /** Refused when the store's clock is past this; null: no deadline. Milliseconds of the store's clock. */
+  deadline: number | null;
+}
+
+/** The rate window of the key after this decision. */
+export interface RateWindow {
+  remaining: number;
+  /** Until the oldest counted request leaves the window; 0 when none is counted. */
+  resetMs: number;
+}
+
+export type AdmitReply =
+  /** Reserved. `replay`: this very generation was admitted before and still is. */
+  | { outcome: "admitted"; at: number; amount: NanoUsd; available: NanoUsd; window: RateWindow; replay: boolean }
+  /** `retryAfterMs`: exact wait until the oldest counted request leaves the window, at least 1. */
+  | { outcome: "rate_limited"; retryAfterMs: number; window: RateWindow }
+  | { outcome: "model_refused"; reason: string; window: RateWindow }
+  /** `available`: balance minus holds; `balance` tells whether waiting for holds could help. */
+  | { outcome: "insufficient_credit"; available: NanoUsd; balance: NanoUsd; window: RateWindow }
+  /** `headroom`: what the limit would still allow. */
+  | { outcome: "key_spend_limit_exceeded"; headroom: NanoUsd; window: RateWindow }
+  | { outcome: "account_spend_limit_exceeded"; headroom: NanoUsd; window: RateWindow }
+  /** Resolved before: settled, void, expired or unknown. */
+  | { outcome: "already_resolved"; as: string }
+  | { outcome: "conflict" }
+  /** The deadline has passed. */
+  | { outcome: "late" }
+  /** The store's clock is outside the month of the batch: recompute with this time. */
+  | { outcome: "wrong_month"; now: number }
+  | { outcome: "not_ready"; what: "workspace" | "key" };
+
+export interface AdmitBatch {
+  /** The UTC month that the batch believes in; the store checks it by its own clock. */
+  month: Month;
+  requests: AdmitRequest[];
+}
+
+export interface AdmitBatchReply {
+  /** The store's clock in milliseconds. */
+  now: number;
+  replies: AdmitReply[];
+}
+
+export type Resolution = "settled" | "void" | "expired" | "unknown";
+
+export interface Resolve {
+  workspace: WorkspaceId;
+  generation: GenerationId;
+  as: Resolution;
+}
+
+/** Absolute values of the ledger, fenced: an older version never overwrites a newer one. */
+export interface AccountPush {
+  workspace: WorkspaceId;
+  balance: NanoUsd;
+  /** Ledger sequence that `balance` belongs to; also the version of `months`. */
+  sequence: bigint;
+  months: { month: Month; spent: NanoUsd }[];
+}
+
+export interface KeyMonthPush {
+  workspace: WorkspaceId;
+  key: KeyId;
+  month: Month;
+  spent: NanoUsd;
+  version: bigint;
+}
+
+export interface ResolveBatch {
+  resolve: Resolve[];
+  accounts: AccountPush[];
+  keyMonths: KeyMonthPush[];
+}
+
+export interface Hold {
+  generation: GenerationId;
+  fingerprint: string;
+  amount: NanoUsd;
+  key: KeyId;
+  month: Month;
+  admittedAt: number;
+  deadline: number;
+}
+
+export interface WorkspaceLoad {
+  account: AccountPush;
+  holds: Hold[];
+  /** Admission times of the last minute, to be merged with what the store has: per time the larger count stays. */
+  windows: { key: KeyId; times: number[] }[];
+}
+
+export interface Position {
+  /** Balance, holds and available credit; null when the workspace is not ready. */
+  account: { balance: NanoUsd; reserved: NanoUsd; available: NanoUsd; sequence: bigint } | null;
+  /** What the key's charges of the month sum up to; null when not loaded. */
+  keySpent: NanoUsd | null;
+}
+
+/** The store could not be reached in time. What was sent may have been done. */
+export class CountersUnavailableError extends Error {
+  override name = "CountersUnavailableError";
+}
+
+export interface Counters extends AsyncDisposable {
+  /** Decides each request in order, each atomically. A refusal changes nothing. Throws CountersUnavailableError: outcome unknown. */
+  admitMany(batch: AdmitBatch): Promise<AdmitBatchReply>;
+  /** The one releaser of holds: settle, void, expire, unknown; and the fenced push. Idempotent. Returns what each resolve freed. */
+  resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
+  /** Makes a workspace ready. Does nothing when it already is (two loaders race: the first wins). Holds with a tombstone stay out. */
+  load(load: WorkspaceLoad): Promise<void>;
+  /** The holds the store has of a workspace, ready or not. */
+  holds(workspace: WorkspaceId): Promise<Hold[]>;
+  /** Holds whose deadline has passed by the store's clock, at most `limit`. */
+  overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]>;
+  /** `month` null: the current one of the store's clock. */
+  read(workspace: WorkspaceId, key: KeyId | null): Promise<Position & { now: number }>;
+  /** The store's clock; also the test of whether it answers. */
+  now(): Promise<number>;
+}

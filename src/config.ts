@@ -1,0 +1,134 @@
+/** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
+import { Secret } from "./kernel/secret.ts";
+import { streamDurationMsDefault } from "./limits/constants.ts";
+
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+export interface Clocks {
+  connectMs: number;
+  firstByteMs: number;
+  idleMs: number;
+  streamMs: number;
+  bodyMs: number;
+}
+
+export type Backends = { mode: "embedded" } | { mode: "distributed"; databaseUrl: Secret; natsUrl: Secret; redisUrl: Secret };
+
+export interface Config {
+  port: number;
+  host: string;
+  /** null: the gateway's own port, workers none. */
+  metricsPort: number | null;
+  dataDir: string;
+  backends: Backends;
+  /** Names the operations and the key prefix. */
+  slug: string;
+  catalogDir: string;
+  /** base64 keys of 32 bytes, the first one seals; null: embedded makes one. */
+  secretsKeys: Secret[] | null;
+  /** null: made in the data folder on first start. */
+  operatorToken: Secret | null;
+  sandbox: boolean;
+  clocks: Clocks;
+  logLevel: string;
+  /** Our key for a provider, by the name in its `key_env`. */
+  providerKey(name: string): Secret | null;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** @throws ConfigError naming the variable and what it takes */
+export function readConfig(environment: Environment = process.env): Config {
+  const backends = readBackends(environment);
+  const distributed = backends.mode === "distributed";
+  const secretsKeys = readSecretsKeys(environment);
+  if (distributed && secretsKeys === null) {
+    throw new ConfigError("SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes");
+  }
+  return {
+    port: integer(environment, "PORT", 8080, 0, 65_535),
+    host: text(environment, "HOST", "127.0.0.1"),
+    metricsPort: environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null,
+    dataDir: text(environment, "DATA_DIR", "./.weir"),
+    backends,
+    slug: matching(environment, "SERVICE_SLUG", "platform", /^[a-z][a-z0-9-]{0,31}$/, "lower-case letters, digits and hyphens, a letter first"),
+    catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
+    secretsKeys,
+    operatorToken: secret(environment, "OPERATOR_TOKEN"),
+    sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
+    clocks: {
+      connectMs: milliseconds(environment, "CONNECT_TIMEOUT_MS", 5_000),
+      firstByteMs: milliseconds(environment, "FIRST_BYTE_TIMEOUT_MS", 120_000),
+      idleMs: milliseconds(environment, "IDLE_TIMEOUT_MS", 300_000),
+      streamMs: milliseconds(environment, "STREAM_DURATION_MS", streamDurationMsDefault),
+      bodyMs: milliseconds(environment, "BODY_TIMEOUT_MS", 30_000),
+    },
+    logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
+    providerKey: (name) => secret(environment, name),
+  };
+}
+
+function readBackends(environment: Environment): Backends {
+  const names = ["DATABASE_URL", "NATS_URL", "REDIS_URL"] as const;
+  const [databaseUrl, natsUrl, redisUrl] = names.map((name) => secret(environment, name));
+  if (databaseUrl && natsUrl && redisUrl) {
+    for (const [name, value] of [["DATABASE_URL", databaseUrl], ["NATS_URL", natsUrl], ["REDIS_URL", redisUrl]] as const) {
+      if (!URL.canParse(value.reveal())) throw new ConfigError(`${name} is not a URL`);
+    }
+    return { mode: "distributed", databaseUrl, natsUrl, redisUrl };
+  }
+  const given = names.filter((name) => environment[name]);
+  if (given.length === 0) return { mode: "embedded" };
+  const missing = names.filter((name) => !environment[name]);
+  throw new ConfigError(
+    `${given.join(" and ")} set without ${missing.join(" and ")}: set all three for a fleet or none for one process, ` +
+      "for counters in one process beside a shared ledger would let two gateways spend the same credit",
+  );
+}
+
+function readSecretsKeys(environment: Environment): Secret[] | null {
+  const value = environment["SECRETS_KEY"];
+  if (!value) return null;
+  const keys = value.split(/[\s,]+/).filter((key) => key !== "");
+  if (keys.length === 0 || keys.some((key) => Buffer.from(key, "base64").length !== 32)) {
+    throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
+  }
+  return keys.map((key) => new Secret(key));
+}
+
+function text(environment: Environment, name: string, fallback: string): string {
+  return environment[name] || fallback;
+}
+
+function secret(environment: Environment, name: string): Secret | null {
+  const value = environment[name];
+  return value ? new Secret(value) : null;
+}
+
+function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {
+  const value = environment[name];
+  if (!value) return fallback;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < min || number > max) {
+    throw new ConfigError(`${name} is "${value}": a whole number from ${min} to ${max} is needed`);
+  }
+  return number;
+}
+
+function milliseconds(environment: Environment, name: string, fallback: number): number {
+  return integer(environment, name, fallback, 1, 86_400_000);
+}
+
+function matching(environment: Environment, name: string, fallback: string, pattern: RegExp, words: string): string {
+  const value = text(environment, name, fallback);
+  if (!pattern.test(value)) throw new ConfigError(`${name} is "${value}": it takes ${words}`);
+  return value;
+}
+
+function oneOf(environment: Environment, name: string, fallback: string, values: readonly string[]): string {
+  const value = text(environment, name, fallback);
+  if (!values.includes(value)) throw new ConfigError(`${name} is "${value}": it takes ${values.join(", ")}`);
+  return value;
+}

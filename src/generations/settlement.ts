@@ -1,0 +1,40 @@
+/** The event that ends a generation: from the front's spool over the bus into the ledger. Amounts and prices are decimal strings. */
+import { Type, type Static } from "@sinclair/typebox";
+
+const Count = Type.Integer({ minimum: 0 });
+const Amount = Type.String({ pattern: "^\\d{1,19}$" });
+
+export const Settlement = Type.Object({
+  generation: Type.String({ pattern: "^gen-[a-z2-7]{26}$" }),
+  request: Type.String(),
+  workspace: Type.String(),
+  key: Type.String(),
+  month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
+  /** settled: the answer ended, well or not. unknown: its front died and nobody can tell; charged 0 and reported. */
+  outcome: Type.Union([Type.Literal("settled"), Type.Literal("unknown"), Type.Literal("expired")]),
+  reserved: Amount,
+  /** Milliseconds: admission by the counters' clock. */
+  admittedAt: Count,
+  model: Type.String(),
+  provider: Type.String(),
+  /** Pico-USD per token of the route that served. */
+  prices: Type.Object({ input: Amount, output: Amount, cacheRead: Amount, cacheWrite: Amount }),
+  usage: Type.Object({
+    promptTokens: Count,
+    cachedTokens: Count,
+    cacheWriteTokens: Count,
+    completionTokens: Count,
+    reasoningTokens: Count,
+  }),
+  usageEstimated: Type.Boolean(),
+  status: Type.Integer({ minimum: 100, maximum: 599 }),
+  code: Type.Union([Type.String(), Type.Null()]),
+  streamed: Type.Boolean(),
+  firstTokenMs: Type.Union([Count, Type.Null()]),
+  durationMs: Count,
+});
+export type Settlement = Static<typeof Settlement>;
+
+/** Several settlements under one id: `batch` is confirmed as a whole by the topic "settled". */
+export const SettlementBatch = Type.Object({ batch: Type.String(), settlements: Type.Array(Settlement, { minItems: 1 }) });
+export type SettlementBatch = Static<typeof SettlementBatch>;

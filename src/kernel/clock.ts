@@ -1,0 +1,66 @@
+/** Time comes through a Clock, so that rules about time are tested without waiting. */
+
+export interface Clock {
+  /** Wall clock in milliseconds since the epoch, UTC. */
+  now(): number;
+  /** Monotonic milliseconds; only differences mean something. */
+  monotonic(): number;
+  /** Calls back once, `ms` from now. Returns what cancels it. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export class DeadlineError extends Error {
+  override name = "DeadlineError";
+}
+
+/** Waits `ms`, or until `signal` aborts; never rejects. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const finish = () => {
+      cancel();
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const cancel = clock.after(ms, finish);
+    signal?.addEventListener("abort", finish);
+  });
+}
+
+/**
+ * The promise's own outcome, or DeadlineError after `ms`. The promise itself goes on: its outcome is then unknown.
+ * @param what named in the error, such as "Redis script"
+ */
+export function withDeadline<T>(clock: Clock, ms: number, what: string, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(new DeadlineError(`${what} did not end within ${ms} ms`)));
+    promise.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** A UTC calendar month such as `2026-11`. */
+export type Month = string;
+
+export function monthOf(ms: number): Month {
+  return new Date(ms).toISOString().slice(0, 7);
+}
+
+/** First millisecond of the month and of the next one. */
+export function monthBounds(month: Month): { startMs: number; endMs: number } {
+  const [year = 0, number = 1] = month.split("-").map(Number);
+  return { startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
+}
+
+/** ISO 8601 in UTC with Z. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,103 @@
+/** The inference API's error table: the one place that knows a code's status, type, retry and message. */
+
+export type ErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "insufficient_quota"
+  | "permission_error"
+  | "rate_limit_error"
+  | "api_error";
+
+interface ErrorRow {
+  status: number;
+  type: ErrorType;
+  /** What `x-should-retry` says: absent where the official SDKs' own rule by status is right. */
+  shouldRetry?: boolean;
+  message: string;
+}
+
+/** code → status, type, retry and default message. Tested against docs/errors.md. */
+export const errorTable = {
+  invalid_request: row(400, "The request is not valid"),
+  unsupported_parameter: row(400, "The request uses a parameter that is not supported"),
+  upstream_rejected: row(400, "The provider rejected the request; change it before trying again"),
+  invalid_api_key: row(
+    401,
+    "The API key is invalid, revoked or expired. Keys start with {prefix} and are sent as a Bearer token",
+  ),
+  insufficient_credit: row(402, "There is not enough credit for the maximum cost of this request; add credit or lower max_tokens"),
+  key_spend_limit_exceeded: row(402, "The request would pass this key's monthly spend limit"),
+  account_spend_limit_exceeded: row(402, "The request would pass the workspace's monthly spend limit"),
+  gateway_disabled: row(403, "The inference API is not enabled for this account"),
+  model_not_found: row(404, "There is no model with the id"),
+  request_too_large: row(413, "The request body is larger than 8 MiB"),
+  rate_limited: row(429, "Too many requests for this key", true),
+  upstream_rate_limited: row(429, "The provider is rate limiting; try again after the time in Retry-After", true),
+  internal_error: row(500, "An unexpected error occurred", true),
+  upstream_error: row(502, "The provider failed, was unreachable or broke off its answer", true),
+  upstream_auth: row(502, "The provider refused the service's own credentials", false),
+  model_unavailable: row(503, "The model cannot be called at present", false),
+  auth_unavailable: row(503, "API keys cannot be checked at present; try again shortly", true),
+  billing_unavailable: row(503, "Credit cannot be checked at present; try again shortly", true),
+  upstream_timeout: row(504, "The provider did not answer in time", true),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+const typeByStatus: Record<number, ErrorType> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "insufficient_quota",
+  403: "permission_error",
+  404: "invalid_request_error",
+  413: "invalid_request_error",
+  429: "rate_limit_error",
+};
+
+function row(status: number, message: string, shouldRetry?: boolean): ErrorRow {
+  const type = typeByStatus[status] ?? "api_error";
+  return shouldRetry === undefined ? { status, type, message } : { status, type, message, shouldRetry };
+}
+
+export interface GatewayErrorOptions {
+  /** The offending field, such as `model` or `messages[0].content`. */
+  param?: string | undefined;
+  /** Replaces the table's message. Written by us, never a provider's text. */
+  message?: string | undefined;
+  /** Further headers of the answer. */
+  headers?: Record<string, string> | undefined;
+  /** Replaces the table's `x-should-retry`. */
+  shouldRetry?: boolean | undefined;
+  cause?: unknown;
+}
+
+/** An answer of the inference API other than success; thrown anywhere, written once by `errorResponse`. */
+export class GatewayError extends Error {
+  override name = "GatewayError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly param: string | null;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
+    const entry: ErrorRow = errorTable[code];
+    super(options.message ?? entry.message, { cause: options.cause });
+    this.code = code;
+    this.status = entry.status;
+    this.type = entry.type;
+    this.param = options.param ?? null;
+    const shouldRetry = options.shouldRetry ?? entry.shouldRetry;
+    this.headers = { ...(shouldRetry === undefined ? {} : { "x-should-retry": String(shouldRetry) }), ...options.headers };
+  }
+}
+
+/** The body `{error: {message, type, code, param}}` of the specification. */
+export function errorBody(error: GatewayError): { error: { message: string; type: ErrorType; code: ErrorCode; param: string | null } } {
+  return { error: { message: error.message, type: error.type, code: error.code, param: error.param } };
+}
+
+/** Writes an error as an HTTP answer; `headers` are those of the request's own progress (ids, rate window). */
+export function errorResponse(error: GatewayError, headers: Record<string, string> = {}): Response {
+  return Response.json(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
+}

@@ -1,0 +1,78 @@
+/** Formats of ids and keys: minted, parsed and masked here only. */
+import { createHash, randomBytes } from "node:crypto";
+
+/** Base 32 in ASCII order, so that ids sort by the time they were minted. */
+const alphabet = "234567abcdefghijklmnopqrstuvwxyz";
+const timeDigits = 9;
+const randomDigits = 17;
+
+export type GenerationId = string;
+export type WorkspaceId = string;
+export type KeyId = string;
+
+/** `gen-` and 26 characters of a-z and 2-7: 45 bits of time, 85 of chance. */
+export function newGenerationId(nowMs: number): GenerationId {
+  return `gen-${timeSortedText(nowMs)}`;
+}
+
+/** The internal audit id of `X-Request-Id`. */
+export function newRequestId(nowMs: number): string {
+  return `req-${timeSortedText(nowMs)}`;
+}
+
+export function newWorkspaceId(nowMs: number): WorkspaceId {
+  return `ws-${timeSortedText(nowMs)}`;
+}
+
+export function newKeyId(nowMs: number): KeyId {
+  return `key-${timeSortedText(nowMs)}`;
+}
+
+/** An id for a batch, a process or a beat; unique, not shown to users. */
+export function newInternalId(nowMs: number): string {
+  return timeSortedText(nowMs);
+}
+
+export function isGenerationId(text: string): boolean {
+  return /^gen-[a-z2-7]{26}$/.test(text);
+}
+
+function timeSortedText(nowMs: number): string {
+  let time = "";
+  let rest = nowMs;
+  for (let digit = 0; digit < timeDigits; digit++) {
+    time = (alphabet[rest % 32] ?? "2") + time;
+    rest = Math.floor(rest / 32);
+  }
+  let chance = "";
+  for (const byte of randomBytes(randomDigits)) chance += alphabet[byte & 31] ?? "2";
+  return time + chance;
+}
+
+/** What is stored of an API key; `full` is shown once and kept nowhere. */
+export interface MintedKey {
+  full: string;
+  /** SHA-256 of the full key, 64 hex digits. */
+  hash: string;
+  /** Prefix and eight characters. */
+  start: string;
+  lastFour: string;
+}
+
+export function keyPrefix(slug: string): string {
+  return `${slug}-api-`;
+}
+
+export function mintKey(slug: string): MintedKey {
+  const full = keyPrefix(slug) + randomBytes(32).toString("hex");
+  return { full, hash: hashKey(full), start: full.slice(0, keyPrefix(slug).length + 8), lastFour: full.slice(-4) };
+}
+
+export function hashKey(full: string): string {
+  return createHash("sha256").update(full).digest("hex");
+}
+
+/** Start, an ellipsis, the last four; a key stored without its end shows its start only. */
+export function maskKey(start: string, lastFour: string | null): string {
+  return lastFour === null ? start : `${start}…${lastFour}`;
+}

@@ -1,0 +1,52 @@
+/** Every number of the specification and every bound of ours, once, with its unit last. Compared with docs/limits.md by a test. */
+
+// The specification's
+export const requestsPerMinuteDefault = 60;
+export const requestsPerMinuteMin = 1;
+export const requestsPerMinuteMax = 10_000;
+export const rateWindowMs = 60_000;
+export const bodyBytesMax = 8 * 1024 * 1024;
+export const messagesMax = 2_000;
+export const temperatureMax = 2;
+export const streamDurationMsDefault = 900_000;
+export const keyRecordAgeMsMax = 30_000;
+export const upstreamRetryAfterSeconds = 5;
+
+// Ours: bodies
+export const serverBodyBytesMax = 64 * 1024 * 1024;
+export const controlBodyBytesMax = 1024 * 1024;
+export const jsonDepthMax = 64;
+export const jsonValuesMax = 200_000;
+
+// Ours: admission
+export const unknownKeyAgeMsMax = 5_000;
+export const admissionBatchMax = 128;
+export const admissionBatchBytesMax = 64 * 1024;
+export const admissionDeadlineMs = 2_000;
+export const admissionResendMs = 100;
+export const workerBeatMs = 100;
+export const workerSilenceMsMax = 300;
+export const messagesInFlightPerWorker = 2;
+export const countersDeadlineMs = 250;
+export const databaseDeadlineMs = 5_000;
+export const rebuildWaitMs = 1_000;
+export const rebuildReportMs = 300;
+/** A reservation outlives the longest stream by five minutes, then the sweeper may expire it. */
+export const holdMs = 1_200_000;
+export const tombstoneMs = 60_000;
+
+// Ours: metering
+export const settlementBatchMax = 200;
+export const settlementBatchBytesMax = 256 * 1024;
+export const settlementTransactionMax = 1_000;
+/** Above this many generations without a confirmed charge a gateway admits no more. */
+export const unsettledMax = 200_000;
+export const meteringLagMsMax = 300_000;
+
+// Ours: streams
+export const streamBufferBytesMax = 256 * 1024;
+export const streamCommentMs = 15_000;
+export const drainMsMax = 30_000;
+export const drainsMax = 64;
+export const upstreamAnswerBytesMax = 32 * 1024 * 1024;
+export const probeOutputTokensMax = 16;

@@ -1,0 +1,89 @@
+/** The catalog's words. Read from files by catalog.ts, priced by price.ts, judged by availability.ts. */
+import type { PicoUsdPerToken } from "../kernel/money.ts";
+
+export type WireFormatName = "openai" | "anthropic" | "google" | "sandbox";
+
+export interface ProviderRecord {
+  id: string;
+  name: string;
+  format: WireFormatName;
+  /** Without a trailing slash; the format appends its path. */
+  baseUrl: string;
+  /** The environment variable that holds our key; null: none is needed. */
+  keyEnv: string | null;
+  /** When the client is gone: true cancels the call, false drains it, for it is billed anyway. */
+  cancelStopsBilling: boolean;
+  zeroDataRetention: boolean;
+  termsChecked: boolean;
+  subprocessorListed: boolean;
+}
+
+/** Pico-USD per token. An absent cache price is the input price. */
+export interface Prices {
+  input: PicoUsdPerToken;
+  output: PicoUsdPerToken;
+  cacheRead: PicoUsdPerToken;
+  cacheWrite: PicoUsdPerToken;
+}
+
+/** One way to have a model answered. */
+export interface Route {
+  provider: ProviderRecord;
+  upstreamModel: string;
+  /** null: not priced, hence not callable. */
+  prices: Prices | null;
+  /** Tokens of a prompt that the provider adds itself; null: the default of price.ts. */
+  hiddenInputTokens: number | null;
+}
+
+export type ListedAs = "available" | "request_access" | "coming_soon";
+
+export interface Model {
+  id: string;
+  name: string;
+  kind: "chat" | "embeddings" | "none";
+  /** Unix seconds. */
+  created: number;
+  contextLength: number;
+  maxOutputTokens: number;
+  /** In order of preference; the first is listed. Empty for the service's own lineup. */
+  routes: Route[];
+  listedAs: ListedAs;
+  /** Unpublished models are never listed or served. */
+  published: boolean;
+  /** Words of docs/inference.md such as "tools" and "json_schema". */
+  supports: ReadonlySet<string>;
+  /** Prices shown where no route has any (Zero: 0). */
+  listPrices: Prices | null;
+}
+
+export interface Catalog {
+  /** Digest of the files: an admission names the catalog that it believed in. */
+  version: string;
+  models: ReadonlyMap<string, Model>;
+  providers: ReadonlyMap<string, ProviderRecord>;
+}
+
+export type UnavailableReason =
+  | "request_access"
+  | "coming_soon"
+  | "no_price"
+  | "provider_not_configured"
+  | "terms_not_checked"
+  | "launch_check_missing"
+  | "launch_check_failed"
+  | "zero_data_retention_required"
+  | "catalog_unreadable";
+
+/**
+ * Token counts of one answer. `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`;
+ * `reasoningTokens` is a part of `completionTokens`. Reasoning that a provider counts outside of its completion
+ * tokens (total above prompt + completion) was added to `completionTokens` by the format.
+ */
+export interface Usage {
+  promptTokens: number;
+  cachedTokens: number;
+  cacheWriteTokens: number;
+  completionTokens: number;
+  reasoningTokens: number;
+}

@@ -1,0 +1,91 @@
+/**
+ * The provider seam. The neutral language is the chat-completions wire format itself: a format turns our request into
+ * its provider's and its provider's answers into these words. http.ts does the calling for all of them.
+ */
+import type { GenerationId } from "../kernel/ids.ts";
+import type { Route, Usage } from "../models/model.ts";
+
+/** A request that passed the field checks: known fields only, explicit nulls removed. */
+export interface ChatBody {
+  model: string;
+  messages: ChatMessage[];
+  [field: string]: unknown;
+}
+
+export interface ChatMessage {
+  role: string;
+  content?: unknown;
+  [field: string]: unknown;
+}
+
+export interface ProviderCall {
+  generation: GenerationId;
+  route: Route;
+  chat: ChatBody;
+  /** Sent to the provider, so that it truly bounds the cost. */
+  maxOutputTokens: number;
+  streamed: boolean;
+}
+
+/** Where and what to post: relative to the provider's base address. */
+export interface EncodedCall {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
+
+export interface Answer {
+  message: { role: "assistant"; content: string | null; refusal: string | null; [field: string]: unknown };
+  finishReason: FinishReason;
+  logprobs: unknown;
+  /** null: the provider told none. */
+  usage: Usage | null;
+}
+
+/** One step of a stream. A choice's delta is in the chat-completions form. */
+export type ProviderEvent =
+  | { kind: "delta"; delta: Record<string, unknown>; finishReason: FinishReason | null; logprobs?: unknown }
+  /** What the provider counted so far; the last one told stands, zeros never replace a count. */
+  | { kind: "usage"; usage: Usage }
+  | { kind: "failure"; failure: UpstreamFailure }
+  /** The provider said that it is done. */
+  | { kind: "end" };
+
+export type UpstreamCode = "upstream_rejected" | "upstream_rate_limited" | "upstream_auth" | "upstream_error" | "upstream_timeout";
+
+/** Why a provider did not answer. Never carries a provider's text to a client. */
+export class UpstreamFailure extends Error {
+  override name = "UpstreamFailure";
+  readonly code: UpstreamCode;
+  /** Our own hint for the client, such as that the context is too long. */
+  readonly hint: string | null;
+
+  /** @param detail for our log: status, error type; no prompt, no provider's free text */
+  constructor(code: UpstreamCode, detail: string, hint: string | null = null, cause?: unknown) {
+    super(detail, { cause });
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+export interface WireFormat {
+  encode(call: ProviderCall): EncodedCall;
+  /** @throws UpstreamFailure when the 200 holds no usable answer */
+  decodeAnswer(body: unknown): Answer;
+  /** A decoder for one stream: the data of one server-sent event to our events. */
+  streamDecoder(): (data: string) => ProviderEvent[];
+  /** An answer other than 200, judged by its body before its status (research table: upstream → ours). */
+  classify(status: number, body: string): UpstreamFailure;
+}
+
+/** An open stream, read at the reader's pace. */
+export interface EventSource extends AsyncDisposable {
+  /** The next event; null at the end of the stream. Failures are events, not exceptions. */
+  next(): Promise<ProviderEvent | null>;
+  /** Ends the call towards the provider. */
+  cancel(): Promise<void>;
+}
+
+export type ProviderAnswer = { kind: "whole"; answer: Answer } | { kind: "stream"; events: EventSource };
