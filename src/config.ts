@@ -45,7 +45,9 @@ export function readConfig(environment: Environment = process.env): Config {
   const distributed = backends.mode === "distributed";
   const secretsKeys = readSecretsKeys(environment);
   if (distributed && secretsKeys === null) {
-    throw new ConfigError("SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes");
+    throw new ConfigError(
+      "SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes",
+    );
   }
   return {
     port: integer(environment, "PORT", 8080, 0, 65_535),
@@ -53,7 +55,13 @@ export function readConfig(environment: Environment = process.env): Config {
     metricsPort: environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null,
     dataDir: text(environment, "DATA_DIR", "./.weir"),
     backends,
-    slug: matching(environment, "SERVICE_SLUG", "platform", /^[a-z][a-z0-9-]{0,31}$/, "lower-case letters, digits and hyphens, a letter first"),
+    slug: matching(
+      environment,
+      "SERVICE_SLUG",
+      "platform",
+      /^[a-z][a-z0-9-]{0,31}$/,
+      "lower-case letters, digits and hyphens, a letter first",
+    ),
     catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
     secretsKeys,
     operatorToken: secret(environment, "OPERATOR_TOKEN"),
@@ -74,7 +82,11 @@ function readBackends(environment: Environment): Backends {
   const names = ["DATABASE_URL", "NATS_URL", "REDIS_URL"] as const;
   const [databaseUrl, natsUrl, redisUrl] = names.map((name) => secret(environment, name));
   if (databaseUrl && natsUrl && redisUrl) {
-    for (const [name, value] of [["DATABASE_URL", databaseUrl], ["NATS_URL", natsUrl], ["REDIS_URL", redisUrl]] as const) {
+    for (const [name, value] of [
+      ["DATABASE_URL", databaseUrl],
+      ["NATS_URL", natsUrl],
+      ["REDIS_URL", redisUrl],
+    ] as const) {
       if (!URL.canParse(value.reveal())) throw new ConfigError(`${name} is not a URL`);
     }
     return { mode: "distributed", databaseUrl, natsUrl, redisUrl };

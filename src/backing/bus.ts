@@ -81,7 +81,11 @@ export interface Bus extends AsyncDisposable {
    * whole batch, a throw delivers all of it again after a pause. There is one consumer of a stream at work at a time
    * in one process; several processes may compete.
    */
-  consume(stream: Stream, options: { messagesMax: number }, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
+  consume(
+    stream: Stream,
+    options: { messagesMax: number },
+    handler: (events: Delivered[]) => Promise<void>,
+  ): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
 
   /** To every process that listens, this one included. Lost when the connection is down. */

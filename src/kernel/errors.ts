@@ -1,12 +1,7 @@
 /** The inference API's error table: the one place that knows a code's status, type, retry and message. */
 
 export type ErrorType =
-  | "invalid_request_error"
-  | "authentication_error"
-  | "insufficient_quota"
-  | "permission_error"
-  | "rate_limit_error"
-  | "api_error";
+  "invalid_request_error" | "authentication_error" | "insufficient_quota" | "permission_error" | "rate_limit_error" | "api_error";
 
 interface ErrorRow {
   status: number;
@@ -25,7 +20,10 @@ export const errorTable = {
     401,
     "The API key is invalid, revoked or expired. Keys start with {prefix} and are sent as a Bearer token",
   ),
-  insufficient_credit: row(402, "There is not enough credit for the maximum cost of this request; add credit or lower max_tokens"),
+  insufficient_credit: row(
+    402,
+    "There is not enough credit for the maximum cost of this request; add credit or lower max_tokens",
+  ),
   key_spend_limit_exceeded: row(402, "The request would pass this key's monthly spend limit"),
   account_spend_limit_exceeded: row(402, "The request would pass the workspace's monthly spend limit"),
   gateway_disabled: row(403, "The inference API is not enabled for this account"),
@@ -93,7 +91,9 @@ export class GatewayError extends Error {
 }
 
 /** The body `{error: {message, type, code, param}}` of the specification. */
-export function errorBody(error: GatewayError): { error: { message: string; type: ErrorType; code: ErrorCode; param: string | null } } {
+export function errorBody(error: GatewayError): {
+  error: { message: string; type: ErrorType; code: ErrorCode; param: string | null };
+} {
   return { error: { message: error.message, type: error.type, code: error.code, param: error.param } };
 }
 

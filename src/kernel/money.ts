@@ -55,7 +55,8 @@ export function formatPricePerMillion(price: PicoUsdPerToken): string {
 
 /** Tokens × price, exact, in pico-USD. */
 export function picoCost(tokens: number, price: PicoUsdPerToken): bigint {
-  if (!Number.isSafeInteger(tokens) || tokens < 0) throw new RangeError(`Cannot price ${tokens} tokens: a count is a whole number from 0`);
+  if (!Number.isSafeInteger(tokens) || tokens < 0)
+    throw new RangeError(`Cannot price ${tokens} tokens: a count is a whole number from 0`);
   return BigInt(tokens) * price;
 }
 

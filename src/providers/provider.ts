@@ -53,7 +53,8 @@ export type ProviderEvent =
   /** The provider said that it is done. */
   | { kind: "end" };
 
-export type UpstreamCode = "upstream_rejected" | "upstream_rate_limited" | "upstream_auth" | "upstream_error" | "upstream_timeout";
+export type UpstreamCode =
+  "upstream_rejected" | "upstream_rate_limited" | "upstream_auth" | "upstream_error" | "upstream_timeout";
 
 /** Why a provider did not answer. Never carries a provider's text to a client. */
 export class UpstreamFailure extends Error {
