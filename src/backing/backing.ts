@@ -1,8 +1,14 @@
 /** The three handles that differ between one process and a fleet; everything else is the same code. */
-import type { Sql } from "postgres";
+import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Bus } from "./bus.ts";
 
 export type Database = Sql<{ bigint: bigint }>;
+
+/** An open transaction. Inside one, only this is used: with a single connection anything else waits for ever. */
+export type Transaction = TransactionSql<{ bigint: bigint }>;
+
+/** What a statement runs on: the database or an open transaction. */
+export type Queries = ISql<{ bigint: bigint }>;
 
 export interface Backing {
   sql: Database;
