@@ -14,7 +14,9 @@ export type Ask =
   /** Give up a generation whose admission was not heard of; leaves a tombstone. */
   | { kind: "void"; workspace: WorkspaceId; generation: GenerationId }
   /** Credit, holds and month of a workspace, and of a key where one is named. */
-  | { kind: "position"; workspace: WorkspaceId; key: KeyId | null };
+  | { kind: "position"; workspace: WorkspaceId; key: KeyId | null }
+  /** Credit was added: read the ledger's head again and push it. */
+  | { kind: "refresh"; workspace: WorkspaceId };
 
 export interface AdmitAsk {
   kind: "admit";
@@ -77,6 +79,8 @@ export type Answer =
       window: WindowOnBus;
     }
   | Refused
+  /** The counters of the workspace are being loaded: certainly not admitted, ask again in a moment. */
+  | { kind: "again" }
   | { kind: "done" }
   | {
       kind: "position";
@@ -95,7 +99,7 @@ export interface Refused {
   param?: string;
   reason?: UnavailableReason;
   retryAfterMs?: number;
-  /** 402 caused by open reservations, not by the balance: waiting may help. */
+  /** Of the key, on every answer that reached the rate check. */
   window?: WindowOnBus;
 }
 

@@ -50,3 +50,31 @@ export const drainMsMax = 30_000;
 export const drainsMax = 64;
 export const upstreamAnswerBytesMax = 32 * 1024 * 1024;
 export const probeOutputTokensMax = 16;
+
+// Ours: caches and waits of admission
+export const recordsCachedMax = 100_000;
+export const recordLookupMs = 1_000;
+/** How long a worker lets a message wait for counters that are being loaded before it says "ask again". */
+export const loadPatienceMs = 40;
+export const askAgainMs = 20;
+export const storeTimeAgeMsMax = 1_000;
+export const questionsWaitingMax = 20_000;
+export const voidsWaitingMax = 100_000;
+export const voidRetryMs = 500;
+export const backlogPollMs = 5_000;
+
+// Ours: the front's spool and its outlet
+export const spoolSegmentBytesMax = 1024 * 1024;
+export const publishesInFlightMax = 4;
+export const publishRetryMsMax = 5_000;
+export const confirmationMs = 30_000;
+export const confirmationMsMax = 300_000;
+export const orphanScanMs = 10_000;
+export const pruneMs = 15_000;
+
+// Ours: metering and shutdown
+export const sweepMs = 10_000;
+export const sweepBatchMax = 200;
+export const reconcileMs = 60_000;
+export const shutdownDrainMs = 25_000;
+export const shutdownFlushMs = 10_000;

@@ -1,0 +1,111 @@
+/**
+ * The front's questions to admission, gathered: what is asked in one turn of the event loop travels as one message.
+ * While as many messages are under way as the workers take, further questions wait and travel together.
+ */
+import { BusTimeoutError, BusUnavailableError, type Bus } from "../backing/bus.ts";
+import { admissionBatchBytesMax, admissionBatchMax, questionsWaitingMax } from "../limits/constants.ts";
+import type { Answer, AnswerMessage, Ask } from "./message.ts";
+import { decodeAnswers, encodeAsks } from "./codec.ts";
+
+/** The question was certainly not acted on. */
+export class NotAskedError extends Error {
+  override name = "NotAskedError";
+}
+
+/** The question may have been acted on. */
+export class NoAnswerError extends Error {
+  override name = "NoAnswerError";
+}
+
+export interface Told {
+  answer: Answer;
+  /** Two workers may have acted on the question. */
+  resent: boolean;
+}
+
+interface Waiting {
+  ask: Ask;
+  bytes: number;
+  resolve: (told: Told) => void;
+  reject: (error: Error) => void;
+}
+
+export class Questions {
+  readonly #bus: Bus;
+  readonly #onTime: (now: number) => void;
+  readonly #waiting: Waiting[] = [];
+  #underWay = 0;
+  #scheduled = false;
+
+  /** @param onTime told the counters' clock with each message that brings it */
+  constructor(bus: Bus, onTime: (now: number) => void) {
+    this.#bus = bus;
+    this.#onTime = onTime;
+  }
+
+  /** @throws NotAskedError, NoAnswerError */
+  ask(ask: Ask): Promise<Told> {
+    if (this.#waiting.length >= questionsWaitingMax) {
+      return Promise.reject(new NotAskedError(`Cannot ask admission: ${questionsWaitingMax} questions wait already`));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ask, bytes: JSON.stringify(ask).length, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    while (this.#waiting.length > 0 && this.#underWay < this.#bus.width("admission")) {
+      const batch = this.#nextBatch();
+      this.#underWay++;
+      void this.#exchange(batch).finally(() => {
+        this.#underWay--;
+        if (this.#waiting.length > 0) this.#schedule();
+      });
+    }
+  }
+
+  #nextBatch(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { bytes: size } of this.#waiting) {
+      if (count >= admissionBatchMax || (count > 0 && bytes + size > admissionBatchBytesMax)) break;
+      bytes += size;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #exchange(batch: Waiting[]): Promise<void> {
+    try {
+      const { payload, resent } = await this.#bus.request("admission", encodeAsks({ asks: batch.map(({ ask }) => ask) }));
+      this.#tell(batch, decodeAnswers(payload), resent);
+    } catch (error) {
+      for (const { reject } of batch) reject(unanswered(error));
+    }
+  }
+
+  #tell(batch: Waiting[], message: AnswerMessage, resent: boolean): void {
+    if (message.now !== null) this.#onTime(message.now);
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const answer = message.answers[index];
+      if (answer) resolve({ answer, resent });
+      else reject(new NoAnswerError(`Admission gave ${message.answers.length} answers to ${batch.length} questions`));
+    }
+  }
+}
+
+function unanswered(error: unknown): Error {
+  if (error instanceof BusUnavailableError) return new NotAskedError("Admission cannot be reached", { cause: error });
+  const why = error instanceof BusTimeoutError ? "in time" : "that can be read";
+  return new NoAnswerError(`Admission gave no answer ${why}`, { cause: error });
+}

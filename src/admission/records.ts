@@ -1,0 +1,98 @@
+/**
+ * The one cache of key records. A record serves for 30 s from when it was read, an unknown key for 5 s.
+ * Hashes asked for in one turn are looked up in one statement; nothing caps look-ups, so that a flood of wrong keys
+ * cannot refuse a right one.
+ */
+import { LRUCache } from "lru-cache";
+import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { keyRecordAgeMsMax, recordLookupMs, recordsCachedMax, unknownKeyAgeMsMax } from "../limits/constants.ts";
+import type { KeyRecord } from "../keys/record.ts";
+
+/** Reads the records of these hashes; hashes without a usable key are absent from the map. */
+export type FindRecords = (hashes: string[]) => Promise<Map<string, KeyRecord>>;
+
+export interface CachedRecord {
+  /** null: unknown, revoked, or its owner cannot use it. */
+  record: KeyRecord | null;
+  /** Monotonic ms of the start of the read. */
+  readAt: number;
+}
+
+interface Lookup {
+  hashes: Set<string>;
+  done: Promise<Map<string, CachedRecord>>;
+}
+
+export class Records {
+  readonly #cache = new LRUCache<string, CachedRecord>({ max: recordsCachedMax });
+  readonly #find: FindRecords;
+  readonly #clock: Clock;
+  #gathering: Lookup | null = null;
+  /** Rises with every change: a read that began before a change is not kept. */
+  #version = 0;
+
+  constructor(find: FindRecords, clock: Clock) {
+    this.#find = find;
+    this.#clock = clock;
+  }
+
+  /** @throws when the database does not answer; what is cached and young enough is served all the same */
+  async get(hashes: string[]): Promise<Map<string, CachedRecord>> {
+    const found = new Map<string, CachedRecord>();
+    const missing: string[] = [];
+    for (const hash of hashes) {
+      const cached = this.cached(hash);
+      if (cached) found.set(hash, cached);
+      else missing.push(hash);
+    }
+    if (missing.length === 0) return found;
+    const read = await this.#look(missing);
+    for (const hash of missing) {
+      const entry = read.get(hash);
+      if (entry) found.set(hash, entry);
+    }
+    return found;
+  }
+
+  /** What is cached and still young enough, without asking the database. */
+  cached(hash: string): CachedRecord | undefined {
+    const entry = this.#cache.get(hash);
+    if (!entry) return undefined;
+    const ageMax = entry.record === null ? unknownKeyAgeMsMax : keyRecordAgeMsMax;
+    return this.#clock.monotonic() - entry.readAt < ageMax ? entry : undefined;
+  }
+
+  /** Something about keys, owners or workspaces changed: nothing cached is believed any longer. */
+  forget(): void {
+    this.#version++;
+    this.#cache.clear();
+    this.#gathering = null;
+  }
+
+  #look(hashes: string[]): Promise<Map<string, CachedRecord>> {
+    this.#gathering ??= this.#openLookup();
+    for (const hash of hashes) this.#gathering.hashes.add(hash);
+    return this.#gathering.done;
+  }
+
+  #openLookup(): Lookup {
+    const lookup: Lookup = { hashes: new Set(), done: Promise.resolve(new Map()) };
+    lookup.done = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#read(lookup));
+    return lookup;
+  }
+
+  async #read(lookup: Lookup): Promise<Map<string, CachedRecord>> {
+    if (this.#gathering === lookup) this.#gathering = null;
+    const version = this.#version;
+    const readAt = this.#clock.monotonic();
+    const hashes = [...lookup.hashes];
+    const records = await withDeadline(this.#clock, recordLookupMs, "Reading key records", this.#find(hashes));
+    const entries = new Map<string, CachedRecord>();
+    for (const hash of hashes) {
+      const entry = { record: records.get(hash) ?? null, readAt };
+      entries.set(hash, entry);
+      if (version === this.#version) this.#cache.set(hash, entry);
+    }
+    return entries;
+  }
+}

@@ -1,0 +1,123 @@
+/** The front's book of generations: opened before a provider is called, closed by exactly one settlement. */
+import type { Bus } from "../backing/bus.ts";
+import type { Reservation } from "../credit/reservation.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { GatewayError } from "../kernel/errors.ts";
+import type { Logger } from "../kernel/log.ts";
+import { pruneMs, rateWindowMs, unsettledMax } from "../limits/constants.ts";
+import { decodeOpenQuestion, encodeOpenReport } from "./open-report.ts";
+import { OpenGenerations } from "./open.ts";
+import { Outlet } from "./outlet.ts";
+import { Spool } from "./spool.ts";
+import type { Intent } from "./spool-line.ts";
+import type { Settlement } from "./settlement.ts";
+import { unknownSettlement } from "./unknown-settlement.ts";
+
+interface BookParts {
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  /** A folder of this process alone, locked by the caller. */
+  folder: string;
+}
+
+export class GenerationBook implements Disposable {
+  readonly #spool: Spool;
+  readonly #open = new OpenGenerations();
+  readonly #outlet: Outlet;
+  readonly #reporting: Disposable;
+  readonly #parts: BookParts;
+  #cancelPrune = (): void => {};
+
+  constructor(parts: BookParts) {
+    this.#parts = parts;
+    this.#spool = new Spool(parts.folder, parts.clock);
+    this.#outlet = new Outlet({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
+    this.#reporting = parts.bus.report("open-generations", (payload) =>
+      encodeOpenReport(this.#open.report(decodeOpenQuestion(payload).workspace)),
+    );
+    this.#prune();
+  }
+
+  /** Generations that the ledger has not confirmed. */
+  get unsettled(): number {
+    return this.#open.size;
+  }
+
+  /** False while nothing more may be owed: the disk takes no line, or too much waits for the ledger. */
+  accepting(): boolean {
+    this.#spool.probe();
+    return this.#spool.working && this.#open.size < unsettledMax;
+  }
+
+  /**
+   * Takes up what an earlier owner of the folder left: what it settled is published again, what it did not is
+   * reported as unknown and charged nothing. Returns how many of each.
+   */
+  recover(): { settled: number; unknown: number } {
+    const { intents, settlements, unknown } = this.#spool.recovered;
+    for (const intent of intents) this.#open.add(intent);
+    for (const settlement of settlements) this.#outlet.add(settlement);
+    for (const intent of unknown) this.end(unknownSettlement(intent, this.#parts.clock.now()));
+    return { settled: settlements.length, unknown: unknown.length };
+  }
+
+  /**
+   * Before the provider is called.
+   * @throws GatewayError billing_unavailable when the intent cannot be written: then the provider must not be called
+   */
+  begin(reservation: Reservation, facts: { fingerprint: string; model: string; streamed: boolean }): void {
+    const { generation, request, workspace, key, month, admittedAt } = reservation;
+    const intent: Intent = {
+      generation,
+      request,
+      workspace,
+      key,
+      month,
+      admittedAt,
+      amount: reservation.amount.toString(),
+      ...facts,
+    };
+    try {
+      this.#spool.writeIntents([intent]);
+    } catch (error) {
+      this.#parts.log.error(
+        { event: "spool.failed", reason: String(error) },
+        "The spool cannot be written: no request is admitted",
+      );
+      throw new GatewayError("billing_unavailable", { cause: error });
+    }
+    this.#open.add(intent);
+  }
+
+  /** Once for each generation, before its client has the whole answer: from here on it is charged whatever dies. */
+  end(settlement: Settlement): void {
+    this.#spool.writeSettlement(settlement);
+    this.#outlet.add(settlement);
+  }
+
+  /** Resolves true when the ledger has all that ended. */
+  flushed(deadlineMs: number): Promise<boolean> {
+    return this.#outlet.flushed(deadlineMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancelPrune();
+    this.#reporting[Symbol.dispose]();
+    this.#outlet[Symbol.dispose]();
+    this.#spool[Symbol.dispose]();
+  }
+
+  #confirmed(generations: string[]): void {
+    for (const generation of generations) this.#open.remove(generation);
+    this.#spool.confirm(generations);
+  }
+
+  #prune(): void {
+    this.#cancelPrune = this.#parts.clock.after(pruneMs, () => {
+      this.#open.prune(this.#parts.clock.now() - 2 * rateWindowMs);
+      this.#spool.confirm([]);
+      this.#prune();
+    });
+  }
+}

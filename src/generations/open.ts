@@ -1,0 +1,83 @@
+/** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions: what a rebuild asks for. */
+import type { Hold } from "../backing/counters.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
+import { holdMs, rateWindowMs } from "../limits/constants.ts";
+import type { OpenReport } from "./open-report.ts";
+import type { Intent } from "./spool-line.ts";
+
+interface OpenWorkspace {
+  holds: Map<GenerationId, Hold>;
+  admissions: Map<KeyId, number[]>;
+}
+
+export class OpenGenerations {
+  readonly #workspaces = new Map<WorkspaceId, OpenWorkspace>();
+  readonly #workspaceOf = new Map<GenerationId, WorkspaceId>();
+
+  /** Admitted, and not in the ledger yet. */
+  get size(): number {
+    return this.#workspaceOf.size;
+  }
+
+  /** @param held false: only its admission time counts, for it has ended in the ledger already */
+  add(intent: Intent, held = true): void {
+    const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
+    const open = this.#open(workspace);
+    const times = open.admissions.get(key) ?? [];
+    open.admissions.set(key, times);
+    times.push(admittedAt);
+    forgetBefore(times, admittedAt - rateWindowMs);
+    if (!held) return;
+    open.holds.set(generation, {
+      generation,
+      fingerprint,
+      amount: BigInt(intent.amount),
+      key,
+      month,
+      admittedAt,
+      deadline: admittedAt + holdMs,
+    });
+    this.#workspaceOf.set(generation, workspace);
+  }
+
+  has(generation: GenerationId): boolean {
+    return this.#workspaceOf.has(generation);
+  }
+
+  /** The ledger has it. */
+  remove(generation: GenerationId): void {
+    const workspace = this.#workspaceOf.get(generation);
+    if (workspace === undefined) return;
+    this.#workspaceOf.delete(generation);
+    this.#workspaces.get(workspace)?.holds.delete(generation);
+  }
+
+  report(workspace: WorkspaceId): OpenReport {
+    const open = this.#workspaces.get(workspace);
+    if (!open) return { holds: [], windows: [] };
+    return {
+      holds: [...open.holds.values()],
+      windows: [...open.admissions].map(([key, times]) => ({ key, times: [...times] })),
+    };
+  }
+
+  /** Drops workspaces that have nothing open and no admission after `before` (ms of the counters' clock). */
+  prune(before: number): void {
+    for (const [workspace, open] of this.#workspaces) {
+      for (const [key, times] of open.admissions) if ((times.at(-1) ?? 0) < before) open.admissions.delete(key);
+      if (open.holds.size === 0 && open.admissions.size === 0) this.#workspaces.delete(workspace);
+    }
+  }
+
+  #open(workspace: WorkspaceId): OpenWorkspace {
+    const open = this.#workspaces.get(workspace) ?? { holds: new Map(), admissions: new Map() };
+    this.#workspaces.set(workspace, open);
+    return open;
+  }
+}
+
+/** Cuts in halves at most, so that adding stays cheap for a key with ten thousand admissions a minute. */
+function forgetBefore(times: number[], before: number): void {
+  const middle = times[times.length >> 1];
+  if (times.length > 128 && middle !== undefined && middle < before) times.splice(0, times.length >> 1);
+}
