@@ -78,3 +78,16 @@ export const sweepBatchMax = 200;
 export const reconcileMs = 60_000;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
+
+// Ours: control API
+export const nameCharactersMax = 200;
+export const emailCharactersMax = 254;
+/** The counters' scripts compute in doubles: a larger balance would not be exact. */
+export const balanceUsdMax = 9_000_000;
+export const balanceNanoMax = 9_000_000_000_000_000n;
+export const controlDeadlineMs = 10_000;
+export const logRowsDefault = 100;
+export const logRowsMax = 1_000;
+export const auditRowsMax = 1_000;
+export const positionsAtOnceMax = 64;
+export const ledgerStatementMsMax = 600_000;
