@@ -1,0 +1,107 @@
+import type { Role } from "../audit/actor.ts";
+import type { Queries, Transaction } from "../backing/backing.ts";
+import type { Month } from "../kernel/clock.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
+import type { NanoUsd } from "../kernel/money.ts";
+
+export interface Settings {
+  enabled: boolean;
+  spendLimit: NanoUsd | null;
+  fallbacks: boolean;
+  zeroDataRetention: boolean;
+  promptStorage: boolean;
+  earlyAccess: string[];
+}
+
+export interface WorkspaceRow extends Settings {
+  id: WorkspaceId;
+  name: string;
+  balance: NanoUsd;
+  /** Charged in the month that was asked for. */
+  monthSpent: NanoUsd;
+}
+
+/** Adds a workspace and the empty head of its ledger. False when the name is taken. */
+export async function insertWorkspace(
+  { id, name, at }: { id: WorkspaceId; name: string; at: number },
+  tx: Transaction,
+): Promise<boolean> {
+  const inserted = await tx`
+    INSERT INTO workspaces (id, name, created_at) VALUES (${id}, ${name}, ${new Date(at)}) ON CONFLICT (name) DO NOTHING`;
+  if (inserted.count === 0) return false;
+  await tx`INSERT INTO credit_accounts (workspace_id) VALUES (${id})`;
+  return true;
+}
+
+/** @param workspace an id or an exact name; null: all of them, oldest first */
+export async function selectWorkspaces(
+  { workspace, month }: { workspace: string | null; month: Month },
+  sql: Queries,
+): Promise<WorkspaceRow[]> {
+  return sql<WorkspaceRow[]>`
+    SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.fallbacks,
+      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.early_access AS "earlyAccess",
+      c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent"
+    FROM workspaces w
+    JOIN credit_accounts c ON c.workspace_id = w.id
+    LEFT JOIN workspace_months m ON m.workspace_id = w.id AND m.month = ${month}
+    ${workspace === null ? sql`` : sql`WHERE w.id = ${workspace} OR w.name = ${workspace}`}
+    ORDER BY w.id`;
+}
+
+/** The settings, locked until the transaction ends. */
+export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Promise<Settings | undefined> {
+  const [row] = await tx<Settings[]>`
+    SELECT enabled, spend_limit_nano AS "spendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
+      prompt_storage AS "promptStorage", early_access AS "earlyAccess"
+    FROM workspaces WHERE id = ${workspace} FOR UPDATE`;
+  return row;
+}
+
+export async function updateSettings(workspace: WorkspaceId, settings: Settings, tx: Transaction): Promise<void> {
+  await tx`
+    UPDATE workspaces SET enabled = ${settings.enabled}, spend_limit_nano = ${settings.spendLimit},
+      fallbacks = ${settings.fallbacks}, zero_data_retention = ${settings.zeroDataRetention},
+      prompt_storage = ${settings.promptStorage}, early_access = ${settings.earlyAccess}
+    WHERE id = ${workspace}`;
+}
+
+/** Holds off every other change of workspaces and tells whether there is none. */
+export async function lockedAndEmpty(tx: Transaction): Promise<boolean> {
+  await tx`LOCK TABLE workspaces IN EXCLUSIVE MODE`;
+  const rows = await tx`SELECT 1 FROM workspaces LIMIT 1`;
+  return rows.length === 0;
+}
+
+export interface MemberRow {
+  email: string;
+  role: Role;
+  /** Of the membership in this workspace. */
+  active: boolean;
+  /** Of the person, in whatever workspace. */
+  account: "active" | "suspended" | "locked" | "deleted";
+}
+
+/** Adds a membership, and the person's account when it is new. False when it is there already. */
+export async function insertMember(
+  { workspace, email, role, at }: { workspace: WorkspaceId; email: string; role: Role; at: number },
+  tx: Transaction,
+): Promise<boolean> {
+  await tx`INSERT INTO accounts (email, created_at) VALUES (${email}, ${new Date(at)}) ON CONFLICT (email) DO NOTHING`;
+  const inserted = await tx`
+    INSERT INTO members (workspace_id, email, role, created_at) VALUES (${workspace}, ${email}, ${role}, ${new Date(at)})
+    ON CONFLICT (workspace_id, email) DO NOTHING`;
+  return inserted.count === 1;
+}
+
+/** @param email null: everybody, by address */
+export async function selectMembers(
+  { workspace, email }: { workspace: WorkspaceId; email: string | null },
+  sql: Queries,
+): Promise<MemberRow[]> {
+  return sql<MemberRow[]>`
+    SELECT m.email, m.role, m.active, a.state AS account
+    FROM members m JOIN accounts a ON a.email = m.email
+    WHERE m.workspace_id = ${workspace} ${email === null ? sql`` : sql`AND m.email = ${email}`}
+    ORDER BY m.email`;
+}
