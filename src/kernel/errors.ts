@@ -11,6 +11,16 @@ interface ErrorRow {
   message: string;
 }
 
+const typeByStatus: Record<number, ErrorType> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "insufficient_quota",
+  403: "permission_error",
+  404: "invalid_request_error",
+  413: "invalid_request_error",
+  429: "rate_limit_error",
+};
+
 /** code → status, type, retry and default message. Tested against docs/errors.md. */
 export const errorTable = {
   invalid_request: row(400, "The request is not valid"),
@@ -41,16 +51,6 @@ export const errorTable = {
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errorTable;
-
-const typeByStatus: Record<number, ErrorType> = {
-  400: "invalid_request_error",
-  401: "authentication_error",
-  402: "insufficient_quota",
-  403: "permission_error",
-  404: "invalid_request_error",
-  413: "invalid_request_error",
-  429: "rate_limit_error",
-};
 
 function row(status: number, message: string, shouldRetry?: boolean): ErrorRow {
   const type = typeByStatus[status] ?? "api_error";
