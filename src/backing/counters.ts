@@ -7,11 +7,14 @@
  *
  * Keys of a workspace (all with the tag {w}, so that scripts stay within one slot of a Redis Cluster):
  *   {w}:a        hash  run, bal, seq, resv; per month m  ws:m wq:m wr:m; per key k and month m  ks:k:m kq:k:m kr:k:m
- *                      (bal posted balance, seq its ledger sequence, resv open holds; s spent, q version of s, r held)
+ *                      (run of the store that it was loaded into, bal posted balance, seq its ledger sequence, resv open
+ *                      holds; s spent, q version of s, r held)
  *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
  *   {w}:r        hash  generation → fingerprint|amount|key|month|admitted at|deadline
  *   {w}:x        zset  generation by deadline
  *   {w}:t:<gen>  string with a life of 60 s: how it was resolved (a late admit finds it and is refused)
+ *
+ * A balance counts up to 9,000,000 USD, which Lua's numbers hold to the nano-USD (credit-bound.ts).
  */
 import type { NanoUsd } from "../kernel/money.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
@@ -43,8 +46,16 @@ export interface RateWindow {
 }
 
 export type AdmitReply =
-  /** Reserved. `replay`: this very generation was admitted before and still is. */
-  | { outcome: "admitted"; at: number; amount: NanoUsd; available: NanoUsd; window: RateWindow; replay: boolean }
+  /** Reserved. `replay`: this very generation was admitted before and still is. `month`: to which all of it is booked. */
+  | {
+      outcome: "admitted";
+      at: number;
+      month: Month;
+      amount: NanoUsd;
+      available: NanoUsd;
+      window: RateWindow;
+      replay: boolean;
+    }
   /** `retryAfterMs`: exact wait until the oldest counted request leaves the window, at least 1. */
   | { outcome: "rate_limited"; retryAfterMs: number; window: RateWindow }
   | { outcome: "model_refused"; reason: string; window: RateWindow }
@@ -53,14 +64,18 @@ export type AdmitReply =
   /** `headroom`: what the limit would still allow. */
   | { outcome: "key_spend_limit_exceeded"; headroom: NanoUsd; window: RateWindow }
   | { outcome: "account_spend_limit_exceeded"; headroom: NanoUsd; window: RateWindow }
-  /** Resolved before: settled, void, expired or unknown. */
-  | { outcome: "already_resolved"; as: string }
+  /** Resolved before, within the last minute; `as`: the first time. */
+  | { outcome: "already_resolved"; as: Resolution }
   | { outcome: "conflict" }
   /** The deadline has passed. */
   | { outcome: "late" }
   /** The store's clock is outside the month of the batch: recompute with this time. */
   | { outcome: "wrong_month"; now: number }
-  | { outcome: "not_ready"; what: "workspace" | "key" };
+  /**
+   * Something of the ledger is missing. `workspace`: all of it, `load` it. `month`, `key`: what was spent in the batch's month
+   * by a ready workspace or by the key is not known yet; push it with `resolveMany`, where no rows are a spent 0.
+   */
+  | { outcome: "not_ready"; what: "workspace" | "month" | "key" };
 
 export interface AdmitBatch {
   /** The UTC month that the batch believes in; the store checks it by its own clock. */
@@ -85,6 +100,7 @@ export interface Resolve {
 /** Absolute values of the ledger, fenced: an older version never overwrites a newer one. */
 export interface AccountPush {
   workspace: WorkspaceId;
+  /** Counts as 9,000,000 USD where it is above. */
   balance: NanoUsd;
   /** Ledger sequence that `balance` belongs to; also the version of `months`. */
   sequence: bigint;
@@ -137,15 +153,23 @@ export class CountersUnavailableError extends Error {
 export interface Counters extends AsyncDisposable {
   /** Decides each request in order, each atomically. A refusal changes nothing. Throws CountersUnavailableError: outcome unknown. */
   admitMany(batch: AdmitBatch): Promise<AdmitBatchReply>;
-  /** The one releaser of holds: settle, void, expire, unknown; and the fenced push. Idempotent. Returns what each resolve freed. */
+  /**
+   * The one releaser of holds: settle, void, expire, unknown; and the fenced push. Idempotent. Returns what each resolve freed.
+   * Works on a workspace that is not ready too: tombstones are left and newer values stay through a later `load`.
+   * The first push of a month to a workspace forgets what was spent before the month that precedes it.
+   */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
-  /** Makes a workspace ready. Does nothing when it already is (two loaders race: the first wins). Holds with a tombstone stay out. */
+  /**
+   * Makes a workspace ready. Does nothing when it already is (two loaders race: the first wins). Holds with a tombstone stay
+   * out; of balance and months the newer version stays; whatever else was known but the windows is forgotten.
+   * @throws RangeError when the balance is above 9,000,000 USD
+   */
   load(load: WorkspaceLoad): Promise<void>;
-  /** The holds the store has of a workspace, ready or not. */
+  /** The holds the store has of a workspace, ready or not, by generation. */
   holds(workspace: WorkspaceId): Promise<Hold[]>;
-  /** Holds whose deadline has passed by the store's clock, at most `limit`. */
+  /** Holds whose deadline has passed by the store's clock, at most `limit`, the oldest deadline first. */
   overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]>;
-  /** `month` null: the current one of the store's clock. */
+  /** Of the month that the store's clock shows. `key` null: of no key. */
   read(workspace: WorkspaceId, key: KeyId | null): Promise<Position & { now: number }>;
   /** The store's clock; also the test of whether it answers. */
   now(): Promise<number>;

@@ -1,0 +1,20 @@
+/** Lua counts in doubles, exact up to 2^53 - 1 nano-USD, which is 9.007 million USD. Both forms of the counters keep to it. */
+import type { NanoUsd } from "../kernel/money.ts";
+import { formatUsd } from "../kernel/money.ts";
+import type { AccountPush } from "./counters.ts";
+
+const creditNanoMax: NanoUsd = 9_000_000n * 1_000_000_000n;
+
+/** @throws RangeError when the balance cannot be counted exactly */
+export function assertCountable(account: AccountPush): void {
+  if (account.balance <= creditNanoMax) return;
+  throw new RangeError(
+    `Cannot load workspace "${account.workspace}": its balance of ${formatUsd(account.balance)} USD is above the ` +
+      `${formatUsd(creditNanoMax)} USD that are counted exactly`,
+  );
+}
+
+/** A push must not fail for all others in its batch: what is above the bound is not spendable until the rest is spent. */
+export function countableBalance(balance: NanoUsd): NanoUsd {
+  return balance > creditNanoMax ? creditNanoMax : balance;
+}
