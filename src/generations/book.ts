@@ -1,6 +1,7 @@
 /** The front's book of generations: opened before a provider is called, closed by exactly one settlement. */
 import type { Bus } from "../backing/bus.ts";
 import type { Reservation } from "../credit/reservation.ts";
+import { raiseAlarm } from "../kernel/alarm.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -81,10 +82,7 @@ export class GenerationBook implements Disposable {
     try {
       this.#spool.writeIntents([intent]);
     } catch (error) {
-      this.#parts.log.error(
-        { event: "spool.failed", reason: String(error) },
-        "The spool cannot be written: no request is admitted",
-      );
+      raiseAlarm(this.#parts.log, "spool.failed", { reason: String(error) }, "The spool cannot be written: no request is admitted");
       throw new GatewayError("billing_unavailable", { cause: error });
     }
     this.#open.add(intent);

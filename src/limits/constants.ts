@@ -17,6 +17,9 @@ export const serverBodyBytesMax = 64 * 1024 * 1024;
 export const controlBodyBytesMax = 1024 * 1024;
 export const jsonDepthMax = 64;
 export const jsonValuesMax = 200_000;
+/** A refused body is read on for this long where the answer would be lost otherwise. */
+export const refusedBodyMsMax = 5_000;
+export const modelIdCharactersMax = 256;
 
 // Ours: admission
 export const unknownKeyAgeMsMax = 5_000;
@@ -46,6 +49,10 @@ export const meteringLagMsMax = 300_000;
 // Ours: streams
 export const streamBufferBytesMax = 256 * 1024;
 export const streamCommentMs = 15_000;
+/** A stream whose provider is silent for this long starts with a comment, and its later failures are events in it. */
+export const firstEventMsMax = 15_000;
+/** A client that takes nothing for this long while something waits for it counts as gone. */
+export const streamStallMsMax = 60_000;
 export const drainMsMax = 30_000;
 export const drainsMax = 64;
 export const upstreamAnswerBytesMax = 32 * 1024 * 1024;
@@ -70,6 +77,7 @@ export const publishRetryMsMax = 5_000;
 export const confirmationMs = 30_000;
 export const confirmationMsMax = 300_000;
 export const orphanScanMs = 10_000;
+export const adoptionFlushMs = 30_000;
 export const pruneMs = 15_000;
 
 // Ours: metering and shutdown
@@ -78,6 +86,21 @@ export const sweepBatchMax = 200;
 export const reconcileMs = 60_000;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
+
+// Ours: models and providers
+/** Well within the 30 s in which a changed catalog counts. */
+export const catalogPollMs = 5_000;
+export const hiddenInputTokensDefault = 64;
+export const hiddenInputTokensWithTools = 1_024;
+export const inputTokensPerMessage = 16;
+/** A provider that answered within this time is taken to be reachable. */
+export const originTrustMs = 30_000;
+export const originsKnownMax = 1_000;
+export const upstreamErrorBytesMax = 64 * 1024;
+export const upstreamEventCharactersMax = 4 * 1024 * 1024;
+/** After the last event: how long and how far a body may go on before its connection is given up. */
+export const streamTailMs = 1_000;
+export const streamTailBytesMax = 64 * 1024;
 
 // Ours: control API
 export const nameCharactersMax = 200;

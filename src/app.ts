@@ -1,0 +1,21 @@
+/** The one HTTP application: planes mounted, and the bodies of wrong paths and methods. */
+import { Elysia } from "elysia";
+import { inferenceRoutes, notFound } from "./inference/routes.ts";
+import { healthRoutes, type Health } from "./health.ts";
+import { controlApi, type ControlParts } from "./console/api.ts";
+import type { Gateway } from "./inference/gateway.ts";
+
+export interface AppParts {
+  gateway: Gateway;
+  control: ControlParts;
+  health: Health;
+}
+
+/** `fetch` of the result is a web-standard handler: it runs wherever `Request` and `Response` do. */
+export function makeApp({ gateway, control, health }: AppParts) {
+  return new Elysia({ normalize: false })
+    .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
+    .use(healthRoutes(health))
+    .use(inferenceRoutes(gateway))
+    .use(controlApi(control));
+}

@@ -1,0 +1,41 @@
+/** /health says that the process is up, /ready whether it can serve, /metrics what it counted. */
+import { Elysia } from "elysia";
+import { registry } from "./kernel/metrics.ts";
+
+/** The state of one part: null is well, a text says what is wrong. */
+export type Check = () => Promise<string | null>;
+
+export interface Health {
+  /** Named as in /ready. */
+  checks: Record<string, Check>;
+  /** False once the process was told to stop. */
+  serving: () => boolean;
+  /** Whether this request may read the metrics: from loopback, or with the operator's token. */
+  mayReadMetrics: (request: Request, address: string | null) => boolean;
+}
+
+export function healthRoutes(health: Health): Elysia {
+  const app = new Elysia({ normalize: false });
+  app.get("/health", () => new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8" } }));
+  app.get("/ready", async () => {
+    const dependencies = await runChecks(health.checks);
+    const ready = health.serving() && Object.values(dependencies).every((state) => state === "ok");
+    return Response.json({ ready, dependencies }, { status: ready ? 200 : 503 });
+  });
+  app.get("/metrics", async ({ request, server }) => {
+    const address = server?.requestIP(request)?.address ?? null;
+    if (!health.mayReadMetrics(request, address)) return new Response("Forbidden\n", { status: 403 });
+    return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
+  });
+  return app as unknown as Elysia;
+}
+
+async function runChecks(checks: Record<string, Check>): Promise<Record<string, string>> {
+  const states = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      const problem = await check().catch((error: unknown) => String(error));
+      return [name, problem ?? "ok"] as const;
+    }),
+  );
+  return Object.fromEntries(states);
+}

@@ -1,0 +1,35 @@
+/** Runs an endpoint and writes whatever it throws as the one error body. */
+import { RefusedError } from "../admission/client.ts";
+import { errorResponse, GatewayError } from "../kernel/errors.ts";
+import { requestsTotal } from "../kernel/metrics.ts";
+import type { Gateway } from "./gateway.ts";
+import { retryHeaders, windowHeaders } from "./headers.ts";
+
+export async function handle(
+  request: Request,
+  gateway: Gateway,
+  endpoint: (request: Request, gateway: Gateway) => Promise<Response>,
+): Promise<Response> {
+  try {
+    const response = await endpoint(request, gateway);
+    requestsTotal.inc({ status: response.status, code: "none" });
+    return response;
+  } catch (error) {
+    const known = error instanceof GatewayError ? error : unexpected(error, gateway);
+    requestsTotal.inc({ status: known.status, code: known.code });
+    return errorResponse(known, refusalHeaders(known));
+  }
+}
+
+function unexpected(error: unknown, { log }: Gateway): GatewayError {
+  log.error({ event: "internal_error", reason: error instanceof Error ? error.stack : String(error) }, "A request failed unexpectedly");
+  return new GatewayError("internal_error", { cause: error });
+}
+
+function refusalHeaders(error: GatewayError): Record<string, string> {
+  if (!(error instanceof RefusedError)) return {};
+  return {
+    ...(error.window === null ? {} : windowHeaders(error.window)),
+    ...(error.retryAfterMs === null ? {} : retryHeaders(error.retryAfterMs)),
+  };
+}

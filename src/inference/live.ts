@@ -1,0 +1,36 @@
+/** Answers under way in this process: what a shutdown waits for, and ends when it has waited long enough. */
+import { sleep, type Clock } from "../kernel/clock.ts";
+
+export class LiveAnswers {
+  readonly #live = new Set<AbortController>();
+  #whenEmpty: (() => void)[] = [];
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Begins an answer: `signal` aborts when the process cannot wait any longer; call `done` when it has ended. */
+  begin(): { signal: AbortSignal; done: () => void } {
+    const controller = new AbortController();
+    this.#live.add(controller);
+    return {
+      signal: controller.signal,
+      done: () => {
+        this.#live.delete(controller);
+        if (this.#live.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+      },
+    };
+  }
+
+  /** Waits for all to end by themselves; after `waitMs` ends the rest and waits for their settlements. */
+  async drain(clock: Clock, waitMs: number, endMs: number): Promise<void> {
+    await this.#empty(clock, waitMs);
+    for (const controller of this.#live) controller.abort();
+    await this.#empty(clock, endMs);
+  }
+
+  async #empty(clock: Clock, waitMs: number): Promise<void> {
+    if (this.#live.size === 0) return;
+    await Promise.race([new Promise<void>((resolve) => this.#whenEmpty.push(resolve)), sleep(clock, waitMs)]);
+  }
+}

@@ -1,0 +1,49 @@
+/** From how an answer ended to the settlement that is owed for it. */
+import type { Reservation } from "../credit/reservation.ts";
+import type { Settlement } from "../generations/settlement.ts";
+import type { Route, Usage } from "../models/model.ts";
+
+export interface Ending {
+  /** The route that served or was tried last. */
+  route: Route | null;
+  /** null: nothing is charged. */
+  usage: Usage | null;
+  usageEstimated: boolean;
+  status: number;
+  code: string | null;
+  streamed: boolean;
+  firstTokenMs: number | null;
+  durationMs: number;
+}
+
+const noUsage: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+
+/** Charged at the prices of the route that served; a failure that delivered nothing has no usage and costs nothing. */
+export function settlementOf(reservation: Reservation, model: string, ending: Ending): Settlement {
+  const prices = ending.route?.prices;
+  return {
+    generation: reservation.generation,
+    request: reservation.request,
+    workspace: reservation.workspace,
+    key: reservation.key,
+    month: reservation.month,
+    outcome: "settled",
+    reserved: reservation.amount.toString(),
+    admittedAt: reservation.admittedAt,
+    model,
+    provider: ending.route?.provider.id ?? "none",
+    prices: {
+      input: (prices?.input ?? 0n).toString(),
+      output: (prices?.output ?? 0n).toString(),
+      cacheRead: (prices?.cacheRead ?? 0n).toString(),
+      cacheWrite: (prices?.cacheWrite ?? 0n).toString(),
+    },
+    usage: ending.usage ?? noUsage,
+    usageEstimated: ending.usageEstimated,
+    status: ending.status,
+    code: ending.code,
+    streamed: ending.streamed,
+    firstTokenMs: ending.firstTokenMs === null ? null : Math.max(0, Math.round(ending.firstTokenMs)),
+    durationMs: Math.max(0, Math.round(ending.durationMs)),
+  };
+}

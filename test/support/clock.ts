@@ -1,0 +1,71 @@
+/** A clock that moves when a test says so. */
+import type { Clock } from "../../src/kernel/clock.ts";
+
+interface Timer {
+  at: number;
+  callback: () => void;
+}
+
+export class ManualClock implements Clock {
+  #nowMs: number;
+  readonly #startedMs: number;
+  readonly #timers = new Set<Timer>();
+
+  constructor(startMs: number = Date.UTC(2026, 10, 20, 12)) {
+    this.#nowMs = startMs;
+    this.#startedMs = startMs;
+  }
+
+  /** Timers that are set and have not fired: what is left over at the end is a leak. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  monotonic(): number {
+    return this.#nowMs - this.#startedMs;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.#nowMs + ms, callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Moves on, and calls back in the order of time what falls due; callbacks may set further timers. */
+  advance(ms: number): void {
+    const end = this.#nowMs + ms;
+    for (let due = this.#next(end); due; due = this.#next(end)) {
+      this.#nowMs = Math.max(this.#nowMs, due.at);
+      this.#timers.delete(due);
+      due.callback();
+    }
+    this.#nowMs = end;
+  }
+
+  /** As `advance`, giving promises their turn after each due timer. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#nowMs + ms;
+    await settled();
+    for (let due = this.#next(end); due; due = this.#next(end)) {
+      this.advance(Math.max(0, due.at - this.#nowMs));
+      await settled();
+    }
+    this.#nowMs = end;
+    await settled();
+  }
+
+  #next(end: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (timer.at <= end && (!next || timer.at < next.at)) next = timer;
+    return next;
+  }
+}
+
+/** Lets everything that waits for promises alone take its turn. */
+export async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,37 @@
+/** The worker that decides admissions: answers the questions of every front. Any number of them may run. */
+import { AdmissionService } from "../src/admission/service.ts";
+import type { ModelsView } from "../src/admission/decide.ts";
+import { MeteringWatch } from "../src/admission/metering-watch.ts";
+import type { Backing } from "../src/backing/backing.ts";
+import type { Counters } from "../src/backing/counters.ts";
+import { endedAmong, loadAccount } from "../src/credit/load.ts";
+import { findKeyRecords } from "../src/keys/find.ts";
+import type { Clock } from "../src/kernel/clock.ts";
+import type { Logger } from "../src/kernel/log.ts";
+
+export interface AdmissionWorkerParts {
+  backing: Backing;
+  counters: Counters;
+  models: ModelsView;
+  clock: Clock;
+  log: Logger;
+}
+
+export async function startAdmission({ backing, counters, models, clock, log }: AdmissionWorkerParts): Promise<AsyncDisposable> {
+  const { bus, sql } = backing;
+  const stack = new AsyncDisposableStack();
+  const metering = stack.use(new MeteringWatch(bus, clock));
+  const service = new AdmissionService({
+    bus,
+    counters,
+    models,
+    metering,
+    clock,
+    log,
+    findRecords: (hashes) => findKeyRecords(hashes, sql),
+    store: loadStore(sql),
+  });
+  stack.use(bus.listen("records-changed", () => service.records.forget()));
+  stack.use(await bus.serve("admission", (payload) => service.answer(payload)));
+  return stack;
+}
