@@ -34,18 +34,29 @@ export interface Route {
   prices: Prices | null;
   /** Tokens of a prompt that the provider adds itself; null: the default of price.ts. */
   hiddenInputTokens: number | null;
+  /** What the provider calls the bound on output tokens. */
+  maxTokensField: MaxTokensField;
+  /** Names this way of calling this model: a launch check counts for the entry that it called, and for no later one. */
+  entry: string;
 }
+
+export type MaxTokensField = "max_tokens" | "max_completion_tokens";
 
 export type ListedAs = "available" | "request_access" | "coming_soon";
 
 export interface Model {
   id: string;
   name: string;
+  /** none: it answers without a model. */
   kind: "chat" | "embeddings" | "none";
   /** Unix seconds. */
   created: number;
+  /** 0: not announced. */
   contextLength: number;
+  /** 0: not announced. */
   maxOutputTokens: number;
+  /** Weights of the model, told of the service's own lineup only. */
+  parameters: number | null;
   /** In order of preference; the first is listed. Empty for the service's own lineup. */
   routes: Route[];
   listedAs: ListedAs;

@@ -73,9 +73,11 @@ export class UpstreamFailure extends Error {
 
 export interface WireFormat {
   encode(call: ProviderCall): EncodedCall;
+  /** The headers that carry our key. Called last of all, so that nothing else holds it. */
+  authorization(key: string): Record<string, string>;
   /** @throws UpstreamFailure when the 200 holds no usable answer */
   decodeAnswer(body: unknown): Answer;
-  /** A decoder for one stream: the data of one server-sent event to our events. */
+  /** A decoder for one stream: the data of one server-sent event to our events. Nothing is asked of it after `end` or `failure`. */
   streamDecoder(): (data: string) => ProviderEvent[];
   /** An answer other than 200, judged by its body before its status (research table: upstream → ours). */
   classify(status: number, body: string): UpstreamFailure;

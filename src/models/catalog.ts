@@ -1,0 +1,108 @@
+/** A catalog folder to a Catalog: all of it or none. */
+import { Value } from "@sinclair/typebox/value";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { EntryError, modelFrom, providerFrom } from "./catalog-entry.ts";
+import { readCatalogFiles, type CatalogFile, type CatalogFiles } from "./catalog-files.ts";
+import type { Catalog, Model, ProviderRecord } from "./model.ts";
+import { sandboxModel, sandboxProvider } from "./sandbox.ts";
+import { ModelsFile, ProvidersFile } from "./schema.ts";
+
+/** Names the file, the entry's id and the field. */
+export class CatalogError extends Error {
+  override name = "CatalogError";
+}
+
+export interface CatalogOptions {
+  /** Adds the provider inside the process; off, whatever would be served by it is left out. */
+  sandbox: boolean;
+}
+
+/** @throws CatalogError when the files say something that cannot be meant; Error of the file system when they cannot be read */
+export async function readCatalog(folder: string, options: CatalogOptions): Promise<Catalog> {
+  return parseCatalog(await readCatalogFiles(folder), options);
+}
+
+/** @throws CatalogError */
+export function parseCatalog(files: CatalogFiles, options: CatalogOptions): Catalog {
+  const providers = readProviders(files.providers);
+  if (options.sandbox && !providers.has(sandboxProvider.id)) providers.set(sandboxProvider.id, providerFrom(sandboxProvider));
+  const models = readModels(files.models, providers);
+  if (options.sandbox && !models.has(sandboxModel.id)) {
+    models.set(sandboxModel.id, modelFrom(sandboxModel, { fileProvider: sandboxProvider.id, providers }));
+  }
+  if (!options.sandbox) leaveOutSandbox(models);
+  return { version: `${files.digest}${options.sandbox ? "+sandbox" : ""}`, models, providers };
+}
+
+function readProviders(file: CatalogFile): Map<string, ProviderRecord> {
+  const providers = new Map<string, ProviderRecord>();
+  for (const entry of parseFile(file, ProvidersFile)) {
+    if (providers.has(entry.id)) throw problem(file.name, entry.id, "id", "stands twice in this file");
+    providers.set(
+      entry.id,
+      naming(file.name, entry.id, () => providerFrom(entry)),
+    );
+  }
+  return providers;
+}
+
+function readModels(files: CatalogFile[], providers: ReadonlyMap<string, ProviderRecord>): Map<string, Model> {
+  const models = new Map<string, Model>();
+  const origins = new Map<string, string>();
+  for (const file of files) {
+    const fileProvider = file.name.replace(/^models\/|\.json$/g, "");
+    for (const entry of parseFile(file, ModelsFile)) {
+      const origin = origins.get(entry.id);
+      if (origin !== undefined) throw problem(file.name, entry.id, "id", `is already taken in ${origin}`);
+      origins.set(entry.id, file.name);
+      models.set(
+        entry.id,
+        naming(file.name, entry.id, () => modelFrom(entry, { fileProvider, providers })),
+      );
+    }
+  }
+  return models;
+}
+
+function leaveOutSandbox(models: Map<string, Model>): void {
+  for (const model of models.values()) {
+    if (model.routes.some((route) => route.provider.format === "sandbox")) models.delete(model.id);
+  }
+}
+
+function parseFile<Schema extends TSchema>(file: CatalogFile, schema: Schema): Static<Schema> {
+  const value = parseJson(file);
+  if (Value.Check(schema, value)) return value;
+  const error = Value.Errors(schema, value).First();
+  const [index = "", ...field] = (error?.path ?? "").split("/").slice(1);
+  throw problem(file.name, idOf(value, index), field.join("."), error?.message ?? "is not as it should be");
+}
+
+function parseJson(file: CatalogFile): unknown {
+  try {
+    return JSON.parse(file.text);
+  } catch (error) {
+    throw new CatalogError(`Cannot read catalog file ${file.name}: it is not valid JSON`, { cause: error });
+  }
+}
+
+/** The id that the entry at this place bears, or else its place. */
+function idOf(value: unknown, index: string): string {
+  const entry: unknown = Array.isArray(value) ? value[Number(index)] : null;
+  if (typeof entry === "object" && entry !== null && "id" in entry && typeof entry.id === "string") return entry.id;
+  return index === "" ? "" : `entry ${index}`;
+}
+
+function naming<Result>(file: string, id: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EntryError) throw problem(file, id, error.field, error.message);
+    throw error;
+  }
+}
+
+function problem(file: string, id: string, field: string, message: string): CatalogError {
+  const place = [file, id, field].filter((part) => part !== "").join(": ");
+  return new CatalogError(`Cannot read catalog file ${place}: ${message}`);
+}
