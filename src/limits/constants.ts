@@ -90,6 +90,7 @@ export const shutdownFlushMs = 10_000;
 // Ours: models and providers
 /** Well within the 30 s in which a changed catalog counts. */
 export const catalogPollMs = 5_000;
+export const launchChecksPollMs = 10_000;
 export const hiddenInputTokensDefault = 64;
 export const hiddenInputTokensWithTools = 1_024;
 export const inputTokensPerMessage = 16;

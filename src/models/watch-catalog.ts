@@ -1,4 +1,5 @@
 /** Keeps the catalog that the files say, looking again every few seconds; a bad file leaves the last good one in place. */
+import { raiseAlarm } from "../kernel/alarm.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { catalogPollMs } from "../limits/constants.ts";
@@ -82,7 +83,8 @@ export class CatalogWatch implements Disposable {
 
   #refuse(error: Error): void {
     this.#problem = error.message;
-    this.#options.log.error({ problem: error.message, kept: this.#catalog?.version ?? null }, "catalog not read");
+    const kept = this.#catalog?.version ?? "none";
+    raiseAlarm(this.#options.log, "catalog.unreadable", { problem: error.message, kept }, "The catalog could not be read");
     this.#options.alarm?.(error);
   }
 

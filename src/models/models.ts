@@ -1,0 +1,56 @@
+/** The models of this process: what the catalog lists, and what of it can be called now. */
+import { availabilityOf, type Availability } from "./availability.ts";
+import type { Catalog, Model, Route, UnavailableReason } from "./model.ts";
+import { watchCatalog, type WatchOptions } from "./watch-catalog.ts";
+import { watchLaunchChecks, type LaunchCheckSources } from "./watch-launch-checks.ts";
+
+export interface ModelsOptions extends WatchOptions, LaunchCheckSources {
+  /** Our key for a provider, by the name in its `key_env`. */
+  providerKey(name: string): unknown;
+}
+
+/** What a workspace demands of whoever serves it. */
+export interface Demands {
+  zeroDataRetention: boolean;
+}
+
+export interface Models extends Disposable {
+  /** False while no good catalog could be read: every model is then `catalog_unreadable`. */
+  readable(): boolean;
+  /** null while there is none. */
+  catalog(): Catalog | null;
+  /** What is wrong with the files as they are now; null: nothing. */
+  problem(): string | null;
+  /** A published model. */
+  find(id: string): Model | null;
+  /** All published models, in the order of the files. */
+  list(): Model[];
+  availability(model: Model, demands: Demands): Availability;
+  /** The routes that may serve, or why there is none. */
+  usableRoutes(model: Model, demands: Demands): { routes: Route[]; reason: UnavailableReason | null };
+  /** Reads the launch checks again, as after one has just run here. */
+  refreshChecks(): Promise<void>;
+}
+
+/** Reads catalog and launch checks once; both are then followed until disposed. Never rejects for bad files or a silent database. */
+export async function openModels(options: ModelsOptions): Promise<Models> {
+  const catalog = await watchCatalog(options);
+  const checks = await watchLaunchChecks(options);
+  const published = (model: Model | undefined): Model | null => (model?.published ? model : null);
+  const availability = (model: Model, { zeroDataRetention }: Demands): Availability =>
+    availabilityOf(model, { providerKey: options.providerKey, checks: checks.current(), zeroDataRetention });
+  return {
+    readable: () => catalog.current() !== null,
+    catalog: () => catalog.current(),
+    problem: () => catalog.problem(),
+    find: (id) => published(catalog.current()?.models.get(id)),
+    list: () => [...(catalog.current()?.models.values() ?? [])].filter((model) => model.published),
+    availability,
+    usableRoutes: availability,
+    refreshChecks: () => checks.look(),
+    [Symbol.dispose]() {
+      catalog[Symbol.dispose]();
+      checks[Symbol.dispose]();
+    },
+  };
+}
