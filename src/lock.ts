@@ -1,0 +1,138 @@
+/**
+ * One process owns a data folder: PGlite and the spools do not lock, and two owners lose what was acknowledged.
+ *
+ * DATA_DIR/lock names its owner by process id and start time, so that a dead owner is told from a living one even when its
+ * id is in use again. Takers exclude each other by claims: each makes a file of its own name, then looks; whoever sees
+ * another living claim withdraws and tries again. Of two takers the later always sees the earlier, and as a claim is
+ * named after its maker, removing a dead one never hits a living one.
+ */
+import { randomInt } from "node:crypto";
+import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { sleep, systemClock, type Clock } from "./kernel/clock.ts";
+import { newInternalId } from "./kernel/ids.ts";
+import { identityOf, isRunning, type ProcessIdentity } from "./process-identity.ts";
+
+const claimPauseMs = 20;
+const claimAttemptsMax = 100;
+const foldersMax = 1_024;
+
+/** The folder has a living owner. */
+export class LockedError extends Error {
+  override name = "LockedError";
+  readonly folder: string;
+  readonly pid: number;
+
+  constructor(folder: string, pid: number) {
+    super(`The data folder "${folder}" belongs to process ${pid}, which is running: stop it or set another DATA_DIR`);
+    this.folder = folder;
+    this.pid = pid;
+  }
+}
+
+export interface LockOptions {
+  /** Who takes it; this process. */
+  pid?: number;
+  clock?: Clock;
+}
+
+/**
+ * Makes this process the owner of `folder`, which is created where it is missing, until the lock is disposed.
+ * A dead owner's lock is taken over.
+ * @throws LockedError naming the owner; it may be this very process
+ */
+export async function takeLock(folder: string, options: LockOptions = {}): Promise<AsyncDisposable> {
+  const { pid = process.pid, clock = systemClock } = options;
+  const home = resolve(folder);
+  const self = await identityOf(pid);
+  if (self === null) throw new Error(`Cannot lock "${home}" for process ${pid}: it is not running`);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const claim = await claimLock({ home, self, clock });
+  try {
+    const owner = await readOwner(home);
+    if (owner !== null && (await isRunning(owner))) throw new LockedError(home, owner.pid);
+    await rename(claim.path, join(home, "lock"));
+  } finally {
+    await rm(claim.path, { force: true });
+  }
+  return { [Symbol.asyncDispose]: () => release(home, claim.id) };
+}
+
+/**
+ * The lowest free folder DATA_DIR/<role>-<n>: a process that takes a dead one's place finds what that one left.
+ * @throws Error when all are taken
+ */
+export async function takeNumberedFolder(
+  dataDir: string,
+  role: string,
+  options: LockOptions = {},
+): Promise<{ folder: string; number: number; lock: AsyncDisposable }> {
+  for (let number = 1; number <= foldersMax; number++) {
+    const folder = join(resolve(dataDir), `${role}-${number}`);
+    try {
+      return { folder, number, lock: await takeLock(folder, options) };
+    } catch (error) {
+      if (!(error instanceof LockedError)) throw error;
+    }
+  }
+  throw new Error(`Cannot find a folder for a ${role} in "${dataDir}": all ${foldersMax} have living owners`);
+}
+
+interface Taker {
+  home: string;
+  self: ProcessIdentity;
+  clock: Clock;
+}
+
+/** The right to look at the lock and to replace it by the claim. @throws LockedError when others keep claiming for seconds */
+async function claimLock({ home, self, clock }: Taker): Promise<{ path: string; id: string }> {
+  const id = newInternalId(clock.now());
+  const name = `lock.claim.${self.pid}.${encodeURIComponent(self.start)}.${id}`;
+  const path = join(home, name);
+  for (let attempt = 1; ; attempt++) {
+    await writeFile(path, `${JSON.stringify({ ...self, id })}\n`, { mode: 0o600 });
+    const other = await otherClaimant(home, name);
+    if (other === null) return { path, id };
+    await rm(path, { force: true });
+    if (attempt === claimAttemptsMax) throw new LockedError(home, other);
+    await sleep(clock, claimPauseMs + randomInt(claimPauseMs));
+  }
+}
+
+/** The process id of somebody else who claims and lives; claims of the dead are removed. */
+async function otherClaimant(home: string, own: string): Promise<number | null> {
+  for (const name of await readdir(home)) {
+    const match = name === own ? null : /^lock\.claim\.(\d+)\.([^.]+)\.[^.]+$/.exec(name);
+    if (!match) continue;
+    const identity = { pid: Number(match[1]), start: decodeURIComponent(match[2] ?? "") };
+    if (await isRunning(identity)) return identity.pid;
+    await rm(join(home, name), { force: true });
+  }
+  return null;
+}
+
+interface Owner extends ProcessIdentity {
+  id: string;
+}
+
+/** null when there is none, or when a power cut left nothing to read: then whoever wrote it is gone, too. */
+async function readOwner(home: string): Promise<Owner | null> {
+  try {
+    const owner: Partial<Owner> | null = JSON.parse(await readFile(join(home, "lock"), "utf8"));
+    const { pid, start, id } = owner ?? {};
+    return typeof pid === "number" && typeof start === "string" && typeof id === "string" ? { pid, start, id } : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** A lock that was taken anew, be it by this process, is not ours to remove. */
+async function release(home: string, id: string): Promise<void> {
+  const owner = await readOwner(home);
+  if (owner?.id === id) await rm(join(home, "lock"), { force: true });
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,156 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LockedError, takeLock, takeNumberedFolder } from "../src/lock.ts";
+import { identityOf } from "../src/process-identity.ts";
+import { until } from "./support/until.ts";
+
+const root = await mkdtemp(join(tmpdir(), "weir-lock-"));
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+let folders = 0;
+const newFolder = () => join(root, `data-${++folders}`);
+
+/** Another process that takes the lock of `folder` and says "taken" or "refused <pid>". */
+function startTaker(folder: string): { child: ChildProcess; said: Promise<string> } {
+  const child = spawn(process.execPath, [join(import.meta.dir, "support/take-lock.ts"), folder], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const said = once(child.stdout, "data").then(([data]) => String(data).trim());
+  return { child, said };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill(signal);
+  await ended;
+}
+
+describe("one process owns a data folder", () => {
+  test("a second owner is refused and told who the first one is", async () => {
+    const folder = newFolder();
+    const first = startTaker(folder);
+    expect(await first.said).toBe("taken");
+    const refusal = await takeLock(folder).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(LockedError);
+    expect(refusal).toMatchObject({ folder, pid: first.child.pid });
+    expect(String(refusal)).toContain(`process ${first.child.pid}`);
+    expect(String(refusal)).toContain(folder);
+    await end(first.child, "SIGKILL");
+  });
+
+  test("the lock of an owner that died by kill -9 is taken over", async () => {
+    const folder = newFolder();
+    const first = startTaker(folder);
+    expect(await first.said).toBe("taken");
+    await end(first.child, "SIGKILL");
+    await using _lock = await takeLock(folder);
+    expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject({ pid: process.pid });
+  });
+
+  test("a process that has got a dead owner's id is not taken for the owner", async () => {
+    const folder = newFolder();
+    await mkdir(folder);
+    const before = { pid: process.pid, start: "an earlier time", id: "before" };
+    await writeFile(join(folder, "lock"), JSON.stringify(before));
+    await using _lock = await takeLock(folder);
+    expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject((await identityOf(process.pid)) ?? {});
+  });
+
+  test.each(["", "null", "{", '{"pid":1}'])("a lock that a power cut left as %p has no owner", async (left) => {
+    const folder = newFolder();
+    await mkdir(folder);
+    await writeFile(join(folder, "lock"), left);
+    await using _lock = await takeLock(folder);
+    await expect(takeLock(folder)).rejects.toThrow(LockedError);
+  });
+
+  test("the folder keeps nothing but the lock of a living owner, and nothing after it let go", async () => {
+    const folder = newFolder();
+    const lock = await takeLock(folder);
+    await takeLock(folder).catch(() => {});
+    expect(await readdir(folder)).toEqual(["lock"]);
+    await lock[Symbol.asyncDispose]();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("the same process is refused a second time, and welcome after it let go", async () => {
+    const folder = newFolder();
+    const first = await takeLock(folder);
+    await expect(takeLock(folder)).rejects.toThrow(LockedError);
+    await first[Symbol.asyncDispose]();
+    await using _second = await takeLock(folder);
+    await first[Symbol.asyncDispose]();
+    await expect(takeLock(folder)).rejects.toThrow(LockedError);
+  });
+
+  test("of many that start at once over a dead owner's lock exactly one gets it", async () => {
+    for (let round = 0; round < 3; round++) {
+      const folder = newFolder();
+      const dead = startTaker(folder);
+      await dead.said;
+      await end(dead.child, "SIGKILL");
+      const takers = Array.from({ length: 8 }, () => startTaker(folder));
+      const said = await Promise.all(takers.map((taker) => taker.said));
+      const winner = takers[said.indexOf("taken")]?.child.pid;
+      expect(said.filter((word) => word === "taken")).toHaveLength(1);
+      expect(said.filter((word) => word === `refused ${winner}`)).toHaveLength(7);
+      await Promise.all(takers.map((taker) => end(taker.child, "SIGKILL")));
+    }
+  }, 30_000);
+});
+
+describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => {
+  test("each takes the lowest number that is free", async () => {
+    const dataDir = newFolder();
+    await using stack = new AsyncDisposableStack();
+    const first = await takeNumberedFolder(dataDir, "gateway");
+    const second = await takeNumberedFolder(dataDir, "gateway");
+    stack.use(second.lock);
+    expect(second.number).toBe(2);
+    const metering = await takeNumberedFolder(dataDir, "metering");
+    stack.use(metering.lock);
+    expect(first).toMatchObject({ number: 1, folder: join(dataDir, "gateway-1") });
+    expect(metering).toMatchObject({ number: 1, folder: join(dataDir, "metering-1") });
+    await first.lock[Symbol.asyncDispose]();
+    const third = await takeNumberedFolder(dataDir, "gateway");
+    stack.use(third.lock);
+    expect(third.number).toBe(1);
+    const fourth = await takeNumberedFolder(dataDir, "gateway");
+    stack.use(fourth.lock);
+    expect(fourth.number).toBe(3);
+  });
+
+  test("one that starts after a kill -9 finds the spool of the dead one", async () => {
+    const dataDir = newFolder();
+    const dead = startTaker(join(dataDir, "gateway-1"));
+    await dead.said;
+    await end(dead.child, "SIGKILL");
+    await writeFile(join(dataDir, "gateway-1", "spool"), "intent");
+    const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
+    await using _lock = lock;
+    expect(await readFile(join(folder, "spool"), "utf8")).toBe("intent");
+  });
+});
+
+describe("a process is known by its id and the time it was started", () => {
+  test("one that was killed runs no more", async () => {
+    const taker = startTaker(newFolder());
+    await taker.said;
+    const pid = taker.child.pid ?? 0;
+    expect(await identityOf(pid)).toMatchObject({ pid });
+    await end(taker.child, "SIGKILL");
+    expect(await identityOf(pid)).toBeNull();
+  });
+
+  test("one that has ended and that nobody waits for runs no more", async () => {
+    // The shell becomes `sleep`, which never asks what became of its child.
+    const shell = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
+    const pid = Number(String((await once(shell.stdout, "data"))[0]));
+    await until(async () => (await identityOf(pid)) === null);
+    await end(shell, "SIGKILL");
+  });
+});
