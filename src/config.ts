@@ -78,19 +78,18 @@ export function readConfig(environment: Environment = process.env): Config {
   };
 }
 
+const serviceUrls = {
+  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir" },
+  NATS_URL: { scheme: /^(nats|tls):\/\/\S+$/, example: "nats://host:4222" },
+  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "redis://host:6379" },
+};
+
 function readBackends(environment: Environment): Backends {
-  const names = ["DATABASE_URL", "NATS_URL", "REDIS_URL"] as const;
-  const [databaseUrl, natsUrl, redisUrl] = names.map((name) => secret(environment, name));
-  if (databaseUrl && natsUrl && redisUrl) {
-    for (const [name, value] of [
-      ["DATABASE_URL", databaseUrl],
-      ["NATS_URL", natsUrl],
-      ["REDIS_URL", redisUrl],
-    ] as const) {
-      if (!URL.canParse(value.reveal())) throw new ConfigError(`${name} is not a URL`);
-    }
-    return { mode: "distributed", databaseUrl, natsUrl, redisUrl };
-  }
+  const databaseUrl = serviceUrl(environment, "DATABASE_URL");
+  const natsUrl = serviceUrl(environment, "NATS_URL");
+  const redisUrl = serviceUrl(environment, "REDIS_URL");
+  if (databaseUrl && natsUrl && redisUrl) return { mode: "distributed", databaseUrl, natsUrl, redisUrl };
+  const names = Object.keys(serviceUrls);
   const given = names.filter((name) => environment[name]);
   if (given.length === 0) return { mode: "embedded" };
   const missing = names.filter((name) => !environment[name]);
@@ -100,11 +99,22 @@ function readBackends(environment: Environment): Backends {
   );
 }
 
+/** The value holds a password, so a refusal shows an example in its place. */
+function serviceUrl(environment: Environment, name: keyof typeof serviceUrls): Secret | null {
+  const value = environment[name];
+  if (!value) return null;
+  const { scheme, example } = serviceUrls[name];
+  if (!scheme.test(value)) throw new ConfigError(`${name} is not an address such as ${example}`);
+  return new Secret(value);
+}
+
 function readSecretsKeys(environment: Environment): Secret[] | null {
   const value = environment["SECRETS_KEY"];
   if (!value) return null;
   const keys = value.split(/[\s,]+/).filter((key) => key !== "");
-  if (keys.length === 0 || keys.some((key) => Buffer.from(key, "base64").length !== 32)) {
+  // Node decodes what it can and skips the rest, so the alphabet is checked as well.
+  const valid = (key: string) => /^[A-Za-z0-9+/_-]{43}=?$/.test(key) && Buffer.from(key, "base64").length === 32;
+  if (keys.length === 0 || !keys.every(valid)) {
     throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
   }
   return keys.map((key) => new Secret(key));

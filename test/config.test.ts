@@ -1,0 +1,134 @@
+import { describe, expect, test } from "bun:test";
+import { inspect } from "node:util";
+import { ConfigError, readConfig } from "../src/config.ts";
+
+const key = Buffer.alloc(32, 7).toString("base64");
+const otherKey = Buffer.alloc(32, 8).toString("base64");
+const urls = {
+  DATABASE_URL: "postgres://weir:hush@db:5432/weir",
+  NATS_URL: "nats://bus:4222",
+  REDIS_URL: "redis://counters:6379",
+};
+
+describe("with nothing set", () => {
+  const config = readConfig({});
+
+  test("one process with embedded parts listens on loopback only", () => {
+    expect(config).toMatchObject({ port: 8080, host: "127.0.0.1", dataDir: "./.weir", backends: { mode: "embedded" } });
+  });
+
+  test("the sandbox is on, secrets are made in the data folder, workers show no metrics", () => {
+    expect(config).toMatchObject({ sandbox: true, secretsKeys: null, operatorToken: null, metricsPort: null });
+  });
+
+  test("the clocks are those of the specification and of docs/limits.md", () => {
+    expect(config.clocks).toEqual({
+      connectMs: 5_000,
+      firstByteMs: 120_000,
+      idleMs: 300_000,
+      streamMs: 900_000,
+      bodyMs: 30_000,
+    });
+  });
+
+  test("an empty variable counts as unset", () => {
+    const empty = readConfig({ PORT: "", DATABASE_URL: "", SECRETS_KEY: "", SANDBOX: "", METRICS_PORT: "", OPERATOR_TOKEN: "" });
+    expect(inspect(empty)).toBe(inspect(config));
+  });
+});
+
+describe("with all three addresses set", () => {
+  test("the service is distributed and its sandbox is off", () => {
+    const config = readConfig({ ...urls, SECRETS_KEY: key });
+    expect(config.sandbox).toBe(false);
+    expect(config.backends.mode === "distributed" && config.backends.databaseUrl.reveal()).toBe(urls.DATABASE_URL);
+    expect(config.backends.mode === "distributed" && config.backends.natsUrl.reveal()).toBe(urls.NATS_URL);
+    expect(config.backends.mode === "distributed" && config.backends.redisUrl.reveal()).toBe(urls.REDIS_URL);
+  });
+
+  test("the sandbox can be switched on by name", () => {
+    expect(readConfig({ ...urls, SECRETS_KEY: key, SANDBOX: "on" }).sandbox).toBe(true);
+  });
+
+  test("SECRETS_KEY is required, for processes must not make one each", () => {
+    expect(() => readConfig(urls)).toThrow(
+      new ConfigError(
+        `SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes`,
+      ),
+    );
+  });
+});
+
+describe("any other mixture of the addresses is refused, naming what is set and what is missing", () => {
+  const names = ["DATABASE_URL", "NATS_URL", "REDIS_URL"] as const;
+  const mixtures = [1, 2, 3, 4, 5, 6].map((bits) => names.filter((_, index) => bits & (1 << index)));
+
+  test.each(mixtures.map((mixture) => [mixture]))("%p", (mixture) => {
+    const environment = Object.fromEntries(mixture.map((name) => [name, urls[name]]));
+    const missing = names.filter((name) => !mixture.includes(name));
+    const said = `${mixture.join(" and ")} set without ${missing.join(" and ")}`;
+    expect(() => readConfig({ ...environment, SECRETS_KEY: key })).toThrow(said);
+  });
+});
+
+describe("a bad value is refused at start, naming the variable", () => {
+  const bad: [string, string][] = [
+    ["PORT", "80a"],
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "8080.5"],
+    ["PORT", " 8080"],
+    ["METRICS_PORT", "x"],
+    ["SERVICE_SLUG", "Platform"],
+    ["SERVICE_SLUG", "9lives"],
+    ["SERVICE_SLUG", "a".repeat(33)],
+    ["SANDBOX", "yes"],
+    ["LOG_LEVEL", "loud"],
+    ["STREAM_DURATION_MS", "0"],
+    ["IDLE_TIMEOUT_MS", "1e3"],
+    ["BODY_TIMEOUT_MS", "86400001"],
+    ["SECRETS_KEY", "c2hvcnQ="],
+    ["SECRETS_KEY", `${key},c2hvcnQ=`],
+    ["SECRETS_KEY", `${key.slice(0, -1)}!`],
+    ["SECRETS_KEY", ","],
+    ["DATABASE_URL", "db:5432/weir"],
+    ["DATABASE_URL", "mysql://db/weir"],
+    ["NATS_URL", "bus:4222"],
+    ["REDIS_URL", "http://counters:6379"],
+  ];
+
+  test.each(bad)("%s=%p", (name, value) => {
+    const refusal = () => readConfig({ ...urls, SECRETS_KEY: key, [name]: value });
+    expect(refusal).toThrow(ConfigError);
+    expect(refusal).toThrow(name);
+  });
+
+  test("a refused address is not repeated, for it holds a password", () => {
+    const refusal = () => readConfig({ ...urls, DATABASE_URL: "postgre://weir:hush@db/weir", SECRETS_KEY: key });
+    expect(refusal).toThrow("DATABASE_URL is not an address such as postgres://user:password@host:5432/weir");
+  });
+});
+
+describe("what is set is taken", () => {
+  test("several SECRETS_KEY, the first one seals", () => {
+    const keys = readConfig({ SECRETS_KEY: `${key}, ${otherKey}` }).secretsKeys;
+    expect(keys?.map((secret) => secret.reveal())).toEqual([key, otherKey]);
+  });
+
+  test("a provider's key by the name in its key_env", () => {
+    const config = readConfig({ ACME_API_KEY: "sk-acme" });
+    expect(config.providerKey("ACME_API_KEY")?.reveal()).toBe("sk-acme");
+    expect(config.providerKey("OTHER_API_KEY")).toBeNull();
+  });
+
+  test("PORT=0 asks for any free port", () => {
+    expect(readConfig({ PORT: "0" }).port).toBe(0);
+  });
+
+  test("printing or logging the config shows no secret", () => {
+    const config = readConfig({ ...urls, SECRETS_KEY: key, OPERATOR_TOKEN: "operator-token-1" });
+    for (const shown of [inspect(config, { depth: 9 }), JSON.stringify(config)]) {
+      for (const secret of ["hush", key, "operator-token-1"]) expect(shown).not.toContain(secret);
+    }
+  });
+});
