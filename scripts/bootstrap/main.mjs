@@ -1,0 +1,27 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BootstrapError } from "./bootstrap-error.mjs";
+import { findBun } from "./find-bun.mjs";
+import { install } from "./install.mjs";
+import { runScript } from "./run-script.mjs";
+import { scripts } from "./script-table.mjs";
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Installs what the named script needs, runs it, and leaves with its exit code. */
+export async function main([name, ...scriptArguments]) {
+  const script = Object.hasOwn(scripts, name ?? "") ? scripts[name] : null;
+  if (script === null) {
+    console.error(`Cannot run "${name ?? ""}": it is one of ${Object.keys(scripts).join(", ")}`);
+    process.exit(1);
+  }
+  try {
+    await install(root, script.packages);
+    const bun = findBun(root);
+    process.exit(await runScript({ root, bun, script, scriptArguments }));
+  } catch (error) {
+    if (!(error instanceof BootstrapError)) throw error;
+    console.error(error.message);
+    process.exit(error.exitCode);
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * The scripts of package.json that run on Bun.
+ *
+ * - `file`: what Bun runs, relative to the root.
+ * - `packages`: "production" leaves development packages out, "all" needs them.
+ * - `service`: it ends in an orderly way when asked once; other scripts die by a signal like any command.
+ */
+export const scripts = {
+  start: { file: "src/main.ts", packages: "production", service: true, env: { NODE_ENV: "production" } },
+  test: { file: "scripts/test.ts", packages: "all", service: true },
+  ok: { file: "scripts/ok.ts", packages: "all", service: true },
+  cluster: { file: "scripts/cluster.ts", packages: "production", service: true },
+  weir: { file: "scripts/weir.ts", packages: "production", service: false },
+  bench: { file: "bench/main.ts", packages: "all", service: true },
+};
