@@ -4,7 +4,7 @@ import type { ModelsView } from "../src/admission/decide.ts";
 import { MeteringWatch } from "../src/admission/metering-watch.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
-import { endedAmong, loadAccount } from "../src/credit/load.ts";
+import { loadAccount, loadKeyMonth } from "../src/credit/load.ts";
 import { findKeyRecords } from "../src/keys/find.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
@@ -20,16 +20,18 @@ export interface AdmissionWorkerParts {
 export async function startAdmission({ backing, counters, models, clock, log }: AdmissionWorkerParts): Promise<AsyncDisposable> {
   const { bus, sql } = backing;
   const stack = new AsyncDisposableStack();
-  const metering = stack.use(new MeteringWatch(bus, clock));
   const service = new AdmissionService({
     bus,
     counters,
     models,
-    metering,
+    metering: stack.use(new MeteringWatch(bus, clock)),
     clock,
     log,
     findRecords: (hashes) => findKeyRecords(hashes, sql),
-    store: loadStore(sql),
+    store: {
+      account: (workspace, generations) => loadAccount({ workspace, generations }, sql),
+      keyMonth: (workspace, key, month) => loadKeyMonth({ workspace, key, month }, sql),
+    },
   });
   stack.use(bus.listen("records-changed", () => service.records.forget()));
   stack.use(await bus.serve("admission", (payload) => service.answer(payload)));

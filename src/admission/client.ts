@@ -133,6 +133,13 @@ export class AdmissionClient {
     await this.#ask({ kind: "refresh", workspace }).catch(() => null);
   }
 
+  /** Whether keys and counters can be asked for, with a question that changes nothing: null is well. */
+  async problem(): Promise<string | null> {
+    const { answer, now } = await this.#questions.ask({ kind: "authenticate", hash: "0".repeat(64) });
+    if (answer.kind !== "record") return "keys cannot be read";
+    return now === null ? "the counters do not answer" : null;
+  }
+
   async #deadline(caller: Caller): Promise<number | null> {
     if (this.#clockOffset === null) await this.#ask({ kind: "authenticate", hash: caller.hash }).catch(() => null);
     return this.#clockOffset === null ? null : Math.floor(this.#clockOffset + this.#clock.monotonic()) + admissionDeadlineMs;
@@ -156,7 +163,7 @@ export class AdmissionClient {
     for (;;) {
       const told = await this.#questions.ask(ask);
       resent ||= told.resent;
-      if (told.answer.kind !== "again" || this.#clock.monotonic() >= endsAt) return { answer: told.answer, resent };
+      if (told.answer.kind !== "again" || this.#clock.monotonic() >= endsAt) return { ...told, resent };
       await sleep(this.#clock, askAgainMs);
     }
   }

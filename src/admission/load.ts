@@ -25,8 +25,14 @@ export interface LoadParts {
   store: LoadStore;
 }
 
+export interface WorkspaceMonth {
+  workspace: WorkspaceId;
+  /** The month that is asked for: it is pushed as zero where nothing was charged in it yet. */
+  month: Month;
+}
+
 /** Writes a workspace's counters from the ledger and the fronts' reports. Does nothing when another was faster. */
-export async function loadWorkspace(workspace: WorkspaceId, parts: LoadParts): Promise<void> {
+export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts: LoadParts): Promise<void> {
   const [answers, stored] = await Promise.all([
     parts.bus.survey("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs),
     parts.counters.holds(workspace),
@@ -37,7 +43,7 @@ export async function loadWorkspace(workspace: WorkspaceId, parts: LoadParts): P
   const ledger = await parts.store.account(workspace, [...holds.keys()]);
   if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
   const load: WorkspaceLoad = {
-    account: ledger.account,
+    account: withMonth(ledger.account, month),
     holds: [...holds.values()].filter((hold) => !ledger.ended.has(hold.generation)),
     windows: mergeWindows(reports.flatMap((report) => report.windows)),
   };
@@ -57,9 +63,17 @@ export async function loadKeyMonth(at: { workspace: WorkspaceId; key: KeyId; mon
   await parts.counters.resolveMany({ resolve: [], accounts: [], keyMonths: [keyMonth] });
 }
 
-/** The head of the ledger and the totals of its months, pushed with their version: after credit was added, and for a new month. */
-export async function refreshAccount(workspace: WorkspaceId, parts: Pick<LoadParts, "counters" | "store">): Promise<void> {
-  const ledger = await parts.store.account(workspace, []);
+/** The head of the ledger and its months' totals, pushed with their version: after credit was added, and for a new month. */
+export async function refreshAccount(
+  { workspace, month }: WorkspaceMonth,
+  { counters, store }: Pick<LoadParts, "counters" | "store">,
+): Promise<void> {
+  const ledger = await store.account(workspace, []);
   if (ledger === null) throw new Error(`Cannot refresh counters: there is no workspace "${workspace}"`);
-  await parts.counters.resolveMany({ resolve: [], accounts: [ledger.account], keyMonths: [] });
+  await counters.resolveMany({ resolve: [], accounts: [withMonth(ledger.account, month)], keyMonths: [] });
+}
+
+function withMonth(account: AccountPush, month: Month): AccountPush {
+  const known = account.months.some((total) => total.month === month);
+  return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
 }

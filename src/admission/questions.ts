@@ -21,6 +21,8 @@ export interface Told {
   answer: Answer;
   /** Two workers may have acted on the question. */
   resent: boolean;
+  /** The counters' clock; null: they do not answer. */
+  now: number | null;
 }
 
 interface Waiting {
@@ -98,7 +100,7 @@ export class Questions {
     if (message.now !== null) this.#onTime(message.now);
     for (const [index, { resolve, reject }] of batch.entries()) {
       const answer = message.answers[index];
-      if (answer) resolve({ answer, resent });
+      if (answer) resolve({ answer, resent, now: message.now });
       else reject(new NoAnswerError(`Admission gave ${message.answers.length} answers to ${batch.length} questions`));
     }
   }

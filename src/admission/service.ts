@@ -118,9 +118,9 @@ export class AdmissionService {
     const { workspace, key } = request;
     switch (reply.what) {
       case "workspace":
-        return this.#loads.run(`workspace ${workspace}`, () => loadWorkspace(workspace, this.#parts));
+        return this.#loads.run(`workspace ${workspace}`, () => loadWorkspace({ workspace, month }, this.#parts));
       case "month":
-        return this.#loads.run(`month ${workspace}`, () => refreshAccount(workspace, this.#parts));
+        return this.#loads.run(`month ${workspace}`, () => refreshAccount({ workspace, month }, this.#parts));
       case "key":
         return this.#loads.run(`key ${key} ${month}`, () => loadKeyMonth({ workspace, key, month }, this.#parts));
     }
@@ -156,7 +156,7 @@ export class AdmissionService {
   #answerOne(ask: Extract<Ask, { kind: "position" | "refresh" }>): Promise<Answer> {
     return this.#guarded(async () => {
       if (ask.kind === "refresh") {
-        await refreshAccount(ask.workspace, this.#parts);
+        await refreshAccount({ workspace: ask.workspace, month: monthOf(this.#storeTimeGuess()) }, this.#parts);
         return { kind: "done" };
       }
       return this.#position(ask.workspace, ask.key);
@@ -167,7 +167,7 @@ export class AdmissionService {
     const position = await this.#parts.counters.read(workspace, key);
     const month = monthOf(position.now);
     if (position.account === null) {
-      await this.#loads.run(`workspace ${workspace}`, () => loadWorkspace(workspace, this.#parts));
+      await this.#loads.run(`workspace ${workspace}`, () => loadWorkspace({ workspace, month }, this.#parts));
       return { kind: "again" };
     }
     if (key !== null && position.keySpent === null) {

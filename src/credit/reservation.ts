@@ -3,8 +3,9 @@
  * so a call that nobody reserved for cannot be written.
  */
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
-import type { Month } from "../kernel/clock.ts";
+import { monthOf, type Month } from "../kernel/clock.ts";
 import type { NanoUsd } from "../kernel/money.ts";
+import { probeOutputTokensMax } from "../limits/constants.ts";
 
 const proof: unique symbol = Symbol("admitted");
 
@@ -27,4 +28,18 @@ export interface Reservation {
 /** Called by admission with the facts of an `admitted` reply, and by nobody else (held by the tree test). */
 export function reservationFrom(facts: Omit<Reservation, typeof proof>): Reservation {
   return { ...facts, [proof]: true };
+}
+
+/** The ticket of a launch check, which is our own cost and nobody's credit: for the prober alone (held by the tree test). */
+export function probeTicket({
+  generation,
+  request,
+  nowMs,
+}: {
+  generation: GenerationId;
+  request: string;
+  nowMs: number;
+}): Reservation {
+  const nobody = { workspace: "", key: "", amount: 0n, maxOutputTokens: probeOutputTokensMax };
+  return { ...nobody, generation, request, month: monthOf(nowMs), admittedAt: nowMs, [proof]: true };
 }

@@ -84,6 +84,8 @@ export const pruneMs = 15_000;
 export const sweepMs = 10_000;
 export const sweepBatchMax = 200;
 export const reconcileMs = 60_000;
+export const proberPauseMs = 5_000;
+export const readyDeadlineMs = 1_500;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
 

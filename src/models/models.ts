@@ -26,6 +26,8 @@ export interface Models extends Disposable {
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: Demands): Availability;
+  /** Routes that only lack their launch check. */
+  unchecked(model: Model): Route[];
   /** The routes that may serve, or why there is none. */
   usableRoutes(model: Model, demands: Demands): { routes: Route[]; reason: UnavailableReason | null };
   /** Reads the launch checks again, as after one has just run here. */
@@ -39,6 +41,8 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const published = (model: Model | undefined): Model | null => (model?.published ? model : null);
   const availability = (model: Model, { zeroDataRetention }: Demands): Availability =>
     availabilityOf(model, { providerKey: options.providerKey, checks: checks.current(), zeroDataRetention });
+  const lacksCheck = (model: Model, route: Route): boolean =>
+    availability({ ...model, routes: [route] }, { zeroDataRetention: false }).reason === "launch_check_missing";
   return {
     readable: () => catalog.current() !== null,
     catalog: () => catalog.current(),
@@ -46,6 +50,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     find: (id) => published(catalog.current()?.models.get(id)),
     list: () => [...(catalog.current()?.models.values() ?? [])].filter((model) => model.published),
     availability,
+    unchecked: (model) => model.routes.filter((route) => lacksCheck(model, route)),
     usableRoutes: availability,
     refreshChecks: () => checks.look(),
     [Symbol.dispose]() {

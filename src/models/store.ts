@@ -1,5 +1,5 @@
 /** SQL of launch checks: one row for each model and provider, the check that ran last. */
-import type { Queries } from "../backing/backing.ts";
+import type { Database, Queries } from "../backing/backing.ts";
 
 export interface LaunchCheck {
   model: string;
@@ -25,4 +25,23 @@ export async function recordLaunchCheck(sql: Queries, check: LaunchCheck): Promi
     VALUES (${check.model}, ${check.provider}, ${check.entry}, ${check.passed}, ${check.code})
     ON CONFLICT (model_id, provider_id) DO UPDATE
     SET entry = excluded.entry, passed = excluded.passed, code = excluded.code, at = now()`;
+}
+
+/**
+ * The prober's lock of the whole fleet, on a connection of its own for as long as it is held.
+ * @returns null when another process holds it
+ */
+export async function takeProberLock(sql: Database): Promise<AsyncDisposable | null> {
+  const connection = await sql.reserve();
+  const [row] = await connection<{ locked: boolean }[]>`SELECT pg_try_advisory_lock(hashtext('weir prober')) AS locked`;
+  if (!row?.locked) {
+    connection.release();
+    return null;
+  }
+  return {
+    async [Symbol.asyncDispose]() {
+      await connection`SELECT pg_advisory_unlock(hashtext('weir prober'))`;
+      connection.release();
+    },
+  };
 }

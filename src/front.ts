@@ -1,0 +1,111 @@
+/** The front: everything a process needs to answer HTTP, the same embedded and in a fleet. */
+import { timingSafeEqual } from "node:crypto";
+import { join } from "node:path";
+import { AdmissionClient } from "./admission/client.ts";
+import { makeApp } from "./app.ts";
+import type { Backing } from "./backing/backing.ts";
+import type { Config } from "./config.ts";
+import { GenerationBook } from "./generations/book.ts";
+import type { Check, Health } from "./health.ts";
+import type { Gateway } from "./inference/gateway.ts";
+import { LiveAnswers } from "./inference/live.ts";
+import { withDeadline, type Clock } from "./kernel/clock.ts";
+import { keyPrefix } from "./kernel/ids.ts";
+import type { Logger } from "./kernel/log.ts";
+import { observe } from "./kernel/metrics.ts";
+import type { Secret } from "./kernel/secret.ts";
+import { readyDeadlineMs, shutdownDrainMs, shutdownFlushMs } from "./limits/constants.ts";
+import type { Models } from "./models/models.ts";
+
+export interface FrontParts {
+  config: Config;
+  backing: Backing;
+  models: Models;
+  operatorToken: Secret;
+  /** Of this process alone, locked by the caller. */
+  folder: string;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface Front {
+  app: ReturnType<typeof makeApp>;
+  gateway: Gateway;
+  /** From here on /ready says no, so that balancers look elsewhere. */
+  leave(): void;
+  /** Ends what is under way and brings everything owed into the ledger. @returns whether nothing is unsettled */
+  finish(): Promise<boolean>;
+}
+
+export function openFront(parts: FrontParts): Front {
+  const { config, backing, models, operatorToken, folder, clock, log } = parts;
+  const book = new GenerationBook({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
+  const recovered = book.recover();
+  if (recovered.settled + recovered.unknown > 0) log.info({ event: "spool.recovered", ...recovered });
+  const admission = new AdmissionClient({ bus: backing.bus, clock, log });
+  const live = new LiveAnswers();
+  const gateway: Gateway = { admission, book, models, live, clock, clocks: config.clocks, log, ...callParts(config) };
+  let serving = true;
+  const health: Health = {
+    checks: checks(parts, gateway),
+    serving: () => serving,
+    mayReadMetrics: (request, address) => isLoopback(address) || bearsToken(request, operatorToken),
+  };
+  observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
+  observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
+  observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
+  const app = makeApp({ gateway, health, control: controlParts(parts, gateway) });
+  return {
+    app,
+    gateway,
+    leave: () => void (serving = false),
+    async finish() {
+      await live.drain(clock, shutdownDrainMs, shutdownFlushMs);
+      const flushed = await book.flushed(shutdownFlushMs);
+      book[Symbol.dispose]();
+      return flushed;
+    },
+  };
+}
+
+function callParts(config: Config) {
+  return { keyPrefix: keyPrefix(config.slug), providerKey: (name: string) => config.providerKey(name) };
+}
+
+function controlParts({ config, backing, models, operatorToken, clock, log }: FrontParts, gateway: Gateway) {
+  return {
+    sql: backing.sql,
+    clock,
+    log,
+    slug: config.slug,
+    operatorToken,
+    models,
+    position: gateway.admission.position.bind(gateway.admission),
+    refresh: gateway.admission.refresh.bind(gateway.admission),
+    changed: () => backing.bus.broadcast("records-changed"),
+  };
+}
+
+function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Record<string, Check> {
+  return {
+    database: async () => {
+      await withDeadline(clock, readyDeadlineMs, "The database's answer", backing.sql`SELECT 1`);
+      return null;
+    },
+    bus: async () => (backing.bus.connected() ? null : "not connected"),
+    admission: () => withDeadline(clock, readyDeadlineMs, "Admission's answer", gateway.admission.problem()),
+    catalog: async () => (models.readable() ? null : (models.problem() ?? "not read yet")),
+    spool: async () =>
+      gateway.book.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
+  };
+}
+
+function isLoopback(address: string | null): boolean {
+  return address !== null && /^(127\.|::1$|::ffff:127\.)/.test(address);
+}
+
+function bearsToken(request: Request, token: Secret): boolean {
+  const given = Buffer.from(request.headers.get("authorization")?.replace(/^bearer +/i, "") ?? "");
+  const wanted = Buffer.from(token.reveal());
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}

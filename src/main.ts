@@ -1,0 +1,67 @@
+/** The gateway's process: `bun src/main.ts`. One process with everything in it, or a front of a fleet, as the environment says. */
+import { createServer } from "node:net";
+import { ConfigError, readConfig, type Config } from "./config.ts";
+import { openDistributed } from "./distributed.ts";
+import { openEmbedded } from "./embedded.ts";
+import { systemClock } from "./kernel/clock.ts";
+import { openLog } from "./kernel/log.ts";
+import { serverBodyBytesMax } from "./limits/constants.ts";
+import { LockedError } from "./lock.ts";
+import { whenStopped } from "./stop.ts";
+
+/** What both modes give: the app, and how to end well. */
+export interface Service {
+  app: { listen(options: object, ready?: () => void): unknown; stop(closeActive?: boolean): Promise<unknown> };
+  leave(): void;
+  finish(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+async function main(): Promise<number> {
+  const config = readConfig();
+  const distributed = config.backends.mode === "distributed";
+  await refuseTakenPort(config, distributed);
+  const log = openLog(config.logLevel, "gateway");
+  const parts = { config, log, clock: systemClock };
+  const stopped = whenStopped();
+  const service = distributed ? await openDistributed(parts) : await openEmbedded(parts);
+  service.app.listen({
+    port: config.port,
+    hostname: config.host,
+    reusePort: distributed,
+    idleTimeout: 255,
+    maxRequestBodySize: serverBodyBytesMax,
+  });
+  log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
+  await service.welcome();
+  const signal = await stopped;
+  log.info({ event: "stopping", signal });
+  service.leave();
+  await service.app.stop(false);
+  const settled = await service.finish();
+  await service.close();
+  log.info({ event: "stopped", unsettled: !settled });
+  return 0;
+}
+
+/** Before anything is opened: a taken port is to leave no trace. */
+function refuseTakenPort({ host, port }: Config, shared: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE" && shared) return resolve();
+      reject(new ConfigError(error.code === "EADDRINUSE" ? `Port ${port} on ${host} is taken: set another PORT` : String(error)));
+    });
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve()));
+  });
+}
+
+/** A refusal to start is one line for a person, not a stack. */
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const expected = error instanceof ConfigError || error instanceof LockedError;
+  console.error(expected ? error.message : error);
+  process.exitCode = 1;
+}
+process.exit();

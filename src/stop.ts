@@ -1,0 +1,18 @@
+/** SIGINT and SIGTERM ask to end well; a second one, after a second, ends at once. */
+
+/** Resolves with the name of the first signal. */
+export function whenStopped(): Promise<string> {
+  return new Promise((resolve) => {
+    let askedAt: number | null = null;
+    const stop = (signal: string): void => {
+      if (askedAt === null) {
+        askedAt = performance.now();
+        resolve(signal);
+      } else if (performance.now() - askedAt > 1_000) {
+        process.exit(130);
+      }
+    };
+    process.on("SIGINT", () => stop("SIGINT"));
+    process.on("SIGTERM", () => stop("SIGTERM"));
+  });
+}
