@@ -16,7 +16,10 @@ export async function actAs(
 ): Promise<MemberActor> {
   const [row] = await selectMembers({ workspace, email: canonicalEmail(email) }, sql);
   if (!row?.active || row.account !== "active") {
-    throw new ControlError("forbidden", { field, message: `Cannot act as "${email}": no active member of this workspace has the address` });
+    throw new ControlError("forbidden", {
+      field,
+      message: `Cannot act as "${email}": no active member of this workspace has the address`,
+    });
   }
   return { kind: "member", email: row.email, role: row.role, carriedBy: "operator token" };
 }

@@ -29,7 +29,8 @@ export function canonicalEmail(email: string): string {
  * @throws ControlError invalid_field
  */
 export function parseAmount({ field, text, decimalsMax }: { field: string; text: string; decimalsMax: number }): NanoUsd {
-  const refuse = (cause: string) => new ControlError("invalid_field", { field, message: `Cannot take "${text}" as ${field}: ${cause}` });
+  const refuse = (cause: string) =>
+    new ControlError("invalid_field", { field, message: `Cannot take "${text}" as ${field}: ${cause}` });
   let amount: NanoUsd;
   try {
     amount = parseUsd(text, decimalsMax);

@@ -10,7 +10,10 @@ import { selectWorkspaces, type WorkspaceRow } from "./store.ts";
 export async function findWorkspace(idOrName: string, { sql, clock }: { sql: Queries; clock: Clock }): Promise<WorkspaceRow> {
   const [row] = await selectWorkspaces({ workspace: idOrName, month: monthOf(clock.now()) }, sql);
   if (!row) {
-    throw new ControlError("not_found", { field: "workspace", message: `There is no workspace with the id or name "${idOrName}"` });
+    throw new ControlError("not_found", {
+      field: "workspace",
+      message: `There is no workspace with the id or name "${idOrName}"`,
+    });
   }
   return row;
 }

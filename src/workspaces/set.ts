@@ -14,13 +14,12 @@ const served: readonly string[] = [];
 
 /**
  * Changes settings of a workspace; those not given stay. A save that changes nothing records nothing.
- * @returns whether something changed
  * @throws ControlError forbidden but for admins and super admins, and the operator
  */
 export async function setWorkspace(
   { actor, workspace, settings }: { actor: Actor; workspace: WorkspaceId; settings: WorkspaceSettings },
   sources: Sources,
-): Promise<boolean> {
+): Promise<void> {
   allow(actor, { roles: managers, action: "change the settings of a workspace" });
   const given = parseSettings(settings);
   return change(actor, sources, async (tx) => {
@@ -28,9 +27,9 @@ export async function setWorkspace(
     if (!before) throw new ControlError("not_found", { field: "workspace", message: `There is no workspace "${workspace}"` });
     const after = { ...before, ...given };
     const changes = changedFields({ before: audited(before), after: audited(after) });
-    if (Object.keys(changes).length === 0) return { result: false, event: null };
+    if (Object.keys(changes).length === 0) return { result: undefined, event: null };
     await updateSettings(workspace, after, tx);
-    return { result: true, event: { event: "workspace.updated", workspace, target: workspace, changes } };
+    return { result: undefined, event: { event: "workspace.updated", workspace, target: workspace, changes } };
   });
 }
 

@@ -11,10 +11,7 @@ export interface Credit {
 }
 
 /** @param credit null: the counters cannot answer, the balance is then the ledger's */
-export function viewWorkspace(
-  row: WorkspaceRow,
-  { month, credit }: { month: Month; credit: Credit | null },
-): WorkspaceView {
+export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Month; credit: Credit | null }): WorkspaceView {
   return {
     id: row.id,
     name: row.name,
