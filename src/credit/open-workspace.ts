@@ -1,0 +1,20 @@
+import type { Actor } from "../audit/actor.ts";
+import type { Sources } from "../audit/change.ts";
+import type { Transaction } from "../backing/backing.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
+import { createWorkspace } from "../workspaces/create.ts";
+import type { WorkspaceForm } from "../workspaces/schema.ts";
+import { addCredit } from "./add.ts";
+
+/**
+ * Opens a workspace with its first credit, where some is given: both or neither.
+ * @throws ControlError of either
+ */
+export async function openWorkspace(
+  { actor, form, ref }: { actor: Actor; form: WorkspaceForm; ref: string },
+  sources: Omit<Sources, "sql"> & { sql: Transaction },
+): Promise<WorkspaceId> {
+  const { id } = await createWorkspace({ actor, name: form.name }, sources);
+  if (form.credit_usd !== undefined) await addCredit({ actor, workspace: id, credit: { usd: form.credit_usd, ref } }, sources);
+  return id;
+}

@@ -1,0 +1,13 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { line, usd } from "../workspaces/fields.ts";
+import { WorkspaceView } from "../workspaces/schema.ts";
+
+export const CreditForm = Type.Object({
+  usd: usd(),
+  /** Of the payment: the same reference adds once. */
+  ref: line("a reference of at most 200 characters", { minLength: 1 }),
+});
+export type CreditForm = Static<typeof CreditForm>;
+
+export const CreditView = Type.Pick(WorkspaceView, ["balance_usd", "reserved_usd", "available_usd"]);
+export type CreditView = Static<typeof CreditView>;
