@@ -1,0 +1,43 @@
+/** Checks the stored money: every invariant over one snapshot, while settlement goes on. */
+import { Type, type Static } from "@sinclair/typebox";
+import type { Database } from "../backing/backing.ts";
+import { ledgerStatementMsMax } from "../limits/constants.ts";
+import { allowStatements, invariants } from "./verify-store.ts";
+
+const Checked = Type.Object({ invariant: Type.String(), rows: Type.Integer() });
+export type Checked = Static<typeof Checked>;
+
+const Broken = Type.Object({ invariant: Type.String(), detail: Type.String() });
+
+export const Verification = Type.Object({
+  ok: Type.Boolean(),
+  checked: Type.Array(Checked),
+  /** The first invariant that does not hold. */
+  broken: Type.Union([Broken, Type.Null()]),
+});
+export type Verification = Static<typeof Verification>;
+
+/**
+ * @param onChecked told of each invariant as soon as it was checked
+ * @throws when the database fails; what is broken in the ledger is a result
+ */
+export async function verifyLedger({
+  sql,
+  onChecked,
+}: {
+  sql: Database;
+  onChecked?: (checked: Checked) => void;
+}): Promise<Verification> {
+  return sql.begin("isolation level repeatable read read only", async (tx) => {
+    await allowStatements(ledgerStatementMsMax, tx);
+    const result: Verification = { ok: true, checked: [], broken: null };
+    for (const [invariant, check] of Object.entries(invariants)) {
+      const { rows, broken } = await check(tx);
+      const checked = { invariant, rows: Number(rows) };
+      result.checked.push(checked);
+      onChecked?.(checked);
+      if (broken !== null) result.broken ??= { invariant, detail: broken };
+    }
+    return { ...result, ok: result.broken === null };
+  });
+}
