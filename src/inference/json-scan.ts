@@ -1,0 +1,81 @@
+/**
+ * A look at the bytes of a JSON text before it is parsed. JSON.parse holds the event loop for as long as it takes, and what
+ * makes it slow is not bytes but values and nesting: those are counted here, in one pass without any memory.
+ */
+import { jsonDepthMax, jsonValuesMax } from "../limits/constants.ts";
+import { invalid } from "./refuse.ts";
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const space = 0x20;
+const lowerU = 0x75;
+
+/**
+ * Says nothing about texts that are not JSON: the parser refuses those.
+ * @throws GatewayError invalid_request beyond 64 levels or 200,000 values, or at half a surrogate pair
+ */
+export function scanJson(bytes: Uint8Array): void {
+  const end = bytes.length;
+  let depth = 0;
+  // Every comma parts two values, and the first value of a container comes with its opening; an empty one has none.
+  let values = 1;
+  let justOpened = false;
+  for (let at = 0; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte <= space) continue;
+    if (byte === quote) at = endOfString(bytes, at + 1);
+    else if (byte === comma) values++;
+    else if (byte === openBrace || byte === openBracket) {
+      if (++depth > jsonDepthMax) throw invalid(undefined, `The request body is nested deeper than ${jsonDepthMax} levels`);
+      values++;
+      justOpened = true;
+      continue;
+    } else if (byte === closeBrace || byte === closeBracket) {
+      depth--;
+      if (justOpened) values--;
+    }
+    justOpened = false;
+    if (values > jsonValuesMax) throw invalid(undefined, `The request body holds more than ${jsonValuesMax} JSON values`);
+  }
+}
+
+/** @returns where the closing quote stands, or the end of the text */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) return at;
+    if (byte === backslash) at = bytes[at + 1] === lowerU ? endOfEscape(bytes, at) : at + 1;
+  }
+  return at;
+}
+
+/**
+ * Half a surrogate pair is no text: providers answer it with errors of their own, and its size in UTF-8 is undefined.
+ * @param at where the backslash of `\uXXXX` stands
+ * @returns where the last character of the escape, or of the pair of escapes, stands
+ */
+function endOfEscape(bytes: Uint8Array, at: number): number {
+  const first = surrogateKind(bytes, at);
+  if (first === "none") return at + 5;
+  if (first === "high" && surrogateKind(bytes, at + 6) === "low") return at + 11;
+  throw invalid(undefined, "The request body has half of a surrogate pair (such as \\ud83d alone) in a string");
+}
+
+/** Surrogates are \uD800 to \uDBFF (high) and \uDC00 to \uDFFF (low). */
+function surrogateKind(bytes: Uint8Array, at: number): "none" | "high" | "low" {
+  const escaped = bytes[at] === backslash && bytes[at + 1] === lowerU && isLetter(bytes[at + 2], "d");
+  if (!escaped) return "none";
+  const second = bytes[at + 3];
+  if (second === 0x38 || second === 0x39 || isLetter(second, "a") || isLetter(second, "b")) return "high";
+  return isLetter(second, "c") || isLetter(second, "d") || isLetter(second, "e") || isLetter(second, "f") ? "low" : "none";
+}
+
+function isLetter(byte: number | undefined, letter: string): boolean {
+  return byte !== undefined && (byte | 0x20) === letter.charCodeAt(0);
+}

@@ -1,0 +1,194 @@
+/**
+ * A provider's events to a client's bytes, at the client's pace: an event is read when the client has room for it, so that
+ * a slow reader slows its provider down and costs no memory. A stream ends exactly once, in one call of `onEnd`, before the
+ * client has its last line.
+ */
+import type { Clock } from "../kernel/clock.ts";
+import { drainMsMax, streamCommentMs, streamStallMsMax } from "../limits/constants.ts";
+import type { Usage } from "../models/model.ts";
+import { UpstreamFailure, type EventSource, type ProviderEvent } from "../providers/provider.ts";
+import { commentLine, type ChunkFacts } from "./chunk.ts";
+import type { Drains } from "./drains.ts";
+import { estimatedTokens } from "./text-bytes.ts";
+import { Transcript } from "./transcript.ts";
+
+export interface StreamOutcome {
+  /** completed: the client was sent the whole answer. client_gone: it hung up, or took nothing for a minute. */
+  how: "completed" | "failed" | "client_gone";
+  failure: UpstreamFailure | null;
+  /** What the provider told, null: nothing. Its last word only where `final`. */
+  usage: Usage | null;
+  /** The provider's answer was seen to its end; otherwise its output may have gone on beyond what it told. */
+  final: boolean;
+  /** Estimated from the texts that were sent to the client; 0: none was. */
+  deliveredTokens: number;
+  /** From the start to the first text that was sent; null: none was. */
+  firstTokenMs: number | null;
+}
+
+export interface RelayOptions {
+  events: EventSource;
+  facts: ChunkFacts;
+  /** The provider has been silent for so long that a comment must go first. */
+  quiet: boolean;
+  /** Whether to cancel or to drain once the client is gone. */
+  cancelStopsBilling: boolean;
+  drains: Drains;
+  /** The request's signal: it tells of a client that left before the stream began. */
+  gone: AbortSignal;
+  /** The process ends and can wait no longer. */
+  stop: AbortSignal;
+  clock: Clock;
+  /** Monotonic milliseconds. */
+  startedAt: number;
+  /** Called exactly once. Returns what is charged, which the usage chunk shows. Should it throw, the stream breaks off. */
+  onEnd(outcome: StreamOutcome): Usage;
+}
+
+/** The body of a streamed answer. */
+export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
+  const stream = new Relay(options);
+  return new ReadableStream<Uint8Array>(
+    { start: (controller) => stream.start(controller), pull: () => stream.pull(), cancel: () => stream.leave() },
+    { highWaterMark: 0 },
+  );
+}
+
+const encoder = new TextEncoder();
+
+class Relay {
+  readonly #options: RelayOptions;
+  readonly #transcript: Transcript;
+  readonly #onGone = (): void => this.leave();
+  readonly #onStop = (): void => this.#stop();
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #phase: "delivering" | "draining" | "ended" = "delivering";
+  /** The client has room for more. */
+  #demand = false;
+  #reading = false;
+  #commentDue: boolean;
+  #sentAt: number;
+  #firstTokenMs: number | null = null;
+  #deliveredBytes = 0;
+  #cancelTimer = (): void => {};
+  #releaseDrain = (): void => {};
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#transcript = new Transcript(options.facts);
+    this.#commentDue = options.quiet;
+    this.#sentAt = options.clock.monotonic();
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    this.#watch(streamCommentMs);
+    const { gone, stop } = this.#options;
+    gone.addEventListener("abort", this.#onGone);
+    stop.addEventListener("abort", this.#onStop);
+    if (gone.aborted) this.leave();
+    if (stop.aborted) this.#stop();
+  }
+
+  pull(): void {
+    this.#demand = true;
+    if (this.#commentDue) this.#send(commentLine);
+    void this.#read();
+  }
+
+  /** The client is gone: what the provider goes on to produce is either stopped or read to its end, within limits. */
+  leave(): void {
+    if (this.#phase !== "delivering") return;
+    this.#phase = "draining";
+    this.#cancelTimer();
+    const release = this.#options.cancelStopsBilling ? null : this.#options.drains.take();
+    if (release === null) return this.#end("client_gone");
+    this.#releaseDrain = release;
+    this.#cancelTimer = this.#options.clock.after(drainMsMax, () => this.#end("client_gone"));
+    void this.#read();
+  }
+
+  /** One loop at a time, for as long as somebody wants more. */
+  async #read(): Promise<void> {
+    if (this.#reading) return;
+    this.#reading = true;
+    while (this.#wantsMore()) {
+      const lines = this.#transcript.take(await this.#next());
+      if (this.#transcript.ended) this.#end(this.#transcript.whole ? "completed" : "failed");
+      else if (lines !== "") this.#send(lines);
+    }
+    this.#reading = false;
+  }
+
+  #wantsMore(): boolean {
+    return this.#phase === "draining" || (this.#phase === "delivering" && this.#demand);
+  }
+
+  async #next(): Promise<ProviderEvent | null> {
+    try {
+      return await this.#options.events.next();
+    } catch (cause) {
+      return { kind: "failure", failure: new UpstreamFailure("upstream_error", "reading the stream threw", null, cause) };
+    }
+  }
+
+  #send(lines: string): void {
+    if (this.#phase !== "delivering") return;
+    this.#demand = false;
+    this.#commentDue = false;
+    this.#sentAt = this.#options.clock.monotonic();
+    this.#deliveredBytes = this.#transcript.bytes;
+    if (this.#deliveredBytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
+    this.#controller?.enqueue(encoder.encode(lines));
+  }
+
+  #end(how: StreamOutcome["how"]): void {
+    if (this.#phase === "ended") return;
+    const delivering = this.#phase === "delivering";
+    this.#phase = "ended";
+    this.#cancelTimer();
+    this.#releaseDrain();
+    this.#options.gone.removeEventListener("abort", this.#onGone);
+    this.#options.stop.removeEventListener("abort", this.#onStop);
+    this.#closeSource();
+    try {
+      const usage = this.#options.onEnd(this.#outcome(delivering ? how : "client_gone"));
+      if (!delivering) return;
+      this.#controller?.enqueue(encoder.encode(this.#transcript.closing(usage)));
+      this.#controller?.close();
+    } catch (error) {
+      this.#controller?.error(error);
+    }
+  }
+
+  #stop(): void {
+    this.#transcript.take({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the gateway is shutting down") });
+    this.#end(this.#transcript.whole ? "completed" : "failed");
+  }
+
+  /** Ends the call where it is still open. Nobody can do anything about a connection that fails while being closed. */
+  #closeSource(): void {
+    this.#options.events[Symbol.asyncDispose]().then(undefined, () => {});
+  }
+
+  #outcome(how: StreamOutcome["how"]): StreamOutcome {
+    const { usage, failure, ended } = this.#transcript;
+    const deliveredTokens = estimatedTokens(this.#deliveredBytes);
+    return { how, failure, usage, final: ended && failure === null, deliveredTokens, firstTokenMs: this.#firstTokenMs };
+  }
+
+  /** One timer a stream, not one an event: when it fires it looks at how long ago something was sent. */
+  #watch(ms: number): void {
+    this.#cancelTimer = this.#options.clock.after(ms, () => {
+      const quietMs = this.#options.clock.monotonic() - this.#sentAt;
+      if (!this.#demand && quietMs >= streamStallMsMax) return this.#giveUpOnClient();
+      if (this.#demand && quietMs >= streamCommentMs) this.#send(commentLine);
+      this.#watch(quietMs < streamCommentMs ? streamCommentMs - quietMs : streamCommentMs);
+    });
+  }
+
+  #giveUpOnClient(): void {
+    this.leave();
+    this.#controller?.error(new Error("The client took nothing for too long"));
+  }
+}

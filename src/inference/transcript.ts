@@ -1,0 +1,112 @@
+/**
+ * What a stream has been so far, from provider events to the lines that the client gets: one role, then deltas, exactly one
+ * finish reason, usage where asked for, one [DONE]. Pure: it knows neither time nor sockets.
+ */
+import type { Usage } from "../models/model.ts";
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../providers/provider.ts";
+import { ChunkWriter, doneLine, type ChunkFacts } from "./chunk.ts";
+import { laterUsage } from "./later-usage.ts";
+import { textBytes } from "./text-bytes.ts";
+import { streamError } from "./upstream-errors.ts";
+
+type Delta = Extract<ProviderEvent, { kind: "delta" }>;
+
+export class Transcript {
+  readonly #writer: ChunkWriter;
+  #begun = false;
+  #finished = false;
+  #calledTools = false;
+  #ended = false;
+  #failure: UpstreamFailure | null = null;
+  #usage: Usage | null = null;
+  #bytes = 0;
+
+  constructor(facts: ChunkFacts) {
+    this.#writer = new ChunkWriter(facts);
+  }
+
+  /** What the provider counted so far. */
+  get usage(): Usage | null {
+    return this.#usage;
+  }
+
+  /** UTF-8 bytes of all texts so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** No event counts any more: `closing` is due. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Set where the provider failed, even if the client has the whole answer. */
+  get failure(): UpstreamFailure | null {
+    return this.#failure;
+  }
+
+  /** The client has, or is about to get, everything that the model wanted to say. */
+  get whole(): boolean {
+    return this.#finished || (this.#ended && this.#failure === null);
+  }
+
+  /** @returns the lines to send for this event, often none; null is the end of the provider's stream */
+  take(event: ProviderEvent | null): string {
+    if (this.#ended) return "";
+    switch (event?.kind) {
+      case "delta":
+        return this.#takeDelta(event);
+      case "usage":
+        this.#usage = laterUsage(this.#usage, event.usage);
+        return "";
+      case "failure":
+        this.#failure = event.failure;
+        break;
+      case undefined:
+        if (!this.#finished) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
+    }
+    this.#ended = true;
+    return "";
+  }
+
+  /** The last lines of the stream. A failure after the finish reason is ours to bear: the client has the whole answer. */
+  closing(usage: Usage): string {
+    const ending = this.whole ? this.#begin() + this.#finish(null) : this.#error();
+    return ending + this.#writer.usage(usage) + doneLine;
+  }
+
+  #takeDelta({ delta, finishReason, logprobs }: Delta): string {
+    if (this.#finished) return "";
+    const { role: _role, ...news } = delta;
+    const lines = this.#begin();
+    this.#bytes += textBytes(news);
+    this.#calledTools ||= Array.isArray(news["tool_calls"]) && news["tool_calls"].length > 0;
+    const line = logprobs != null || saysSomething(news) ? this.#writer.delta(news, null, logprobs ?? null) : "";
+    return lines + line + (finishReason === null ? "" : this.#finish(finishReason));
+  }
+
+  #begin(): string {
+    if (this.#begun) return "";
+    this.#begun = true;
+    return this.#writer.delta({ role: "assistant", content: "", refusal: null });
+  }
+
+  #finish(reason: FinishReason | null): string {
+    if (this.#finished) return "";
+    this.#finished = true;
+    return this.#writer.delta({}, reason ?? (this.#calledTools ? "tool_calls" : "stop"));
+  }
+
+  #error(): string {
+    const failure = this.#failure ?? new UpstreamFailure("upstream_error", "the stream ended early");
+    return this.#writer.error(streamError(failure));
+  }
+}
+
+/** Providers send deltas of nothing: to open, beside a finish reason, as a sign of life. */
+function saysSomething(delta: Record<string, unknown>): boolean {
+  for (const value of Object.values(delta)) {
+    if (value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)) return true;
+  }
+  return false;
+}

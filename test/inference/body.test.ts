@@ -1,0 +1,153 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { GatewayError } from "../../src/kernel/errors.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { bodyBytesMax } from "../../src/limits/constants.ts";
+import { readBody } from "../../src/inference/body.ts";
+import { errorResponse } from "../../src/kernel/errors.ts";
+import { ManualClock, settled } from "../support/clock.ts";
+
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  maxRequestBodySize: 64 * 1024 * 1024,
+  async fetch(request) {
+    try {
+      const body = await readBody(request, { clock: systemClock, bodyMs: 5_000 });
+      return Response.json({ bytes: body.length });
+    } catch (error) {
+      if (error instanceof GatewayError) return errorResponse(error);
+      throw error;
+    }
+  },
+});
+afterAll(() => server.stop(true));
+
+interface RawAnswer {
+  text: string;
+  error: string | null;
+}
+
+/** Sends head and body over a bare socket, as slowly as the server takes it, and reads until the server closes. */
+function sendRaw(head: string[], pieces: Iterable<string | Uint8Array>): Promise<RawAnswer> {
+  const socket = connect(server.port ?? 0, "127.0.0.1");
+  let text = "";
+  let failure: string | null = null;
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.on("data", (data) => (text += data.toString()));
+  socket.on("error", (error) => (failure = error.message));
+  const send = async () => {
+    socket.write(`POST / HTTP/1.1\r\nHost: weir\r\nConnection: close\r\n${head.map((line) => `${line}\r\n`).join("")}\r\n`);
+    for (const piece of pieces) {
+      if (socket.destroyed) return;
+      if (!socket.write(piece)) await Promise.race([closed, new Promise((resolve) => socket.once("drain", resolve))]);
+    }
+  };
+  return send()
+    .then(() => closed)
+    .then(() => ({ text, error: failure }));
+}
+
+function* plain(bytes: number): Generator<Uint8Array> {
+  for (let left = bytes; left > 0; left -= 65_536) yield Buffer.alloc(Math.min(left, 65_536), 0x61);
+}
+
+function* chunked(bytes: number): Generator<Uint8Array> {
+  for (const piece of plain(bytes))
+    yield Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from("\r\n")]);
+  yield Buffer.from("0\r\n\r\n");
+}
+
+describe("a body with Content-Length", () => {
+  test("of exactly 8 MiB passes", async () => {
+    const { text } = await sendRaw([`Content-Length: ${bodyBytesMax}`], plain(bodyBytesMax));
+    expect(text).toContain("200 OK");
+    expect(text).toContain(`{"bytes":${bodyBytesMax}}`);
+  });
+
+  test("of one byte more is request_too_large, before any of it is sent", async () => {
+    const { text } = await sendRaw([`Content-Length: ${bodyBytesMax + 1}`, "Expect: 100-continue"], plain(bodyBytesMax + 1));
+    expect(text).toContain("413 Payload Too Large");
+    expect(text).toContain('"code":"request_too_large"');
+  });
+});
+
+describe("a body without Content-Length", () => {
+  test("of exactly 8 MiB passes", async () => {
+    const { text } = await sendRaw(["Transfer-Encoding: chunked"], chunked(bodyBytesMax));
+    expect(text).toContain(`{"bytes":${bodyBytesMax}}`);
+  });
+
+  test("of one byte more is request_too_large", async () => {
+    const { text } = await sendRaw(["Transfer-Encoding: chunked"], chunked(bodyBytesMax + 1));
+    expect(text).toContain('"code":"request_too_large"');
+  });
+});
+
+describe("an answer 413 is readable by a client that sends everything before it reads", () => {
+  test("20 MiB with Content-Length", async () => {
+    const bytes = 20 * 1024 * 1024;
+    const { text, error } = await sendRaw([`Content-Length: ${bytes}`], plain(bytes));
+    expect(error).toBeNull();
+    expect(text).toContain('"code":"request_too_large"');
+  });
+
+  test("20 MiB in chunks", async () => {
+    const { text, error } = await sendRaw(["Transfer-Encoding: chunked"], chunked(20 * 1024 * 1024));
+    expect(error).toBeNull();
+    expect(text).toContain('"code":"request_too_large"');
+  });
+
+  test("on a kept connection, which then serves the next request", async () => {
+    const url = `http://127.0.0.1:${server.port}/`;
+    const large = await fetch(url, { method: "POST", body: new Uint8Array(12 * 1024 * 1024) });
+    expect(large.status).toBe(413);
+    expect(await large.json()).toMatchObject({ error: { code: "request_too_large", param: null } });
+    const small = await fetch(url, { method: "POST", body: "{}" });
+    expect(await small.json()).toEqual({ bytes: 2 });
+  });
+});
+
+describe("a body is refused with invalid_request", () => {
+  test("when it is compressed", async () => {
+    const request = new Request("http://weir/", { method: "POST", body: "{}", headers: { "content-encoding": "gzip" } });
+    await expect(readBody(request, { clock: systemClock, bodyMs: 1_000 })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: "The request body must not be compressed",
+    });
+  });
+
+  test("when it does not arrive within the time for bodies", async () => {
+    const clock = new ManualClock();
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(10)),
+      cancel: () => void (cancelled = true),
+    });
+    const request = new Request("http://weir/", { method: "POST", body });
+    const reading = readBody(request, { clock, bodyMs: 30_000 });
+    reading.catch(() => {});
+    await clock.pass(29_999);
+    expect(cancelled).toBe(false);
+    await clock.pass(1);
+    await expect(reading).rejects.toMatchObject({ code: "invalid_request", message: "The request body did not arrive in time" });
+    await settled();
+    expect(cancelled).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("when its client breaks off", async () => {
+    const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
+    const request = new Request("http://weir/", { method: "POST", body });
+    await expect(readBody(request, { clock: new ManualClock(), bodyMs: 30_000 })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+});
+
+test("identity encoding and an absent body pass", async () => {
+  const options = { clock: systemClock, bodyMs: 1_000 };
+  const request = new Request("http://weir/", { method: "POST", body: "{}", headers: { "content-encoding": "identity" } });
+  expect(new TextDecoder().decode(await readBody(request, options))).toBe("{}");
+  expect((await readBody(new Request("http://weir/", { method: "POST" }), options)).length).toBe(0);
+});

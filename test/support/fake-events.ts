@@ -1,0 +1,60 @@
+/** A provider's stream whose events a test hands out. */
+import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts";
+
+export class FakeEvents implements EventSource {
+  /** How often an event was asked for. */
+  asked = 0;
+  closed = false;
+  readonly #ready: (ProviderEvent | null)[] = [];
+  #waiting: ((event: ProviderEvent | null) => void) | null = null;
+
+  /** @param events handed out one by one; then the stream is quiet until more are given */
+  constructor(events: (ProviderEvent | null)[] = []) {
+    this.#ready.push(...events);
+  }
+
+  give(...events: (ProviderEvent | null)[]): void {
+    for (const event of events) {
+      const waiting = this.#waiting;
+      this.#waiting = null;
+      if (waiting) waiting(event);
+      else this.#ready.push(event);
+    }
+  }
+
+  next(): Promise<ProviderEvent | null> {
+    this.asked++;
+    if (this.#waiting) throw new Error("An event was asked for while another was under way");
+    const event = this.#ready.shift();
+    if (event !== undefined) return Promise.resolve(event);
+    return new Promise((resolve) => (this.#waiting = resolve));
+  }
+
+  /** As a real one: an event that is being waited for becomes the end. */
+  cancel(): Promise<void> {
+    this.closed = true;
+    this.give(null);
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.cancel();
+  }
+}
+
+export function text(content: string): ProviderEvent {
+  return { kind: "delta", delta: { content }, finishReason: null };
+}
+
+export function finish(finishReason: "stop" | "length" | "tool_calls" = "stop"): ProviderEvent {
+  return { kind: "delta", delta: {}, finishReason };
+}
+
+export function usage(promptTokens: number, completionTokens: number): ProviderEvent {
+  return {
+    kind: "usage",
+    usage: { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  };
+}
+
+export const end: ProviderEvent = { kind: "end" };
