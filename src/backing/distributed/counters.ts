@@ -1,0 +1,136 @@
+/** Counters of a fleet: Redis, where one Lua script decides a whole batch in one step. */
+import type {
+  AdmitBatch,
+  AdmitBatchReply,
+  AdmitReply,
+  Counters,
+  Hold,
+  Position,
+  ResolveBatch,
+  WorkspaceLoad,
+} from "../counters.ts";
+import { assertCountable } from "../credit-bound.ts";
+import { monthOf, type Clock, type Month } from "../../kernel/clock.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { Logger } from "../../kernel/log.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import { countersDeadlineMs } from "../../limits/constants.ts";
+import { admissionCalls, readAdmission, type AdmissionCall } from "./counters/admission-call.ts";
+import { baseName } from "./counters/calls.ts";
+import { RedisConnection } from "./counters/connection.ts";
+import { readHolds } from "./counters/hold-record.ts";
+import { loadValues, windowValues } from "./counters/load-call.ts";
+import { ReplyWords } from "./counters/reply-words.ts";
+import { resolveCalls, type ResolveCall } from "./counters/resolve-call.ts";
+import { readScripts, type Scripts } from "./counters/scripts.ts";
+
+export interface DistributedCountersOptions {
+  url: Secret;
+  clock: Clock;
+  log: Logger;
+  /** Tests bring scripts with a clock of their own. */
+  scripts?: Scripts;
+}
+
+/**
+ * Connects in the background: returns when Redis was reached, or after 250 ms without it. While it is not there every verb
+ * throws CountersUnavailableError, and once it is, they work.
+ */
+export async function openDistributedCounters(options: DistributedCountersOptions): Promise<Counters> {
+  const redis = new RedisConnection({ ...options, scripts: options.scripts ?? readScripts() });
+  await redis.reached(countersDeadlineMs);
+  return new DistributedCounters(redis, options.clock);
+}
+
+class DistributedCounters implements Counters {
+  readonly #redis: RedisConnection;
+  readonly #clock: Clock;
+
+  constructor(redis: RedisConnection, clock: Clock) {
+    this.#redis = redis;
+    this.#clock = clock;
+  }
+
+  async admitMany(batch: AdmitBatch): Promise<AdmitBatchReply> {
+    if (batch.requests.length === 0) return { now: await this.now(), replies: [] };
+    const replies: AdmitReply[] = [];
+    const calls = admissionCalls(batch, this.#redis.server);
+    const clocks = await Promise.all(calls.map((call) => this.#admit(call, { month: batch.month, replies })));
+    return { now: Math.max(...clocks), replies };
+  }
+
+  /** Puts each reply in its place in the batch. @returns the store's clock */
+  async #admit(call: AdmissionCall, { month, replies }: { month: Month; replies: AdmitReply[] }): Promise<number> {
+    const [clock, ...lines] = await this.#redis.script("admit", call);
+    const now = Number(clock);
+    for (const [index, [place, request]] of call.placed.entries()) {
+      replies[place] = readAdmission(lines[index] ?? "", { request, month, now });
+    }
+    return now;
+  }
+
+  async resolveMany(batch: ResolveBatch): Promise<NanoUsd[]> {
+    const freed: NanoUsd[] = [];
+    const release = async (call: ResolveCall): Promise<void> => {
+      const amounts = await this.#redis.script("resolve", call);
+      for (const [index, place] of call.places.entries()) freed[place] = BigInt(amounts[index] ?? 0);
+    };
+    await Promise.all(resolveCalls(batch, this.#redis.server.clustered).map(release));
+    return freed;
+  }
+
+  /** Windows first and by themselves, for they may be long: nobody is admitted before the last script has run. */
+  async load(load: WorkspaceLoad): Promise<void> {
+    assertCountable(load.account);
+    const keys = [baseName(load.account.workspace)];
+    const { run } = this.#redis.server;
+    for (const values of windowValues(load.windows, run)) await this.#redis.script("merge-windows", { keys, values });
+    await this.#redis.script("load", { keys, values: loadValues(load, run) });
+  }
+
+  async holds(workspace: WorkspaceId): Promise<Hold[]> {
+    const holds = readHolds(await this.#redis.command(["HGETALL", `${baseName(workspace)}:r`]));
+    return holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
+  }
+
+  async overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]> {
+    return readHolds(await this.#redis.script("overdue", { keys: [baseName(workspace)], values: [String(limit)] }));
+  }
+
+  /** The month is a guess until Redis has told its clock; a wrong one is asked again. */
+  async read(workspace: WorkspaceId, key: KeyId | null): Promise<Position & { now: number }> {
+    const guess = monthOf(this.#clock.now());
+    const first = await this.#read({ workspace, key, month: guess });
+    const month = monthOf(first.now);
+    return month === guess ? first : this.#read({ workspace, key, month });
+  }
+
+  async #read({
+    workspace,
+    key,
+    month,
+  }: {
+    workspace: WorkspaceId;
+    key: KeyId | null;
+    month: Month;
+  }): Promise<Position & { now: number }> {
+    const values = [this.#redis.server.run, month, key ?? ""];
+    const words = new ReplyWords(await this.#redis.script("read", { keys: [baseName(workspace)], values }));
+    const now = words.number();
+    if (words.atEnd) return { now, account: null, keySpent: null };
+    const [balance, reserved, sequence] = [words.nano(), words.nano(), words.nano()];
+    const keySpent = words.atEnd ? null : words.nano();
+    return { now, account: { balance, reserved, available: balance - reserved, sequence }, keySpent };
+  }
+
+  async now(): Promise<number> {
+    const words = new ReplyWords(await this.#redis.command(["TIME"]));
+    const [seconds, microseconds] = [words.number(), words.number()];
+    return seconds * 1_000 + Math.floor(microseconds / 1_000);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#redis[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,79 @@
+-- Releases holds, leaves tombstones, and takes over the ledger's absolute values where they are newer.
+-- KEYS  base name {w} of each workspace
+-- ARGV  life of a tombstone in ms; then for each workspace three counted lists: (generation, how it was resolved),
+--       (balance, sequence, counted list of (month, spent, oldest month to keep)), (key, month, spent, version)
+-- Gives what each resolve freed, in the order of ARGV.
+local tombstoneMs, at = ARGV[1], 1
+
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+
+local function release(space, generation)
+  local hold = redis.call('HGET', space.base .. ':r', generation)
+  if not hold then return '0' end
+  local amount, key, month = string.match(hold, '|(%d+)|([^|]+)|([^|]+)|')
+  redis.call('HDEL', space.base .. ':r', generation)
+  redis.call('ZREM', space.base .. ':x', generation)
+  for _, field in ipairs({ 'resv', 'wr:' .. month, 'kr:' .. key .. ':' .. month }) do
+    space.freed[field] = (space.freed[field] or 0) + tonumber(amount)
+  end
+  return amount
+end
+
+-- The first resolution is the one that did something; a later one only renews the life of its tombstone.
+local function bury(space, generation, resolution)
+  local name = space.base .. ':t:' .. generation
+  if not redis.call('SET', name, resolution, 'PX', tombstoneMs, 'NX') then redis.call('PEXPIRE', name, tombstoneMs) end
+end
+
+local function newer(space, field, version)
+  return tonumber(version) > tonumber(redis.call('HGET', space.account, field) or '-1')
+end
+
+-- Months that ended long ago would otherwise stay for ever; what still has a hold stays until that is released.
+local function forgetMonthsBefore(space, oldest)
+  local known, gone = redis.call('HGETALL', space.account), {}
+  for place = 1, #known, 2 do
+    local kind, month = string.match(known[place], '^[wk]([sqr]):.*(%d%d%d%d%-%d%d)$')
+    if kind and month < oldest and (kind ~= 'r' or known[place + 1] == '0') then gone[#gone + 1] = known[place] end
+  end
+  callWithAll('HDEL', space.account, gone)
+end
+
+local function pushAccount(space)
+  local balance, sequence = take(), take()
+  if newer(space, 'seq', sequence) then redis.call('HSET', space.account, 'bal', balance, 'seq', sequence) end
+  for _ = 1, tonumber(take()) do
+    local month, spent, oldest = take(), take(), take()
+    if newer(space, 'wq:' .. month, sequence) then
+      local added = redis.call('HSET', space.account, 'ws:' .. month, spent, 'wq:' .. month, sequence)
+      if added > 0 then forgetMonthsBefore(space, oldest) end
+    end
+  end
+end
+
+local function pushKeyMonth(space)
+  local key, month, spent, version = take(), take(), take(), take()
+  local name = key .. ':' .. month
+  if newer(space, 'kq:' .. name, version) then
+    redis.call('HSET', space.account, 'ks:' .. name, spent, 'kq:' .. name, version)
+  end
+end
+
+local replies = {}
+for _, base in ipairs(KEYS) do
+  local space = { base = base, account = base .. ':a', freed = {} }
+  for _ = 1, tonumber(take()) do
+    local generation, resolution = take(), take()
+    replies[#replies + 1] = release(space, generation)
+    bury(space, generation, resolution)
+  end
+  for field, amount in pairs(space.freed) do
+    if amount > 0 then redis.call('HINCRBY', space.account, field, text(-amount)) end
+  end
+  for _ = 1, tonumber(take()) do pushAccount(space) end
+  for _ = 1, tonumber(take()) do pushKeyMonth(space) end
+end
+return replies

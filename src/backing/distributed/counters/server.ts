@@ -1,0 +1,30 @@
+/** What a Redis says of itself. */
+import type { Logger } from "../../../kernel/log.ts";
+
+export interface Server {
+  /** Another one after every restart: what was counted under another run is verified before it counts again. */
+  run: string;
+  clustered: boolean;
+}
+
+/** @throws Error when INFO does not name the run */
+export function readServer(info: string): Server {
+  const run = /^run_id:(\S+)/m.exec(info)?.[1];
+  if (run === undefined) throw new Error("Cannot use Redis: its INFO has no run_id");
+  return { run, clustered: /^cluster_enabled:1/m.test(info) };
+}
+
+const settings = [
+  { name: "appendonly", wanted: "yes", why: "a restart loses what was counted, and each workspace waits until it is rebuilt" },
+  { name: "maxmemory-policy", wanted: "noeviction", why: "counters must not be evicted; out of memory is refused safely" },
+];
+
+/** Logs what is set otherwise than it should be. Where settings may not be read, nothing is said. */
+export async function warnOfSettings(read: (name: string) => Promise<Record<string, string>>, log: Logger): Promise<void> {
+  for (const { name, wanted, why } of settings) {
+    const value = (await read(name).catch(() => ({}) as Record<string, string>))[name];
+    if (value !== undefined && value !== wanted) {
+      log.warn({ event: "redis.setting", setting: name, value, wanted }, `Redis should run with "${name} ${wanted}": ${why}`);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/** Counters of one process: Maps, and each verb decided in one turn of the event loop, hence atomic. */
+import type { AdmitBatch, AdmitBatchReply, Counters, Hold, Position, ResolveBatch, WorkspaceLoad } from "../counters.ts";
+import { assertCountable } from "../credit-bound.ts";
+import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import { rateWindowMs } from "../../limits/constants.ts";
+import { admit } from "./counters/admit.ts";
+import { load } from "./counters/load.ts";
+import { pushAccount, pushKeyMonth } from "./counters/push.ts";
+import { Tombstones } from "./counters/tombstones.ts";
+import { removeHold, unknownWorkspace, type WorkspaceCounters } from "./counters/workspace-counters.ts";
+
+/** Nothing of it outlives the process: every workspace is loaded again after a start. */
+export class EmbeddedCounters implements Counters {
+  readonly workspaces = new Map<WorkspaceId, WorkspaceCounters>();
+  readonly #tombstones = new Tombstones();
+  readonly #clock: Clock;
+  #tidiedAt: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#tidiedAt = clock.monotonic();
+  }
+
+  async admitMany({ month, requests }: AdmitBatch): Promise<AdmitBatchReply> {
+    this.#tidyLogs();
+    const now = this.#now();
+    const moment = { now, month, ...monthBounds(month), tombstones: this.#tombstones };
+    return { now, replies: requests.map((request) => admit(this.#space(request.workspace), request, moment)) };
+  }
+
+  async resolveMany({ resolve, accounts, keyMonths }: ResolveBatch): Promise<NanoUsd[]> {
+    const now = this.#now();
+    const freed = resolve.map((one) => {
+      this.#tombstones.leave(one, one.as, now);
+      return removeHold(this.#space(one.workspace), one.generation);
+    });
+    for (const push of accounts) pushAccount(this.#space(push.workspace), push);
+    for (const push of keyMonths) pushKeyMonth(this.#space(push.workspace), push);
+    return freed;
+  }
+
+  async load(input: WorkspaceLoad): Promise<void> {
+    assertCountable(input.account);
+    const { workspace } = input.account;
+    const known = this.#space(workspace);
+    if (known.ready) return;
+    this.workspaces.set(workspace, load(known, input, { now: this.#now(), tombstones: this.#tombstones }));
+  }
+
+  async holds(workspace: WorkspaceId): Promise<Hold[]> {
+    return [...this.#space(workspace).holds.values()].toSorted((a, b) => compare(a.generation, b.generation));
+  }
+
+  async overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]> {
+    const now = this.#clock.now();
+    const passed = [...this.#space(workspace).holds.values()].filter(({ deadline }) => deadline <= now);
+    return passed.toSorted((a, b) => a.deadline - b.deadline || compare(a.generation, b.generation)).slice(0, limit);
+  }
+
+  async read(workspace: WorkspaceId, key: KeyId | null): Promise<Position & { now: number }> {
+    const now = this.#clock.now();
+    const { ready, balance, reserved, sequence, keyMonths } = this.#space(workspace);
+    if (!ready) return { now, account: null, keySpent: null };
+    const keySpent = key === null ? null : (keyMonths.get(key)?.get(monthOf(now))?.spent ?? null);
+    return { now, account: { balance, reserved, available: balance - reserved, sequence }, keySpent };
+  }
+
+  now(): Promise<number> {
+    return Promise.resolve(this.#clock.now());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.workspaces.clear();
+  }
+
+  /** The time at which a verb decides; tombstones that have ended by then are gone. */
+  #now(): number {
+    const now = this.#clock.now();
+    this.#tombstones.forgetEnded(now);
+    return now;
+  }
+
+  #space(workspace: WorkspaceId): WorkspaceCounters {
+    const known = this.workspaces.get(workspace);
+    if (known) return known;
+    const unknown = unknownWorkspace();
+    this.workspaces.set(workspace, unknown);
+    return unknown;
+  }
+
+  /** Once in a while the windows of keys that are no longer used are dropped; those in use tidy themselves. */
+  #tidyLogs(): void {
+    if (this.#clock.monotonic() < this.#tidiedAt + rateWindowMs) return;
+    this.#tidiedAt = this.#clock.monotonic();
+    const now = this.#clock.now();
+    for (const { logs } of this.workspaces.values()) {
+      for (const [key, log] of logs) {
+        log.advance(now);
+        if (log.count === 0) logs.delete(key);
+      }
+    }
+  }
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,65 @@
+/** When a key's requests of the last minute were admitted: an exact log, ascending, in milliseconds. */
+import type { RateWindow } from "../../counters.ts";
+import { rateWindowMs } from "../../../limits/constants.ts";
+
+export class AdmissionLog {
+  #times: number[] = [];
+  /** What stands before it has left the window and waits to be cut off. */
+  #first = 0;
+
+  get count(): number {
+    return this.#times.length - this.#first;
+  }
+
+  get times(): readonly number[] {
+    return this.#times.slice(this.#first);
+  }
+
+  /**
+   * Forgets what has left the window. Returns the time that an admission now would be logged with: never before the newest
+   * one, so that a clock that was set back frees no place.
+   */
+  advance(clockMs: number): number {
+    const nowMs = Math.max(clockMs, this.#times.at(-1) ?? 0);
+    while (this.count > 0 && this.#oldest() <= nowMs - rateWindowMs) this.#first++;
+    if (this.#first > this.#times.length / 2) {
+      this.#times = this.#times.slice(this.#first);
+      this.#first = 0;
+    }
+    return nowMs;
+  }
+
+  /** @param atMs what `advance` returned */
+  add(atMs: number): void {
+    this.#times.push(atMs);
+  }
+
+  /** Adds times that are not known yet. A time that stands in both is the same request, as often as it stands in both. */
+  merge(told: readonly number[]): void {
+    const known = this.times;
+    const merged: number[] = [];
+    let a = 0;
+    let b = 0;
+    for (;;) {
+      const time = Math.min(known[a] ?? Infinity, told[b] ?? Infinity);
+      if (time === Infinity) break;
+      if (known[a] === time) a++;
+      if (told[b] === time) b++;
+      merged.push(time);
+    }
+    this.#times = merged;
+    this.#first = 0;
+  }
+
+  untilOldestLeaves(clockMs: number): number {
+    return this.count === 0 ? 0 : this.#oldest() + rateWindowMs - clockMs;
+  }
+
+  shown(requestsPerMinute: number, clockMs: number): RateWindow {
+    return { remaining: Math.max(0, requestsPerMinute - this.count), resetMs: this.untilOldestLeaves(clockMs) };
+  }
+
+  #oldest(): number {
+    return this.#times[this.#first] ?? 0;
+  }
+}

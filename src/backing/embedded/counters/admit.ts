@@ -1,0 +1,107 @@
+/** One decision. Every check precedes the first counting write: a refusal forgets expired times and nothing else. */
+import type { AdmitReply, AdmitRequest, Hold } from "../../counters.ts";
+import type { Month } from "../../../kernel/clock.ts";
+import { holdMs } from "../../../limits/constants.ts";
+import type { AdmissionLog } from "./admission-log.ts";
+import type { Tombstones } from "./tombstones.ts";
+import {
+  addHold,
+  admissionLog,
+  keyMonthTotals,
+  monthTotals,
+  type MonthTotals,
+  type WorkspaceCounters,
+} from "./workspace-counters.ts";
+
+/** What all decisions of a batch have in common. */
+export interface Moment {
+  now: number;
+  /** The batch's month and its bounds in milliseconds. */
+  month: Month;
+  startMs: number;
+  endMs: number;
+  tombstones: Tombstones;
+}
+
+/** Not an outcome yet: the reply lacks the window that it is told with. */
+type MoneyRefusal =
+  | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
+  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint };
+
+export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: Moment): AdmitReply {
+  if (!space.ready) return { outcome: "not_ready", what: "workspace" };
+  const hold = space.holds.get(request.generation);
+  if (hold) return replay(space, hold, request, moment);
+  const { now, month } = moment;
+  const resolved = moment.tombstones.find(request, now);
+  if (resolved !== null) return { outcome: "already_resolved", as: resolved };
+  if (request.deadline !== null && now > request.deadline) return { outcome: "late" };
+  if (now < moment.startMs || now >= moment.endMs) return { outcome: "wrong_month", now };
+
+  const log = admissionLog(space, request.key);
+  const at = log.advance(now);
+  const window = log.shown(request.requestsPerMinute, now);
+  if (log.count >= request.requestsPerMinute) {
+    return { outcome: "rate_limited", retryAfterMs: log.untilOldestLeaves(now), window };
+  }
+  if (request.modelRefusal !== null) return { outcome: "model_refused", reason: request.modelRefusal, window };
+  const spaceMonth = monthTotals(space.months, month);
+  if (spaceMonth.spent === null) return { outcome: "not_ready", what: "month" };
+  const keyMonth = keyMonthTotals(space, request.key, month);
+  if (keyMonth.spent === null) return { outcome: "not_ready", what: "key" };
+  const refusal = refuseMoney(space, request, { keyMonth, spaceMonth });
+  if (refusal) return { ...refusal, window };
+  return reserve(space, request, { log, at, moment });
+}
+
+function replay(space: WorkspaceCounters, hold: Hold, request: AdmitRequest, { now }: Moment): AdmitReply {
+  if (hold.fingerprint !== request.fingerprint) return { outcome: "conflict" };
+  const log = admissionLog(space, request.key);
+  log.advance(now);
+  return admitted(space, hold, { window: log.shown(request.requestsPerMinute, now), replay: true });
+}
+
+/** Credit, then the key's month, then the workspace's; open holds count against all three. */
+function refuseMoney(
+  space: WorkspaceCounters,
+  { amount, keyLimit, workspaceLimit }: AdmitRequest,
+  { keyMonth, spaceMonth }: { keyMonth: MonthTotals; spaceMonth: MonthTotals },
+): MoneyRefusal | null {
+  const available = space.balance - space.reserved;
+  if (space.balance <= 0n || available < amount) return { outcome: "insufficient_credit", available, balance: space.balance };
+  const keyHeadroom = headroom(keyLimit, keyMonth);
+  if (keyHeadroom !== null && amount > keyHeadroom)
+    return { outcome: "key_spend_limit_exceeded", headroom: positive(keyHeadroom) };
+  const spaceHeadroom = headroom(workspaceLimit, spaceMonth);
+  if (spaceHeadroom !== null && amount > spaceHeadroom) {
+    return { outcome: "account_spend_limit_exceeded", headroom: positive(spaceHeadroom) };
+  }
+  return null;
+}
+
+function headroom(limit: bigint | null, { spent, held }: MonthTotals): bigint | null {
+  return limit === null ? null : limit - (spent ?? 0n) - held;
+}
+
+function positive(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n;
+}
+
+function reserve(
+  space: WorkspaceCounters,
+  { generation, fingerprint, amount, key, requestsPerMinute }: AdmitRequest,
+  { log, at, moment: { month, now } }: { log: AdmissionLog; at: number; moment: Moment },
+): AdmitReply {
+  const hold = { generation, fingerprint, amount, key, month, admittedAt: at, deadline: at + holdMs };
+  log.add(at);
+  addHold(space, hold);
+  return admitted(space, hold, { window: log.shown(requestsPerMinute, now), replay: false });
+}
+
+function admitted(
+  space: WorkspaceCounters,
+  { admittedAt, month, amount }: Hold,
+  told: Pick<AdmitReply & { outcome: "admitted" }, "window" | "replay">,
+): AdmitReply {
+  return { outcome: "admitted", at: admittedAt, month, amount, available: space.balance - space.reserved, ...told };
+}

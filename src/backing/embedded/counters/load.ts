@@ -1,0 +1,36 @@
+/** Makes a workspace ready: everything but its windows is written anew from the ledger's values and the holds given. */
+import type { AccountPush, WorkspaceLoad } from "../../counters.ts";
+import { admissionLog, addHold, unknownWorkspace, type WorkspaceCounters } from "./workspace-counters.ts";
+import { rateWindowMs } from "../../../limits/constants.ts";
+import type { Tombstones } from "./tombstones.ts";
+
+/** @returns the workspace that takes the place of `known` */
+export function load(
+  known: WorkspaceCounters,
+  { account, holds, windows }: WorkspaceLoad,
+  { now, tombstones }: { now: number; tombstones: Tombstones },
+): WorkspaceCounters {
+  const space = { ...unknownWorkspace(), ready: true, logs: known.logs, ...newestHead(known, account) };
+  for (const { month, spent } of account.months) {
+    const before = known.months.get(month);
+    const newest = before && before.version > account.sequence ? before : { spent, version: account.sequence };
+    space.months.set(month, { spent: newest.spent, version: newest.version, held: 0n });
+  }
+  for (const hold of holds) {
+    const isResolved = tombstones.find({ workspace: account.workspace, generation: hold.generation }, now) !== null;
+    if (!isResolved && !space.holds.has(hold.generation)) addHold(space, hold);
+  }
+  for (const { key, times } of windows) {
+    const inWindow = times.filter((time) => time > now - rateWindowMs).toSorted((a, b) => a - b);
+    admissionLog(space, key).merge(inWindow);
+  }
+  return space;
+}
+
+/** A push may have come after the loader read the ledger: of two values the one with the newer version stays. */
+function newestHead(
+  known: WorkspaceCounters,
+  { balance, sequence }: AccountPush,
+): Pick<WorkspaceCounters, "balance" | "sequence"> {
+  return known.sequence > sequence ? { balance: known.balance, sequence: known.sequence } : { balance, sequence };
+}

@@ -1,0 +1,85 @@
+/** What is counted of one workspace: the words of counters.ts's layout as Maps. */
+import type { Hold } from "../../counters.ts";
+import type { Month } from "../../../kernel/clock.ts";
+import type { GenerationId, KeyId } from "../../../kernel/ids.ts";
+import type { NanoUsd } from "../../../kernel/money.ts";
+import { AdmissionLog } from "./admission-log.ts";
+
+/** A month of a workspace or of a key. */
+export interface MonthTotals {
+  /** Sum of charges; null: not known. */
+  spent: NanoUsd | null;
+  /** Of `spent`; -1: not known. */
+  version: bigint;
+  /** Sum of open holds. */
+  held: NanoUsd;
+}
+
+export interface WorkspaceCounters {
+  ready: boolean;
+  balance: NanoUsd;
+  /** Of `balance`; -1: not known. */
+  sequence: bigint;
+  reserved: NanoUsd;
+  months: Map<Month, MonthTotals>;
+  keyMonths: Map<KeyId, Map<Month, MonthTotals>>;
+  logs: Map<KeyId, AdmissionLog>;
+  holds: Map<GenerationId, Hold>;
+}
+
+export function unknownWorkspace(): WorkspaceCounters {
+  return {
+    ready: false,
+    balance: 0n,
+    sequence: -1n,
+    reserved: 0n,
+    months: new Map(),
+    keyMonths: new Map(),
+    logs: new Map(),
+    holds: new Map(),
+  };
+}
+
+export function monthTotals(months: Map<Month, MonthTotals>, month: Month): MonthTotals {
+  return found(months, month, () => ({ spent: null, version: -1n, held: 0n }));
+}
+
+export function keyMonthTotals(space: WorkspaceCounters, key: KeyId, month: Month): MonthTotals {
+  return monthTotals(
+    found(space.keyMonths, key, () => new Map()),
+    month,
+  );
+}
+
+export function admissionLog(space: WorkspaceCounters, key: KeyId): AdmissionLog {
+  return found(space.logs, key, () => new AdmissionLog());
+}
+
+/** Counts a hold in everything that it counts against. */
+export function addHold(space: WorkspaceCounters, hold: Hold): void {
+  space.holds.set(hold.generation, hold);
+  changeHeld(space, hold, hold.amount);
+}
+
+/** @returns what was freed */
+export function removeHold(space: WorkspaceCounters, generation: GenerationId): NanoUsd {
+  const hold = space.holds.get(generation);
+  if (!hold) return 0n;
+  space.holds.delete(generation);
+  changeHeld(space, hold, -hold.amount);
+  return hold.amount;
+}
+
+function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void {
+  space.reserved += change;
+  monthTotals(space.months, hold.month).held += change;
+  keyMonthTotals(space, hold.key, hold.month).held += change;
+}
+
+function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const present = map.get(key);
+  if (present !== undefined) return present;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
