@@ -1,0 +1,35 @@
+/** A whole chat completion to our answer. */
+import { UpstreamFailure, type Answer } from "../provider.ts";
+import { asArray, asObject, asText } from "../json.ts";
+import { failureIn } from "./openai-errors.ts";
+import { finishReason } from "./openai-finish.ts";
+import { contentText, furtherFields } from "./openai-message.ts";
+import { wholeToolCalls } from "./openai-tool-calls.ts";
+import { UsageTally } from "./openai-usage.ts";
+
+/** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
+export function decodeOpenaiAnswer(body: unknown): Answer {
+  const completion = asObject(body);
+  if (completion === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
+  if (completion["error"]) throw failureIn(completion["error"]);
+  const choice = asObject(asArray(completion["choices"])[0]);
+  const message = asObject(choice?.["message"]);
+  if (choice === null || message === null) throw new UpstreamFailure("upstream_error", "the answer holds no message");
+  const toolCalls = wholeToolCalls(asArray(message["tool_calls"]));
+  const reason = finishReason(asText(choice["finish_reason"]) ?? "stop", toolCalls.length > 0);
+  if (reason === null) throw new UpstreamFailure("upstream_error", "the provider says that it failed");
+  const tally = new UsageTally();
+  tally.take(completion["usage"]);
+  return {
+    message: {
+      role: "assistant",
+      content: contentText(message["content"]),
+      refusal: null,
+      ...furtherFields(message),
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    },
+    finishReason: reason,
+    logprobs: choice["logprobs"] ?? null,
+    usage: tally.usage(),
+  };
+}

@@ -1,0 +1,84 @@
+/** Chunks of a chat-completions stream to our events. */
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+import { asArray, asObject, asText, parseJson, type JsonObject } from "../json.ts";
+import { failureIn } from "./openai-errors.ts";
+import { finishReason } from "./openai-finish.ts";
+import { contentText, furtherFields } from "./openai-message.ts";
+import { ToolCallPieces } from "./openai-tool-calls.ts";
+import { UsageTally } from "./openai-usage.ts";
+
+/** The data of one event after the other; see `WireFormat.streamDecoder`. */
+export function openaiStreamDecoder(): (data: string) => ProviderEvent[] {
+  const stream = new OpenaiStream();
+  return (data) => stream.take(data);
+}
+
+class OpenaiStream {
+  readonly #usage = new UsageTally();
+  readonly #toolCalls = new ToolCallPieces();
+  #calledTools = false;
+  #begun = false;
+  #finished = false;
+
+  take(data: string): ProviderEvent[] {
+    const text = data.trim();
+    // Some providers send their keep-alive comments as data.
+    if (text === "" || text.startsWith(":")) return [];
+    if (text === "[DONE]") return this.#done();
+    const chunk = asObject(parseJson(text));
+    if (chunk === null) return [broken("a chunk is not a JSON object")];
+    const events = this.#usageOf(chunk);
+    if (chunk["error"]) return [...events, { kind: "failure", failure: failureIn(chunk["error"]) }];
+    // Azure begins with a chunk about its filter that has no choice; the usage chunk has none either.
+    const choice = asObject(asArray(chunk["choices"])[0]);
+    return choice === null ? events : [...this.#deltaOf(choice), ...events];
+  }
+
+  #done(): ProviderEvent[] {
+    if (!this.#begun) return [broken("the stream ended before it began")];
+    if (this.#finished) return [{ kind: "end" }];
+    const reason = finishReason("stop", this.#calledTools);
+    return [{ kind: "delta", delta: {}, finishReason: reason }, { kind: "end" }];
+  }
+
+  #usageOf(chunk: JsonObject): ProviderEvent[] {
+    const choice = asObject(asArray(chunk["choices"])[0]);
+    const places = [chunk["usage"], asObject(chunk["x_groq"])?.["usage"], choice?.["usage"]];
+    const news = places.map((place) => this.#usage.take(place)).includes(true);
+    const usage = this.#usage.usage();
+    return news && usage !== null ? [{ kind: "usage", usage }] : [];
+  }
+
+  #deltaOf(choice: JsonObject): ProviderEvent[] {
+    this.#begun = true;
+    const delta = this.#pieceOf(asObject(choice["delta"]) ?? {});
+    const told = asText(choice["finish_reason"]);
+    let reason: FinishReason | null = null;
+    if (told && !this.#finished) {
+      reason = finishReason(told, this.#calledTools);
+      if (reason === null) return [broken("the provider says that it failed")];
+      this.#finished = true;
+    }
+    const logprobs = asObject(choice["logprobs"]);
+    if (Object.keys(delta).length === 0 && reason === null && logprobs === null) return [];
+    return [{ kind: "delta", delta, finishReason: reason, ...(logprobs && { logprobs }) }];
+  }
+
+  #pieceOf(told: JsonObject): Record<string, unknown> {
+    const delta = furtherFields(told);
+    const content = contentText(told["content"]);
+    const role = asText(told["role"]);
+    if (role) delta["role"] = "assistant";
+    if (content !== null && (content !== "" || role)) delta["content"] = content;
+    const pieces = this.#toolCalls.take(asArray(told["tool_calls"]));
+    if (pieces.length > 0) {
+      this.#calledTools = true;
+      delta["tool_calls"] = pieces;
+    }
+    return delta;
+  }
+}
+
+function broken(detail: string): ProviderEvent {
+  return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
+}

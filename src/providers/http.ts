@@ -1,0 +1,116 @@
+/** Calls a provider: the one way from an admitted request to somebody else's model. */
+import type { Reservation } from "../credit/reservation.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Secret } from "../kernel/secret.ts";
+import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits/constants.ts";
+import type { ProviderRecord } from "../models/model.ts";
+import { readBeginning, readWhole } from "./body.ts";
+import { Exchange, type ProviderClocks } from "./exchange.ts";
+import { parseJson } from "./json.ts";
+import { UpstreamFailure, type Answer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
+import { spokenFormats } from "./registry.ts";
+import { ProviderStream } from "./stream.ts";
+
+export interface CallContext {
+  clock: Clock;
+  clocks: ProviderClocks;
+  /** Our key for a provider, by the name in its `key_env`. */
+  providerKey(name: string): Secret | null;
+  /** Gives the call up while it is not answered. An open stream is ended by its own `cancel`. */
+  signal?: AbortSignal | undefined;
+  /** Monotonic start of the generation, so that a second try does not begin the total clock anew. Absent: now. */
+  startedAt?: number | undefined;
+}
+
+/** `callProvider` with everything but the call itself settled. */
+export type CallProvider = (reservation: Reservation, call: ProviderCall) => Promise<ProviderAnswer>;
+
+/**
+ * Posts the call to its route's provider and waits for the answer, or for the head of its stream.
+ * @throws UpstreamFailure when there is no usable answer; failures within a stream are events of it
+ * @throws RangeError when the call exceeds what was reserved for it
+ */
+export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
+  requireReserved(reservation, call);
+  const { clock, clocks, signal } = context;
+  const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
+  const giveUp = () => exchange.fail(new UpstreamFailure("upstream_error", "the call was given up"));
+  if (signal?.aborted) giveUp();
+  signal?.addEventListener("abort", giveUp);
+  try {
+    return await answerOf(call, exchange, context);
+  } catch (error) {
+    exchange.close();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
+  }
+}
+
+function requireReserved(reservation: Reservation, call: ProviderCall): void {
+  if (reservation.generation !== call.generation || call.maxOutputTokens > reservation.maxOutputTokens) {
+    throw new RangeError(
+      `Cannot call a provider for ${call.generation}: the reservation of ${reservation.generation} does not cover it`,
+    );
+  }
+}
+
+async function answerOf(call: ProviderCall, exchange: Exchange, context: CallContext): Promise<ProviderAnswer> {
+  const { provider } = call.route;
+  const spoken = spokenFormats[provider.format];
+  if (!spoken) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not spoken`);
+  const { format } = spoken;
+  const transport = spoken.transport(context.clock);
+  const { path, headers, body } = format.encode(call);
+  const url = new URL(provider.baseUrl + path);
+  const keyed = keyHeaders(provider, format, context);
+  const unreachable = await exchange.until(transport.reach(url, context.clocks.connectMs));
+  if (unreachable) throw unreachable;
+  exchange.sending();
+  const sent = { ...headersFor(call), ...headers, ...keyed };
+  const response = await exchange.until(transport.post(url, { headers: sent, body, signal: exchange.signal }));
+  exchange.answered(response.body);
+  if (response.status !== 200) throw await refusal(response.status, exchange, format);
+  if (call.streamed && !isDocument(response)) {
+    return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };
+  }
+  const answer = await wholeAnswer(exchange, format);
+  if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
+  return { kind: "whole", answer };
+}
+
+function headersFor({ streamed }: ProviderCall): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    accept: streamed ? "text/event-stream" : "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "weir",
+  };
+}
+
+function keyHeaders({ id, keyEnv }: ProviderRecord, format: WireFormat, context: CallContext): Record<string, string> {
+  if (keyEnv === null) return {};
+  const key = context.providerKey(keyEnv);
+  if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${id}`);
+  return format.authorization(key.reveal());
+}
+
+/** A redirect is followed nowhere: it would carry our key to an address that nobody vetted. */
+async function refusal(status: number, exchange: Exchange, format: WireFormat): Promise<UpstreamFailure> {
+  const body = await readBeginning(exchange, upstreamErrorBytesMax);
+  return status < 400 ? new UpstreamFailure("upstream_error", `status ${status}`) : format.classify(status, body);
+}
+
+/** A stream was asked for, and this is something else: an error with status 200, or the page of something in between. */
+function isDocument(response: Response): boolean {
+  return /\b(json|html)\b/i.test(response.headers.get("content-type") ?? "");
+}
+
+async function wholeAnswer(exchange: Exchange, format: WireFormat): Promise<Answer> {
+  const text = await readWhole(exchange, upstreamAnswerBytesMax);
+  exchange.finished();
+  const body = parseJson(text);
+  if (body === undefined)
+    throw new UpstreamFailure("upstream_error", text === "" ? "the answer is empty" : "the answer is not JSON");
+  return format.decodeAnswer(body);
+}

@@ -1,0 +1,52 @@
+/** What the sandbox answers to a request: decided before a byte of it is sent. */
+import { asArray, asCount, asObject, asText, type JsonObject } from "../json.ts";
+import { sandboxCommand, type SandboxCommand } from "./command.ts";
+import { forcedTool, type ForcedTool } from "./forced-tool.ts";
+import { tokenCount, tokensOf } from "./tokens.ts";
+
+const outputTokensMax = 4_096;
+const filler = "tok ";
+
+export interface SandboxAnswer {
+  command: SandboxCommand;
+  /** The text, or the arguments of the tool call, one piece a token. */
+  tokens: string[];
+  tool: ForcedTool | null;
+  finish: "stop" | "length" | "tool_calls";
+  usage: JsonObject | null;
+  model: string;
+}
+
+/** null: the command cannot be read. */
+export function sandboxAnswer(request: JsonObject): SandboxAnswer | null {
+  const texts = asArray(request["messages"]).map((message) => messageText(asObject(message) ?? {}));
+  const asked = texts.findLast(({ role }) => role === "user")?.text ?? "";
+  const command = sandboxCommand(asked);
+  if (command === null) return null;
+  const tokensMax = asCount(request["max_tokens"]) ?? asCount(request["max_completion_tokens"]) ?? outputTokensMax;
+  const tool = forcedTool(request);
+  const full = command.tokens === null ? (tool?.arguments ?? asked) : filler.repeat(command.tokens);
+  const tokens = tokensOf(full, tokensMax);
+  const whole = tool === null ? "stop" : "tool_calls";
+  return {
+    command,
+    tokens,
+    tool,
+    finish: tokens.length < tokenCount(full) ? "length" : whole,
+    usage: usageOf({ command, input: texts.reduce((sum, { text }) => sum + tokenCount(text), 0), output: tokens.length }),
+    model: asText(request["model"]) ?? "",
+  };
+}
+
+function messageText(message: JsonObject): { role: string; text: string } {
+  const { role, content } = message;
+  const parts = Array.isArray(content) ? content.map((part) => asText(asObject(part)?.["text"]) ?? "") : [asText(content) ?? ""];
+  return { role: asText(role) ?? "", text: parts.join("") };
+}
+
+function usageOf(counted: { command: SandboxCommand; input: number; output: number }): JsonObject | null {
+  const { noUsage, usage } = counted.command;
+  if (noUsage) return null;
+  const { input, output } = usage ?? counted;
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+}
