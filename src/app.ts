@@ -2,7 +2,8 @@
 import { Elysia } from "elysia";
 import { inferenceRoutes, notFound } from "./inference/routes.ts";
 import { healthRoutes, type Health } from "./health.ts";
-import { controlApi, type ControlParts } from "./console/api.ts";
+import { controlApi } from "./console/api.ts";
+import type { ControlParts } from "./console/parts.ts";
 import type { Gateway } from "./inference/gateway.ts";
 
 export interface AppParts {

@@ -7,6 +7,7 @@ import type { Backing } from "./backing/backing.ts";
 import type { Config } from "./config.ts";
 import { GenerationBook } from "./generations/book.ts";
 import type { Check, Health } from "./health.ts";
+import { Drains } from "./inference/drains.ts";
 import type { Gateway } from "./inference/gateway.ts";
 import { LiveAnswers } from "./inference/live.ts";
 import { withDeadline, type Clock } from "./kernel/clock.ts";
@@ -16,6 +17,7 @@ import { observe } from "./kernel/metrics.ts";
 import type { Secret } from "./kernel/secret.ts";
 import { readyDeadlineMs, shutdownDrainMs, shutdownFlushMs } from "./limits/constants.ts";
 import type { Models } from "./models/models.ts";
+import { providerCalls } from "./providers/http.ts";
 
 export interface FrontParts {
   config: Config;
@@ -44,7 +46,10 @@ export function openFront(parts: FrontParts): Front {
   if (recovered.settled + recovered.unknown > 0) log.info({ event: "spool.recovered", ...recovered });
   const admission = new AdmissionClient({ bus: backing.bus, clock, log });
   const live = new LiveAnswers();
-  const gateway: Gateway = { admission, book, models, live, clock, clocks: config.clocks, log, ...callParts(config) };
+  const { clocks, slug } = config;
+  const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
+  const drains = new Drains();
+  const gateway: Gateway = { admission, book, models, call, live, drains, clock, clocks, log, keyPrefix: keyPrefix(slug) };
   let serving = true;
   const health: Health = {
     checks: checks(parts, gateway),
@@ -66,10 +71,6 @@ export function openFront(parts: FrontParts): Front {
       return flushed;
     },
   };
-}
-
-function callParts(config: Config) {
-  return { keyPrefix: keyPrefix(config.slug), providerKey: (name: string) => config.providerKey(name) };
 }
 
 function controlParts({ config, backing, models, operatorToken, clock, log }: FrontParts, gateway: Gateway) {

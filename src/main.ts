@@ -9,14 +9,6 @@ import { serverBodyBytesMax } from "./limits/constants.ts";
 import { LockedError } from "./lock.ts";
 import { whenStopped } from "./stop.ts";
 
-/** What both modes give: the app, and how to end well. */
-export interface Service {
-  app: { listen(options: object, ready?: () => void): unknown; stop(closeActive?: boolean): Promise<unknown> };
-  leave(): void;
-  finish(): Promise<boolean>;
-  close(): Promise<void>;
-}
-
 async function main(): Promise<number> {
   const config = readConfig();
   const distributed = config.backends.mode === "distributed";
@@ -33,12 +25,12 @@ async function main(): Promise<number> {
     maxRequestBodySize: serverBodyBytesMax,
   });
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
-  await service.welcome();
-  const signal = await stopped;
+  const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });
   service.leave();
-  await service.app.stop(false);
+  void service.app.stop(false);
   const settled = await service.finish();
+  await service.app.stop(true);
   await service.close();
   log.info({ event: "stopped", unsettled: !settled });
   return 0;

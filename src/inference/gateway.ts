@@ -5,11 +5,17 @@ import type { GenerationBook } from "../generations/book.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { Models } from "../models/models.ts";
+import type { CallProvider } from "../providers/http.ts";
+import type { Drains } from "./drains.ts";
+import type { LiveAnswers } from "./live.ts";
 
 export interface Gateway {
   admission: AdmissionClient;
   book: GenerationBook;
   models: Models;
+  call: CallProvider;
+  live: LiveAnswers;
+  drains: Drains;
   clock: Clock;
   clocks: Clocks;
   log: Logger;

@@ -12,7 +12,7 @@ export async function handle(
 ): Promise<Response> {
   try {
     const response = await endpoint(request, gateway);
-    requestsTotal.inc({ status: response.status, code: "none" });
+    if (response.ok) requestsTotal.inc({ status: response.status, code: "none" });
     return response;
   } catch (error) {
     const known = error instanceof GatewayError ? error : unexpected(error, gateway);
@@ -21,8 +21,11 @@ export async function handle(
   }
 }
 
-function unexpected(error: unknown, { log }: Gateway): GatewayError {
-  log.error({ event: "internal_error", reason: error instanceof Error ? error.stack : String(error) }, "A request failed unexpectedly");
+export function unexpected(error: unknown, { log }: Gateway): GatewayError {
+  log.error(
+    { event: "internal_error", reason: error instanceof Error ? error.stack : String(error) },
+    "A request failed unexpectedly",
+  );
   return new GatewayError("internal_error", { cause: error });
 }
 

@@ -6,8 +6,7 @@ import type { Route, Usage } from "../models/model.ts";
 export interface Ending {
   /** The route that served or was tried last. */
   route: Route | null;
-  /** null: nothing is charged. */
-  usage: Usage | null;
+  usage: Usage;
   usageEstimated: boolean;
   status: number;
   code: string | null;
@@ -15,8 +14,6 @@ export interface Ending {
   firstTokenMs: number | null;
   durationMs: number;
 }
-
-const noUsage: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /** Charged at the prices of the route that served; a failure that delivered nothing has no usage and costs nothing. */
 export function settlementOf(reservation: Reservation, model: string, ending: Ending): Settlement {
@@ -38,7 +35,7 @@ export function settlementOf(reservation: Reservation, model: string, ending: En
       cacheRead: (prices?.cacheRead ?? 0n).toString(),
       cacheWrite: (prices?.cacheWrite ?? 0n).toString(),
     },
-    usage: ending.usage ?? noUsage,
+    usage: ending.usage,
     usageEstimated: ending.usageEstimated,
     status: ending.status,
     code: ending.code,

@@ -85,6 +85,7 @@ export const sweepMs = 10_000;
 export const sweepBatchMax = 200;
 export const reconcileMs = 60_000;
 export const proberPauseMs = 5_000;
+export const prepareRetryMs = 500;
 export const readyDeadlineMs = 1_500;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
@@ -117,3 +118,45 @@ export const logRowsMax = 1_000;
 export const auditRowsMax = 1_000;
 export const positionsAtOnceMax = 64;
 export const ledgerStatementMsMax = 600_000;
+
+// Ours: the database
+export const databaseConnectionsMax = 8;
+/** How long a statement may wait for a free connection, and how long it may then run: together within databaseDeadlineMs. */
+export const databaseLineMsMax = 1_000;
+export const databaseStatementMsMax = 4_000;
+export const databaseConnectMs = 2_000;
+export const databaseLockMs = 2_000;
+export const databaseIdleInTransactionMs = 5_000;
+export const migrationMsMax = 600_000;
+export const databaseOpenMs = 60_000;
+export const upkeepMs = 30_000;
+export const upkeepWalBytesMax = 64 * 1024 * 1024;
+
+// Ours: the bus
+/** Time on the bus is counted in turns of this length; see backing/distributed/roster.ts. */
+export const busTurnMs = 50;
+/** After a second without a beat of anybody, questions are refused at once. */
+export const busSilenceMsMax = 1_000;
+/** For how long after its last beat a process is expected to answer surveys. */
+export const reporterMemoryMs = 5_000;
+export const answersInFlightMax = 256;
+export const busConnectMs = 2_000;
+export const busReconnectMs = 200;
+export const busPingMs = 1_000;
+export const busPingsUnansweredMax = 2;
+export const busCallMs = 2_000;
+export const eventPublishMs = 5_000;
+export const eventPayloadBytesMax = 1024 * 1024;
+export const eventStreamBytesMax = 2 * 1024 * 1024 * 1024;
+/** Above this size, what was acknowledged is removed from the stream. */
+export const eventTrimBytes = 256 * 1024 * 1024;
+export const eventTrimMs = 10_000;
+export const eventAgeMsMax = 7 * 86_400_000;
+export const eventDuplicateMs = 120_000;
+export const eventAckMs = 60_000;
+export const eventsUnacknowledgedMax = 20_000;
+export const eventPullMs = 5_000;
+export const eventRetryMs = 250;
+export const eventRetryMsMax = 5_000;
+/** A consumer whose acknowledged end did not move for this long, with events there, is made anew. */
+export const eventStuckMs = 180_000;

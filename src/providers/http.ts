@@ -23,7 +23,16 @@ export interface CallContext {
 }
 
 /** `callProvider` with everything but the call itself settled. */
-export type CallProvider = (reservation: Reservation, call: ProviderCall) => Promise<ProviderAnswer>;
+export type CallProvider = (
+  reservation: Reservation,
+  call: ProviderCall,
+  options?: Pick<CallContext, "signal" | "startedAt">,
+) => Promise<ProviderAnswer>;
+
+/** @param settled what is the same for every call of a process */
+export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey">): CallProvider {
+  return (reservation, call, options) => callProvider(reservation, call, { ...settled, ...options });
+}
 
 /**
  * Posts the call to its route's provider and waits for the answer, or for the head of its stream.

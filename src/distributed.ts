@@ -1,0 +1,71 @@
+/** A front of a fleet: NATS, Redis and PostgreSQL may come later than it; until they are there it answers 503. */
+import { join } from "node:path";
+import { openBacking } from "./backing/backing.ts";
+import { migrate, MigrationError } from "./backing/migrate.ts";
+import type { Config } from "./config.ts";
+import { firstStart } from "./console/first-start.ts";
+import { openFront } from "./front.ts";
+import { adoptOrphansForEver } from "./generations/orphans.ts";
+import { sleep, type Clock } from "./kernel/clock.ts";
+import type { Logger } from "./kernel/log.ts";
+import { prepareRetryMs } from "./limits/constants.ts";
+import { LockedError, takeLock, takeNumberedFolder } from "./lock.ts";
+import { openModels } from "./models/models.ts";
+import { readOperatorToken } from "./operator-token.ts";
+import type { Database } from "./backing/backing.ts";
+import type { Service } from "./service.ts";
+import { welcome } from "./welcome.ts";
+
+export async function openDistributed({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
+  await using stack = new AsyncDisposableStack();
+  const { dataDir, providerKey, sandbox } = config;
+  const operatorToken = readOperatorToken(config.operatorToken, dataDir);
+  const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
+  stack.use(lock);
+  const backing = stack.use(await openBacking({ config, log, clock, role: "gateway" }));
+  const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, providerKey }));
+  const front = openFront({ config, backing, models, operatorToken, folder, clock, log });
+  const stop = new AbortController();
+  const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
+  const adopting = adoptOrphansForEver({ bus: backing.bus, clock, log, dataDir, take: takeIfFree }, stop.signal);
+  const opened = stack.move();
+  return {
+    ...front,
+    async welcome() {
+      const first = await preparing;
+      if (first !== null) welcome(config, first);
+    },
+    async close() {
+      stop.abort();
+      await Promise.all([preparing, adopting]);
+      await opened.disposeAsync();
+    },
+  };
+}
+
+/** Tries until the database is there: the schema, then the first workspace where there is none. */
+export async function prepareDatabase(
+  parts: { sql: Database; slug: string; clock: Clock; log: Logger },
+  signal: AbortSignal,
+): Promise<{ key: string } | null> {
+  while (!signal.aborted) {
+    try {
+      await migrate(parts.sql);
+      return await firstStart(parts);
+    } catch (error) {
+      if (error instanceof MigrationError) throw error;
+      parts.log.warn({ event: "database.unavailable", reason: String(error) }, "The database cannot be prepared yet");
+      await sleep(parts.clock, prepareRetryMs, signal);
+    }
+  }
+  return null;
+}
+
+async function takeIfFree(folder: string): Promise<AsyncDisposable | null> {
+  try {
+    return await takeLock(join(folder));
+  } catch (error) {
+    if (error instanceof LockedError) return null;
+    throw error;
+  }
+}

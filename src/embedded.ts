@@ -1,0 +1,47 @@
+/** The whole service in one process: embedded parts, both workers and the prober beside the front. */
+import { join } from "node:path";
+import { startAdmission } from "../workers/admission.ts";
+import { startMetering } from "../workers/metering.ts";
+import { startProber } from "../workers/prober.ts";
+import { EmbeddedBus } from "./backing/embedded/bus.ts";
+import { EmbeddedCounters } from "./backing/embedded/counters.ts";
+import { openEmbeddedPostgres } from "./backing/embedded/postgres.ts";
+import { migrate } from "./backing/migrate.ts";
+import type { Config } from "./config.ts";
+import { firstStart } from "./console/first-start.ts";
+import { openFront } from "./front.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Logger } from "./kernel/log.ts";
+import { takeLock } from "./lock.ts";
+import { openModels } from "./models/models.ts";
+import { readOperatorToken } from "./operator-token.ts";
+import { providerCalls } from "./providers/http.ts";
+import type { Service } from "./service.ts";
+import { welcome } from "./welcome.ts";
+
+/** @throws LockedError, EmbeddedDatabaseError, MigrationError: with nothing left open */
+export async function openEmbedded({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
+  await using stack = new AsyncDisposableStack();
+  const { dataDir, providerKey, clocks, slug, sandbox } = config;
+  stack.use(await takeLock(dataDir));
+  const operatorToken = readOperatorToken(config.operatorToken, dataDir);
+  const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(dataDir, "postgres"), clock, log }));
+  await migrate(sql);
+  const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
+  const counters = new EmbeddedCounters(clock);
+  const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, providerKey }));
+  const backing = { sql, bus };
+  const first = await firstStart({ sql, clock, slug });
+  stack.use(await startAdmission({ backing, counters, models, clock, log }));
+  stack.use(await startMetering({ backing, counters, clock, log }));
+  const call = providerCalls({ clock, clocks, providerKey });
+  const alone = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
+  stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
+  const front = openFront({ config, backing, models, operatorToken, folder: dataDir, clock, log });
+  const opened = stack.move();
+  return {
+    ...front,
+    welcome: async () => welcome(config, first),
+    close: () => opened.disposeAsync(),
+  };
+}

@@ -1,0 +1,70 @@
+/** One generation's account: opened in the book before its provider is called, settled once, however it ends. */
+import type { Reservation } from "../credit/reservation.ts";
+import { generationSeconds, firstTokenSeconds } from "../kernel/metrics.ts";
+import type { Route, Usage } from "../models/model.ts";
+import type { Gateway } from "./gateway.ts";
+import { settlementOf } from "./settle.ts";
+
+export interface AccountFacts {
+  fingerprint: string;
+  /** The catalog's id. */
+  model: string;
+  streamed: boolean;
+}
+
+export interface Settling {
+  /** The route that served or was tried last; null: none was. */
+  route: Route | null;
+  usage: Usage;
+  estimated: boolean;
+  status: number;
+  code: string | null;
+  firstTokenMs: number | null;
+}
+
+export class Account {
+  /** Aborts when the process cannot wait any longer. */
+  readonly stop: AbortSignal;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Unix seconds, the same in every chunk of the answer. */
+  readonly created: number;
+  readonly #reservation: Reservation;
+  readonly #facts: AccountFacts;
+  readonly #gateway: Gateway;
+  readonly #leave: () => void;
+  #settled = false;
+
+  /** @throws GatewayError billing_unavailable when the book cannot be written */
+  constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
+    gateway.book.begin(reservation, facts);
+    const { signal, done } = gateway.live.begin();
+    this.stop = signal;
+    this.#leave = done;
+    this.startedAt = gateway.clock.monotonic();
+    this.created = Math.floor(gateway.clock.now() / 1_000);
+    this.#reservation = reservation;
+    this.#facts = facts;
+    this.#gateway = gateway;
+  }
+
+  elapsedMs(): number {
+    return this.#gateway.clock.monotonic() - this.startedAt;
+  }
+
+  /** The first call counts. Call it before the client has the end of the answer. */
+  settle(settling: Settling): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const { estimated, ...ending } = settling;
+    const { model, streamed } = this.#facts;
+    const durationMs = this.elapsedMs();
+    this.#gateway.book.end(
+      settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
+    );
+    this.#leave();
+    const provider = settling.route?.provider.id ?? "none";
+    generationSeconds.observe({ provider }, durationMs / 1_000);
+    if (settling.firstTokenMs !== null) firstTokenSeconds.observe({ provider }, settling.firstTokenMs / 1_000);
+  }
+}

@@ -1,0 +1,142 @@
+/** An accepted request: booked before its provider is called, settled exactly once before its client has the whole answer. */
+import type { Admission, Caller } from "../admission/client.ts";
+import { errorResponse, GatewayError } from "../kernel/errors.ts";
+import { requestsTotal } from "../kernel/metrics.ts";
+import type { Route } from "../models/model.ts";
+import { completionBody } from "./answer.ts";
+import { Account } from "./account.ts";
+import { chargedUsage, estimatedUsage, noUsage } from "./charged-usage.ts";
+import type { CheckedChat } from "./chat.ts";
+import { dispatch, type Dispatched } from "./dispatch.ts";
+import type { Gateway } from "./gateway.ts";
+import { unexpected } from "./handle.ts";
+import { generationHeaders, streamHeaders, windowHeaders } from "./headers.ts";
+import { relay } from "./stream.ts";
+import { estimatedTokens, textBytes } from "./text-bytes.ts";
+import { logUpstreamFailure } from "./upstream-log.ts";
+import { streamError, upstreamError } from "./upstream-errors.ts";
+
+export interface Accepted {
+  /** The request's signal. */
+  gone: AbortSignal;
+  caller: Caller;
+  chat: CheckedChat;
+  admitted: Admission;
+}
+
+interface Work extends Accepted {
+  account: Account;
+  headers: Record<string, string>;
+}
+
+/** Answered to nobody: the client has left. The status is the one that nginx made customary for this. */
+const clientGone = { status: 499, code: "client_gone" };
+
+/** @throws GatewayError before the provider is called; afterwards every outcome is a Response */
+export async function generate(accepted: Accepted, gateway: Gateway): Promise<Response> {
+  const account = openAccount(accepted, gateway);
+  const { reservation, window } = accepted.admitted;
+  const work: Work = { ...accepted, account, headers: { ...generationHeaders(reservation), ...windowHeaders(window) } };
+  try {
+    const routes = usableRoutes(work, gateway);
+    return answer(work, await callProvider(work, routes, gateway), gateway);
+  } catch (error) {
+    return failure(work, error instanceof GatewayError ? error : unexpected(error, gateway), null);
+  }
+}
+
+function openAccount({ admitted, chat }: Accepted, gateway: Gateway): Account {
+  const facts = { fingerprint: admitted.fingerprint, model: chat.model, streamed: chat.streamed };
+  try {
+    return new Account(admitted.reservation, facts, gateway);
+  } catch (error) {
+    gateway.admission.giveUp(admitted.reservation);
+    throw error;
+  }
+}
+
+/** Those that were priced: a catalog that changed since may serve the model no longer. */
+function usableRoutes({ chat, caller }: Work, { models }: Gateway): readonly [Route, ...Route[]] {
+  const model = models.find(chat.model);
+  const [first, ...others] = model === null ? [] : models.usableRoutes(model, caller.record).routes;
+  if (first === undefined) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
+  return [first, ...others];
+}
+
+function callProvider(work: Work, routes: readonly [Route, ...Route[]], gateway: Gateway): Promise<Dispatched> {
+  const { reservation } = work.admitted;
+  const { drains, clock, call } = gateway;
+  return dispatch({
+    reservation,
+    chat: work.chat.body,
+    streamed: work.chat.streamed,
+    routes,
+    fallbacks: work.caller.record.fallbacks,
+    provide: (providerCall, signal) => call(reservation, providerCall, { signal, startedAt: work.account.startedAt }),
+    gone: work.gone,
+    stop: work.account.stop,
+    drains,
+    clock,
+  });
+}
+
+function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Response {
+  for (const { route, failure } of dispatched.failed)
+    logUpstreamFailure({ reservation: work.admitted.reservation, route, failure }, gateway.log);
+  switch (dispatched.kind) {
+    case "whole":
+      return whole(work, dispatched);
+    case "stream":
+      return streamed(work, dispatched, gateway);
+    case "failed":
+      return failure(work, upstreamError(dispatched.failure), dispatched.route);
+    case "gone":
+      work.account.settle({ ...clientGone, route: dispatched.route, usage: noUsage, estimated: false, firstTokenMs: null });
+      return new Response(null, { status: clientGone.status });
+  }
+}
+
+function whole(work: Work, { route, answer }: Extract<Dispatched, { kind: "whole" }>): Response {
+  const { account, chat, admitted, headers } = work;
+  const completionTokens = estimatedTokens(textBytes(answer.message));
+  const usage = answer.usage ?? estimatedUsage({ told: null, promptTokens: chat.promptEstimate, completionTokens });
+  account.settle({ route, usage, estimated: answer.usage === null, status: 200, code: null, firstTokenMs: account.elapsedMs() });
+  const facts = { id: admitted.reservation.generation, created: account.created, model: chat.model, usage };
+  return Response.json(completionBody(answer, facts), { headers });
+}
+
+function streamed(work: Work, { route, events, quiet }: Extract<Dispatched, { kind: "stream" }>, gateway: Gateway): Response {
+  const { account, chat, admitted, headers, gone } = work;
+  const body = relay({
+    events,
+    quiet,
+    gone,
+    stop: account.stop,
+    facts: {
+      id: admitted.reservation.generation,
+      created: account.created,
+      model: chat.model,
+      includeUsage: chat.includeUsage,
+    },
+    cancelStopsBilling: route.provider.cancelStopsBilling,
+    drains: gateway.drains,
+    clock: gateway.clock,
+    startedAt: account.startedAt,
+    onEnd(outcome) {
+      const charged = chargedUsage(outcome, chat.promptEstimate);
+      const code = outcome.failure === null ? null : streamError(outcome.failure).code;
+      const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
+      if (outcome.failure !== null)
+        logUpstreamFailure({ reservation: admitted.reservation, route, failure: outcome.failure }, gateway.log);
+      account.settle({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
+      return charged.usage;
+    },
+  });
+  return new Response(body, { headers: { ...streamHeaders, ...headers } });
+}
+
+function failure({ account, headers }: Work, error: GatewayError, route: Route | null): Response {
+  account.settle({ route, usage: noUsage, estimated: false, status: error.status, code: error.code, firstTokenMs: null });
+  requestsTotal.inc({ status: error.status, code: error.code });
+  return errorResponse(error, headers);
+}

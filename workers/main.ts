@@ -1,0 +1,74 @@
+/** A worker's process: `bun workers/main.ts admission|metering|prober`. */
+import { openBacking, type Backing } from "../src/backing/backing.ts";
+import { openCounters } from "../src/backing/open-counters.ts";
+import { ConfigError, readConfig, type Config } from "../src/config.ts";
+import { systemClock } from "../src/kernel/clock.ts";
+import { openLog, type Logger } from "../src/kernel/log.ts";
+import { serveMetrics } from "../src/metrics-port.ts";
+import { openModels, type Models } from "../src/models/models.ts";
+import { takeProberLock } from "../src/models/store.ts";
+import { providerCalls } from "../src/providers/http.ts";
+import { whenStopped } from "../src/stop.ts";
+import { startAdmission } from "./admission.ts";
+import { startMetering } from "./metering.ts";
+import { startProber } from "./prober.ts";
+
+interface Parts {
+  config: Config;
+  backing: Backing;
+  clock: typeof systemClock;
+  log: Logger;
+}
+
+/** What can be started, by the word on the command line. */
+const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promise<AsyncDisposable>> = {
+  async admission({ config, backing, clock, log }, stack) {
+    const counters = stack.use(await openCounters({ config, clock, log }));
+    const models = stack.use(await modelsOf({ config, backing, clock, log }));
+    return startAdmission({ backing, counters, models, clock, log });
+  },
+  async metering({ config, backing, clock, log }, stack) {
+    const counters = stack.use(await openCounters({ config, clock, log }));
+    return startMetering({ backing, counters, clock, log });
+  },
+  async prober({ config, backing, clock, log }, stack) {
+    const models = stack.use(await modelsOf({ config, backing, clock, log }));
+    const { providerKey, clocks } = config;
+    const call = providerCalls({ clock, clocks, providerKey });
+    return startProber({ ...backing, models, call, clock, log, lock: () => takeProberLock(backing.sql) });
+  },
+};
+
+function modelsOf({ config, backing, clock, log }: Parts): Promise<Models> {
+  const { catalogDir: folder, sandbox, providerKey } = config;
+  return openModels({ folder, sandbox, ...backing, clock, log, providerKey });
+}
+
+async function main(): Promise<void> {
+  const [kind = ""] = process.argv.slice(2);
+  const start = kinds[kind];
+  if (!start) throw new ConfigError(`Cannot start a worker "${kind}": there are ${Object.keys(kinds).join(", ")}`);
+  const config = readConfig();
+  if (config.backends.mode === "embedded") {
+    throw new ConfigError(
+      "A worker needs DATABASE_URL, NATS_URL and REDIS_URL: npm start runs the workers inside the one process",
+    );
+  }
+  const clock = systemClock;
+  const log = openLog(config.logLevel, kind);
+  const stopped = whenStopped();
+  await using stack = new AsyncDisposableStack();
+  if (config.metricsPort !== null) stack.use(await serveMetrics({ host: config.host, port: config.metricsPort }));
+  const backing = stack.use(await openBacking({ config, log, clock, role: kind }));
+  stack.use(await start({ config, backing, clock, log }, stack));
+  log.info({ event: "started", kind });
+  log.info({ event: "stopping", signal: await stopped });
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exitCode = 1;
+}
+process.exit();
