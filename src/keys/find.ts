@@ -8,9 +8,6 @@ import { selectKeyRecords } from "./store.ts";
  * @param hashes SHA-256 in hexadecimal
  */
 export async function findKeyRecords(hashes: string[], sql: Queries): Promise<Map<string, KeyRecord>> {
-  const rows = await selectKeyRecords(
-    hashes.map((hash) => Buffer.from(hash, "hex")),
-    sql,
-  );
+  const rows = await selectKeyRecords(hashes, sql);
   return new Map(rows.map(({ hash, ...record }) => [hash, record]));
 }

@@ -1,7 +1,7 @@
 import type { Actor } from "../audit/actor.ts";
 import type { Queries } from "../backing/backing.ts";
 import { monthOf, type Clock } from "../kernel/clock.ts";
-import type { KeyId } from "../kernel/ids.ts";
+import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import { ownerSeenBy } from "../workspaces/allow.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 import { selectKey, type KeyRow } from "./store.ts";
@@ -17,10 +17,11 @@ export function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
 }
 
 /**
- * A key that the actor may see.
- * @throws ControlError not_found also where the key is somebody else's: whose keys exist is not told
+ * A key that the actor may see, in the workspace where they act; null: in any.
+ * @throws ControlError not_found also for a key of somebody else or elsewhere: which keys exist is not told
  */
-export function requireSeen(actor: Actor, row: KeyRow): KeyRow {
+export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace: WorkspaceId | null; row: KeyRow }): KeyRow {
   const owner = ownerSeenBy(actor);
-  return requireKey(row.id, owner === null || owner === row.owner ? row : undefined);
+  const seen = (owner === null || owner === row.owner) && (workspace === null || workspace === row.workspace);
+  return requireKey(row.id, seen ? row : undefined);
 }

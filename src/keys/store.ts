@@ -28,9 +28,10 @@ export interface KeyRow extends Limits {
 
 /**
  * The records of keys that may be used now, by hash: one statement for any number of them, one index probe each.
- * Comparing by index instead of byte by byte leaves nothing to time.
+ * Finding by the index of a hash leaves nothing to time.
+ * @param hashes SHA-256 in hexadecimal
  */
-export async function selectKeyRecords(hashes: Uint8Array[], sql: Queries): Promise<(KeyRecord & { hash: string })[]> {
+export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<(KeyRecord & { hash: string })[]> {
   return sql<(KeyRecord & { hash: string })[]>`
     SELECT encode(k.hash, 'hex') AS hash, k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.name, k.start,
       k.rate_limit_rpm AS "requestsPerMinute", k.monthly_spend_limit_nano AS "monthlyLimit",
@@ -40,7 +41,7 @@ export async function selectKeyRecords(hashes: Uint8Array[], sql: Queries): Prom
     JOIN workspaces w ON w.id = k.workspace_id
     JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
     JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'
-    WHERE k.hash = ANY(${hashes}::bytea[]) AND k.kind = 'inference' AND k.revoked_at IS NULL`;
+    WHERE k.hash = ANY(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[]) AND k.kind = 'inference' AND k.revoked_at IS NULL`;
 }
 
 /** The workspace's switch, held as it is until the transaction ends; undefined: the owner is no active member. */

@@ -1,0 +1,55 @@
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { Acting } from "./acting.ts";
+import { checkFields } from "./check-fields.ts";
+import type { ControlParts } from "./parts.ts";
+
+export type Method = "GET" | "POST" | "PATCH";
+
+/** One request, after its fields were checked. */
+export interface Call<Input> {
+  input: Input;
+  /** The last `:parameter` of the path; empty where there is none. */
+  id: string;
+  /** In whose name, in which workspace. */
+  acting: Acting;
+  request: Request;
+  parts: ControlParts;
+}
+
+interface Definition<Fields extends TObject, View extends TSchema> {
+  method: Method;
+  /** Below /api/console; a parameter is written `:id`. */
+  path: string;
+  summary: string;
+  /** Of the body; of the query for GET. */
+  fields: Fields;
+  view: View;
+  /** Of an answer that succeeds; 200 unless told. */
+  status?: number;
+  handle(call: Call<Static<Fields>>): Promise<Static<View> | Response>;
+}
+
+/** An endpoint as the routes, the documents and the OpenAPI description read it. */
+export interface Endpoint {
+  method: Method;
+  path: string;
+  summary: string;
+  fields: TObject;
+  view: TSchema;
+  status: number;
+  /** Checks the fields, then handles. */
+  run(call: Call<Record<string, unknown>>): Promise<unknown>;
+}
+
+export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {
+  const { method, path, summary, fields, view, status = 200 } = definition;
+  return {
+    method,
+    path,
+    summary,
+    fields,
+    view,
+    status,
+    run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
+  };
+}

@@ -1,0 +1,21 @@
+/** All endpoints of the control API: routes, documents and the OpenAPI description are made from this list. */
+import type { Endpoint } from "./endpoint.ts";
+import { auditEndpoints } from "./endpoints/audit.ts";
+import { creditEndpoints } from "./endpoints/credit.ts";
+import { keyEndpoints } from "./endpoints/keys.ts";
+import { ledgerEndpoints } from "./endpoints/ledger.ts";
+import { logEndpoints } from "./endpoints/log.ts";
+import { memberEndpoints } from "./endpoints/members.ts";
+import { modelEndpoints } from "./endpoints/models.ts";
+import { workspaceEndpoints } from "./endpoints/workspaces.ts";
+
+export const endpoints: readonly Endpoint[] = [
+  ...workspaceEndpoints,
+  ...memberEndpoints,
+  ...keyEndpoints,
+  ...creditEndpoints,
+  ...logEndpoints,
+  ...auditEndpoints,
+  ...modelEndpoints,
+  ...ledgerEndpoints,
+];

@@ -1,0 +1,19 @@
+import { Verification, verifyLedger } from "../../metering/verify.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NoFields } from "../fields.ts";
+import { streamVerification } from "../stream-verification.ts";
+
+export const ledgerEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/ledger/verify",
+    summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it was checked",
+    fields: NoFields,
+    view: Verification,
+    async handle({ acting, request, parts }) {
+      acting.operator("verify the ledger");
+      if (request.headers.get("accept") === "application/x-ndjson") return streamVerification(parts);
+      return verifyLedger({ sql: parts.sql });
+    },
+  }),
+];

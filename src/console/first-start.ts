@@ -1,0 +1,35 @@
+import type { MemberActor, Service } from "../audit/actor.ts";
+import type { Database } from "../backing/backing.ts";
+import { openWorkspace } from "../credit/open-workspace.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
+import { createKey } from "../keys/create.ts";
+import { addMember } from "../workspaces/add-member.ts";
+import { lockedAndEmpty } from "../workspaces/store.ts";
+
+const actor: Service = { kind: "service" };
+const owner: MemberActor = { kind: "member", email: "owner@localhost", role: "super_admin", carriedBy: "first start" };
+
+/**
+ * Where there is no workspace yet: opens `default` with 10 USD, its owner and a first key, all or nothing, and once even when
+ * several processes start together.
+ * @returns the workspace and the full key, which is shown now or never; null: this is a later start
+ */
+export async function firstStart({
+  sql,
+  clock,
+  slug,
+}: {
+  sql: Database;
+  clock: Clock;
+  slug: string;
+}): Promise<{ workspace: WorkspaceId; key: string } | null> {
+  return sql.begin(async (tx) => {
+    if (!(await lockedAndEmpty(tx))) return null;
+    const sources = { sql: tx, clock, slug };
+    const workspace = await openWorkspace({ actor, form: { name: "default", credit_usd: "10" }, ref: "first start" }, sources);
+    await addMember({ actor, workspace, member: { email: owner.email, role: owner.role } }, sources);
+    const { key } = await createKey({ actor: owner, workspace, form: { name: "first key" } }, sources);
+    return { workspace, key };
+  });
+}

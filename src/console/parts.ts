@@ -1,0 +1,33 @@
+import type { Database } from "../backing/backing.ts";
+import type { Clock, Month } from "../kernel/clock.ts";
+import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/log.ts";
+import type { NanoUsd } from "../kernel/money.ts";
+import type { Secret } from "../kernel/secret.ts";
+import type { Models } from "../models/models.ts";
+
+/** Credit as the counters hold it, and what a key spent. */
+export interface Position {
+  balance: NanoUsd;
+  reserved: NanoUsd;
+  available: NanoUsd;
+  keySpent: NanoUsd | null;
+  month: Month;
+}
+
+/** What the control API works with. */
+export interface ControlParts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  /** The service's own name, with which keys begin. */
+  slug: string;
+  operatorToken: Secret;
+  models: Pick<Models, "list" | "availability">;
+  /** null: the counters cannot answer. */
+  position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;
+  /** The ledger grew by credit: the counters are to read it again. */
+  refresh(workspace: WorkspaceId): Promise<void>;
+  /** A key, an owner or a workspace changed: nobody is to trust what is cached. */
+  changed(): void;
+}

@@ -1,0 +1,56 @@
+/** What a request sends: the query of a GET, the JSON object in the body of anything else. */
+import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { BodyReader } from "../inference/body-reader.ts";
+import { readRest } from "../inference/read-rest.ts";
+import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
+import { ControlError } from "../workspaces/control-error.ts";
+
+/** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */
+export async function readFields(request: Request, clock: Clock): Promise<Record<string, unknown>> {
+  return request.method === "GET" ? readQuery(request) : readBody(request, clock);
+}
+
+function readQuery(request: Request): Record<string, unknown> {
+  const fields = new Map<string, string>();
+  for (const [field, value] of new URL(request.url).searchParams) {
+    if (fields.has(field)) throw new ControlError("invalid_field", { field, message: `The field "${field}" is given twice` });
+    fields.set(field, value);
+  }
+  return Object.fromEntries(fields);
+}
+
+async function readBody(request: Request, clock: Clock): Promise<Record<string, unknown>> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity") throw invalidBody("The body must not be compressed");
+  if (request.body === null) return {};
+  const reader = new BodyReader(request.body);
+  const reading = withDeadline(clock, controlDeadlineMs, "The request body", reader.readUpTo(controlBodyBytesMax));
+  const bytes = await reading.catch(() => {
+    reader.discard();
+    throw invalidBody("The body did not arrive in full and in time");
+  });
+  if (bytes === null) {
+    await readRest(request, clock, reader);
+    throw new ControlError("body_too_large", { field: null, message: `The body is larger than ${controlBodyBytesMax} bytes` });
+  }
+  return bytes.length === 0 ? {} : parseObject(bytes);
+}
+
+function parseObject(bytes: Uint8Array): Record<string, unknown> {
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw invalidBody(`The body is not valid JSON: ${error instanceof Error ? error.message : "it cannot be read"}`);
+  }
+  if (!isObject(body)) throw invalidBody("The body must be a JSON object");
+  return body;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalidBody(message: string): ControlError {
+  return new ControlError("invalid_body", { field: null, message });
+}
