@@ -1,0 +1,108 @@
+/** The control API over a database, without a network: what a client with the operator token sees. */
+import { pino } from "pino";
+import { controlApi } from "../../src/console/api.ts";
+import type { Position } from "../../src/console/parts.ts";
+import type { Database } from "../../src/backing/backing.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { ManualClock } from "./clock.ts";
+
+export const operatorToken = "operator-token-of-the-tests";
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+interface Sent {
+  body?: unknown;
+  /** The member in whose name the operator token acts. */
+  as?: string;
+  /** In place of the operator token; null: none. */
+  token?: string | null;
+  headers?: Record<string, string>;
+}
+
+export class Control {
+  readonly clock = new ManualClock();
+  /** How often records were declared stale. */
+  changes = 0;
+  /** Workspaces whose counters were told to read the ledger. */
+  readonly refreshed: string[] = [];
+  /** What the API wrote to its log. */
+  readonly logged: string[] = [];
+  /** What the counters answer; null: nothing. */
+  position: Position | null = null;
+  readonly #app: ReturnType<typeof controlApi>;
+
+  constructor(sql: Database) {
+    this.#app = controlApi({
+      sql,
+      clock: this.clock,
+      log: pino({}, { write: (line: string) => void this.logged.push(line) }),
+      slug: "platform",
+      operatorToken: new Secret(operatorToken),
+      models: { list: () => [], availability: () => ({ availability: "available", runnable: true, reason: null, routes: [] }) },
+      position: async () => this.position,
+      refresh: async (workspace) => void this.refreshed.push(workspace),
+      changed: () => void this.changes++,
+    });
+  }
+
+  async call(method: string, path: string, { body, as, token = operatorToken, headers = {} }: Sent = {}): Promise<Answer> {
+    const sent = new Headers(headers);
+    if (token !== null) sent.set("authorization", `Bearer ${token}`);
+    if (as !== undefined) sent.set("x-act-as", as);
+    const content = body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body);
+    const request = new Request(`http://localhost/api/console${path}`, { method, headers: sent, body: content });
+    const response = await this.#app.handle(request);
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: response.headers.get("content-type")?.includes("ndjson") ? text : JSON.parse(text),
+    };
+  }
+
+  /** The object of an answer that is expected to succeed. */
+  async expect(method: string, path: string, sent: Sent = {}): Promise<Record<string, unknown>> {
+    const { status, body } = await this.call(method, path, sent);
+    if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)} ${this.logged.join("")}`);
+    return objectOf(body);
+  }
+
+  /** The rows of a list that is expected to succeed. */
+  async list(path: string, sent: Sent = {}): Promise<Record<string, unknown>[]> {
+    const { data } = await this.expect("GET", path, sent);
+    if (!Array.isArray(data)) throw new Error(`GET ${path} answered no list`);
+    return data.map(objectOf);
+  }
+
+  /** `status code field` of an answer that is expected to be a refusal. */
+  async refusal(method: string, path: string, sent: Sent = {}): Promise<string> {
+    const { status, body } = await this.call(method, path, sent);
+    const error = objectOf(objectOf(body)["error"]);
+    return `${status} ${String(error["code"])} ${String(error["field"])}`;
+  }
+
+  /** A workspace of its own with one member of each role: `<role>@<name>`. */
+  async workspace(name: string, credit?: string): Promise<string> {
+    const form = { name, ...(credit !== undefined && { credit_usd: credit }) };
+    const { id } = await this.expect("POST", "/workspaces", { body: form });
+    for (const role of ["member", "auditor", "admin", "super_admin"]) {
+      await this.expect("POST", "/members", { body: { workspace: name, email: `${role}@${name}`, role } });
+    }
+    return String(id);
+  }
+
+  /** A key of `member@<workspace>`; the answer holds `key`. */
+  async key(workspace: string, form: Record<string, unknown> = {}): Promise<{ id: string; key: string }> {
+    const made = await this.expect("POST", "/keys", { body: { workspace, owner: `member@${workspace}`, ...form } });
+    return { id: String(made["id"]), key: String(made["key"]) };
+  }
+}
+
+export function objectOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`No object: ${JSON.stringify(value)}`);
+  return Object.fromEntries(Object.entries(value));
+}
