@@ -66,6 +66,8 @@ class Relay {
   /** The client has room for more. */
   #demand = false;
   #reading = false;
+  /** A source that told its end closes itself, and may keep its connection for the next call. */
+  #sourceOpen = true;
   #commentDue: boolean;
   #sentAt: number;
   #firstTokenMs: number | null = null;
@@ -113,7 +115,9 @@ class Relay {
     if (this.#reading) return;
     this.#reading = true;
     while (this.#wantsMore()) {
-      const lines = this.#transcript.take(await this.#next());
+      const event = await this.#next();
+      this.#sourceOpen = event?.kind === "delta" || event?.kind === "usage";
+      const lines = this.#transcript.take(event);
       if (this.#transcript.ended) this.#end(this.#transcript.whole ? "completed" : "failed");
       else if (lines !== "") this.#send(lines);
     }
@@ -150,7 +154,7 @@ class Relay {
     this.#releaseDrain();
     this.#options.gone.removeEventListener("abort", this.#onGone);
     this.#options.stop.removeEventListener("abort", this.#onStop);
-    this.#closeSource();
+    if (this.#sourceOpen) this.#closeSource();
     try {
       const usage = this.#options.onEnd(this.#outcome(delivering ? how : "client_gone"));
       if (!delivering) return;
@@ -166,9 +170,9 @@ class Relay {
     this.#end(this.#transcript.whole ? "completed" : "failed");
   }
 
-  /** Ends the call where it is still open. Nobody can do anything about a connection that fails while being closed. */
+  /** Nobody can do anything about a connection that fails while being closed. */
   #closeSource(): void {
-    this.#options.events[Symbol.asyncDispose]().then(undefined, () => {});
+    this.#options.events.cancel().catch(() => {});
   }
 
   #outcome(how: StreamOutcome["how"]): StreamOutcome {

@@ -132,6 +132,7 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
         const finishes = told.filter((choice) => choice.finish_reason !== null).length;
         expect(outcomes).toHaveLength(1);
         expect(source.closed).toBe(true);
+        expect(source.cancelledAfterEnd).toBe(false);
         expect(clock.pending).toBe(0);
         expect(drains.active).toBe(0);
         expect(told.filter((choice) => choice.delta.role !== undefined).length).toBe(told.length > 0 ? 1 : 0);

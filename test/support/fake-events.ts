@@ -4,7 +4,9 @@ import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts
 export class FakeEvents implements EventSource {
   /** How often an event was asked for. */
   asked = 0;
+  /** It told its end, or was cancelled. */
   closed = false;
+  cancelledAfterEnd = false;
   readonly #ready: (ProviderEvent | null)[] = [];
   #waiting: ((event: ProviderEvent | null) => void) | null = null;
 
@@ -17,7 +19,7 @@ export class FakeEvents implements EventSource {
     for (const event of events) {
       const waiting = this.#waiting;
       this.#waiting = null;
-      if (waiting) waiting(event);
+      if (waiting) waiting(this.#handOut(event));
       else this.#ready.push(event);
     }
   }
@@ -26,14 +28,20 @@ export class FakeEvents implements EventSource {
     this.asked++;
     if (this.#waiting) throw new Error("An event was asked for while another was under way");
     const event = this.#ready.shift();
-    if (event !== undefined) return Promise.resolve(event);
+    if (event !== undefined) return Promise.resolve(this.#handOut(event));
     return new Promise((resolve) => (this.#waiting = resolve));
   }
 
-  /** As a real one: an event that is being waited for becomes the end. */
+  #handOut(event: ProviderEvent | null): ProviderEvent | null {
+    if (event === null || event.kind === "end" || event.kind === "failure") this.closed = true;
+    return event;
+  }
+
+  /** As with a real one, an event that is being waited for becomes the end. Cancelled after its end, its connection is lost. */
   cancel(): Promise<void> {
-    this.closed = true;
+    if (this.closed) this.cancelledAfterEnd = true;
     this.give(null);
+    this.closed = true;
     return Promise.resolve();
   }
 

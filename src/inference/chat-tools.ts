@@ -1,0 +1,114 @@
+/** Tools, the choice among them, and the calls that a model made of them. */
+import { isJsonObject } from "./json-body.ts";
+import {
+  anyObject,
+  flag,
+  listOf,
+  objectOf,
+  oneOf,
+  readField,
+  text,
+  unless,
+  type ReadContext,
+  type Reader,
+} from "./read-value.ts";
+import { invalid, unsupported } from "./refuse.ts";
+import { supports } from "./supports.ts";
+
+const functionsMax = 128;
+
+const functionName: Reader = (value, at) => {
+  if (typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value)) return value;
+  throw invalid(at, `${at} must be 1 to 64 letters, digits, underscores or hyphens`);
+};
+
+const functionFields = {
+  name: { read: functionName, required: true },
+  description: { read: text(), nullable: true },
+  parameters: { read: anyObject, nullable: true },
+};
+const required = (read: Reader) => ({ read, required: true });
+
+const functionTool = objectOf({
+  type: required(text()),
+  function: required(objectOf({ ...functionFields, strict: { read: flag, nullable: true } })),
+});
+const customTool = objectOf({
+  type: required(text()),
+  custom: required(objectOf({ name: required(text()), description: { read: text() }, format: { read: anyObject } })),
+});
+const functionCall = objectOf({
+  id: required(text()),
+  type: required(text()),
+  function: required(objectOf({ name: required(text()), arguments: required(text()) })),
+});
+const customCall = objectOf({
+  id: required(text()),
+  type: required(text()),
+  custom: required(objectOf({ name: required(text()), input: required(text()) })),
+});
+
+export const tools: Reader = unless(isEmpty, listOf(byType({ function: functionTool, custom: customTool }), 0));
+export const toolCalls: Reader = unless(isEmpty, listOf(byType({ function: functionCall, custom: customCall }), 0));
+export const oldFunctions: Reader = listOf(objectOf(functionFields), 1, functionsMax);
+export const oldFunctionCall: Reader = objectOf({ name: required(text()), arguments: required(text()) });
+export const oldFunctionChoice: Reader = (value, at, context) =>
+  typeof value === "string"
+    ? oneOf("none", "auto")(value, at, context)
+    : objectOf({ name: required(text()) })(value, at, context);
+
+/** Without tools `none` and `auto` say nothing; anything else could not be done. */
+export const toolChoice: Reader = (value, at, context) => {
+  const chosen =
+    typeof value === "string" ? oneOf("none", "auto", "required")(value, at, context) : namedChoice(value, at, context);
+  if (sendsTools(context)) return chosen;
+  if (value === "none" || value === "auto") return undefined;
+  throw invalid(at, `${at} needs tools to choose from`);
+};
+
+export const parallelToolCalls: Reader = unless((_, context) => !sendsTools(context), flag);
+
+function sendsTools({ request }: ReadContext): boolean {
+  return Array.isArray(request["tools"]) && request["tools"].length > 0;
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** Custom tools are free text for and from the model, and few providers have them. */
+function byType(readers: { function: Reader; custom: Reader }): Reader {
+  return (value, at, context) => {
+    if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+    const type = readField(value["type"], `${at}.type`, required(oneOf("function", "custom")), context);
+    if (type === "function") return readers.function(value, at, context);
+    if (!supports(context.model, "custom_tools")) throw unsupported(`${at}.type`, "The model does not support custom tools");
+    return readers.custom(value, at, context);
+  };
+}
+
+const named = objectOf({ name: required(text()) });
+const choices: Record<string, Reader> = {
+  function: objectOf({ type: required(text()), function: required(named) }),
+  custom: objectOf({ type: required(text()), custom: required(named) }),
+  allowed_tools: objectOf({
+    type: required(text()),
+    allowed_tools: required(objectOf({ mode: required(oneOf("auto", "required")), tools: required(listOf(anyObject, 0)) })),
+  }),
+};
+
+function namedChoice(value: unknown, at: string, context: ReadContext): unknown {
+  if (!isJsonObject(value)) throw invalid(at, `${at} must be a string or an object`);
+  const type = readField(value["type"], `${at}.type`, required(oneOf(...Object.keys(choices))), context);
+  const chosen = choices[String(type)]?.(value, at, context);
+  const wanted = isJsonObject(value["function"]) ? value["function"]["name"] : undefined;
+  if (type === "function" && sendsTools(context) && !toolNames(context).includes(wanted)) {
+    throw invalid(`${at}.function.name`, `${at}.function.name is not the name of a tool that was sent`);
+  }
+  return chosen;
+}
+
+function toolNames({ request }: ReadContext): unknown[] {
+  const sent: unknown[] = Array.isArray(request["tools"]) ? request["tools"] : [];
+  return sent.map((tool) => (isJsonObject(tool) && isJsonObject(tool["function"]) ? tool["function"]["name"] : undefined));
+}

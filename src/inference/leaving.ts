@@ -1,0 +1,50 @@
+/**
+ * What becomes of a call whose client has left before there was anything to send: stopped where that stops the bill too,
+ * otherwise waited for, within limits, so that what was bought is settled.
+ */
+import type { Clock } from "../kernel/clock.ts";
+import { drainMsMax } from "../limits/constants.ts";
+import type { Route } from "../models/model.ts";
+import type { Drains } from "./drains.ts";
+
+interface Call {
+  readonly route: Route;
+  settleForThis(): void;
+  abort(): void;
+}
+
+interface LeavingOptions {
+  call: Call;
+  /** The request's signal. */
+  gone: AbortSignal;
+  /** The process ends and can wait no longer. */
+  stop: AbortSignal;
+  drains: Drains;
+  clock: Clock;
+}
+
+/** Watches until it is disposed: then somebody else does, or the call has ended. */
+export function watchLeaving({ call, gone, stop, drains, clock }: LeavingOptions): Disposable {
+  let release = (): void => {};
+  let cancelTimer = (): void => {};
+  const onStop = (): void => call.abort();
+  const onGone = (): void => {
+    call.settleForThis();
+    const taken = call.route.provider.cancelStopsBilling ? null : drains.take();
+    if (taken === null) return call.abort();
+    release = taken;
+    cancelTimer = clock.after(drainMsMax, () => call.abort());
+  };
+  gone.addEventListener("abort", onGone);
+  stop.addEventListener("abort", onStop);
+  if (gone.aborted) onGone();
+  if (stop.aborted) onStop();
+  return {
+    [Symbol.dispose]() {
+      gone.removeEventListener("abort", onGone);
+      stop.removeEventListener("abort", onStop);
+      cancelTimer();
+      release();
+    },
+  };
+}

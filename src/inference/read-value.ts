@@ -1,0 +1,118 @@
+/**
+ * Small readers of JSON values. A reader returns what is sent on, `undefined` for nothing, or throws the 400 that names the
+ * field; nothing is dropped in silence.
+ */
+import type { Model } from "../models/model.ts";
+import { isJsonObject, type JsonObject } from "./json-body.ts";
+import { invalid, unsupported } from "./refuse.ts";
+
+export interface ReadContext {
+  request: JsonObject;
+  /** null: not in the catalog, so that nothing can be said about what it supports. */
+  model: Model | null;
+}
+
+/** @param at the path of the field, as `param` shows it */
+export type Reader = (value: unknown, at: string, context: ReadContext) => unknown;
+
+export interface Field {
+  read: Reader;
+  required?: boolean;
+  /** An explicit null means absent. */
+  nullable?: boolean;
+}
+
+const namesShownMax = 100;
+
+export const flag: Reader = (value, at) => {
+  if (typeof value !== "boolean") throw invalid(at, `${at} must be true or false`);
+  return value;
+};
+
+export function text(charactersMax = Infinity): Reader {
+  return (value, at) => {
+    if (typeof value !== "string") throw invalid(at, `${at} must be a string`);
+    if (value.length > charactersMax) throw invalid(at, `${at} must not be longer than ${charactersMax} characters`);
+    return value;
+  };
+}
+
+export function numberFrom(min: number, max: number): Reader {
+  return (value, at) => {
+    if (typeof value === "number" && value >= min && value <= max) return value;
+    throw invalid(at, `${at} must be a number from ${min} to ${max}`);
+  };
+}
+
+export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): Reader {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return (value, at) => {
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+    throw invalid(at, `${at} must be a whole number ${range}`);
+  };
+}
+
+export function oneOf(...words: string[]): Reader {
+  return (value, at) => {
+    if (typeof value === "string" && words.includes(value)) return value;
+    throw invalid(at, `${at} must be ${words.length === 1 ? "" : "one of "}${words.map((word) => `"${word}"`).join(", ")}`);
+  };
+}
+
+export function listOf(item: Reader, lengthMin: number, lengthMax = Infinity): Reader {
+  return (value, at, context) => {
+    if (!Array.isArray(value)) throw invalid(at, `${at} must be an array`);
+    if (value.length < lengthMin) throw invalid(at, `${at} must not be empty`);
+    if (value.length > lengthMax) throw invalid(at, `${at} must not have more than ${lengthMax} items`);
+    return value.map((one, index) => item(one, `${at}[${index}]`, context));
+  };
+}
+
+/** Any object, sent on as it is: schemas and the like. */
+export const anyObject: Reader = (value, at) => {
+  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  return value;
+};
+
+/** An object of these fields and no others, read in this order. */
+export function objectOf(fields: Record<string, Field>): Reader {
+  const known = new Map(Object.entries(fields));
+  return (value, at, context) => {
+    if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+    const result: JsonObject = {};
+    for (const [name, field] of known) {
+      const read = readField(value[name], `${at}.${name}`, field, context);
+      if (read !== undefined) result[name] = read;
+    }
+    for (const name of Object.keys(value)) {
+      if (!known.has(name)) throw unknownField(`${at}.${shown(name)}`);
+    }
+    return result;
+  };
+}
+
+export function readField(value: unknown, at: string, { read, required, nullable }: Field, context: ReadContext): unknown {
+  if (value === undefined || (value === null && nullable)) {
+    if (required) throw invalid(at, `${at} is required`);
+    return undefined;
+  }
+  if (value === null) throw invalid(at, `${at} must not be null`);
+  return read(value, at, context);
+}
+
+/** Read for its errors, and then left out where it asks for what happens anyway. */
+export function unless(saysNothing: (value: unknown, context: ReadContext) => boolean, read: Reader): Reader {
+  return (value, at, context) => {
+    const result = read(value, at, context);
+    return saysNothing(value, context) ? undefined : result;
+  };
+}
+
+export function unknownField(at: string): Error {
+  return unsupported(at, `${at} is not a supported field`);
+}
+
+/** A name from a request, short enough to be shown in an answer. */
+export function shown(name: string): string {
+  return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
+}
