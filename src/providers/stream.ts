@@ -36,7 +36,9 @@ export class ProviderStream implements EventSource {
     }
   }
 
+  /** After the end there is nothing left to cancel, and the connection is kept for the next call. */
   async cancel(): Promise<void> {
+    if (this.#over) return;
     this.#over = true;
     this.#exchange.close();
   }

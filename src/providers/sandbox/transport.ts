@@ -59,7 +59,7 @@ function eventStream({ answer, created, signal, clock }: EventStreamParts): Read
         const waitMs = sent === 0 ? delayMs : gapMs;
         if (silent) await givenUp(signal);
         if (waitMs > 0) await sleep(clock, waitMs, signal);
-        if (signal.aborted) return controller.close();
+        if (signal.aborted) return controller.error(connectionBroken());
         const { done, value } = events.next();
         if (done) return controller.close();
         sent += 1;
