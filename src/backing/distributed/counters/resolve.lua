@@ -28,8 +28,9 @@ local function bury(space, generation, resolution)
   if not redis.call('SET', name, resolution, 'PX', tombstoneMs, 'NX') then redis.call('PEXPIRE', name, tombstoneMs) end
 end
 
-local function newer(space, field, version)
-  return tonumber(version) > tonumber(redis.call('HGET', space.account, field) or '-1')
+-- The version that `field` holds, before all others where there is none.
+local function version(space, field)
+  return tonumber(redis.call('HGET', space.account, field) or -1)
 end
 
 -- Months that ended long ago would otherwise stay for ever; what still has a hold stays until that is released.
@@ -43,22 +44,24 @@ local function forgetMonthsBefore(space, oldest)
 end
 
 local function pushAccount(space)
-  local balance, sequence = take(), take()
-  if newer(space, 'seq', sequence) then redis.call('HSET', space.account, 'bal', balance, 'seq', sequence) end
+  local balance, sequence, fields = take(), take(), {}
+  if tonumber(sequence) > version(space, 'seq') then fields = { 'bal', balance, 'seq', sequence } end
   for _ = 1, tonumber(take()) do
     local month, spent, oldest = take(), take(), take()
-    if newer(space, 'wq:' .. month, sequence) then
-      local added = redis.call('HSET', space.account, 'ws:' .. month, spent, 'wq:' .. month, sequence)
-      if added > 0 then forgetMonthsBefore(space, oldest) end
+    local known = version(space, 'wq:' .. month)
+    if known < 0 then forgetMonthsBefore(space, oldest) end
+    if tonumber(sequence) > known then
+      for _, word in ipairs({ 'ws:' .. month, spent, 'wq:' .. month, sequence }) do fields[#fields + 1] = word end
     end
   end
+  callWithAll('HSET', space.account, fields)
 end
 
 local function pushKeyMonth(space)
-  local key, month, spent, version = take(), take(), take(), take()
+  local key, month, spent, sequence = take(), take(), take(), take()
   local name = key .. ':' .. month
-  if newer(space, 'kq:' .. name, version) then
-    redis.call('HSET', space.account, 'ks:' .. name, spent, 'kq:' .. name, version)
+  if tonumber(sequence) > version(space, 'kq:' .. name) then
+    redis.call('HSET', space.account, 'ks:' .. name, spent, 'kq:' .. name, sequence)
   end
 end
 

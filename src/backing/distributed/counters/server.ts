@@ -2,16 +2,22 @@
 import type { Logger } from "../../../kernel/log.ts";
 
 export interface Server {
-  /** Another one after every restart: what was counted under another run is verified before it counts again. */
+  /**
+   * Another one after every restart: what was counted under another run is verified before it counts again.
+   * Longer than 64 bytes, for then Redis keeps the hash that holds it as a table; its compact form is read from end to end.
+   */
   run: string;
   clustered: boolean;
 }
+
+/** Redis's own default of hash-max-listpack-value, and one more. */
+const tableValueBytesMin = 65;
 
 /** @throws Error when INFO does not name the run */
 export function readServer(info: string): Server {
   const run = /^run_id:(\S+)/m.exec(info)?.[1];
   if (run === undefined) throw new Error("Cannot use Redis: its INFO has no run_id");
-  return { run, clustered: /^cluster_enabled:1/m.test(info) };
+  return { run: run.padEnd(tableValueBytesMin, "-"), clustered: /^cluster_enabled:1/m.test(info) };
 }
 
 const settings = [
