@@ -106,7 +106,8 @@ function judge(status: number, told: ToldError): UpstreamFailure {
   const says = (words: ReadonlySet<string>): boolean => told.words.some((word) => words.has(word));
   const failure = (code: UpstreamCode, hint: string | null = null) => new UpstreamFailure(code, detailOf(status, told), hint);
   if (says(accountWords)) return failure("upstream_auth");
-  if (says(rateWords)) return failure("upstream_rate_limited");
+  // Larger than a whole minute's allowance (413 of Groq): waiting does not help.
+  if (says(rateWords) && status !== 413) return failure("upstream_rate_limited");
   if (accountMessage.test(told.message)) return failure("upstream_auth");
   if (status === 401 || status === 402 || status === 403) return failure("upstream_auth");
   if (status === 429) return failure("upstream_rate_limited");

@@ -27,11 +27,12 @@ class OpenaiStream {
     if (text === "[DONE]") return this.#done();
     const chunk = asObject(parseJson(text));
     if (chunk === null) return [broken("a chunk is not a JSON object")];
-    const events = this.#usageOf(chunk);
-    if (chunk["error"]) return [...events, { kind: "failure", failure: failureIn(chunk["error"]) }];
+    const usage = this.#usageOf(chunk);
+    if (chunk["error"]) return [...usage, { kind: "failure", failure: failureIn(chunk["error"]) }];
     // Azure begins with a chunk about its filter that has no choice; the usage chunk has none either.
     const choice = asObject(asArray(chunk["choices"])[0]);
-    return choice === null ? events : [...this.#deltaOf(choice), ...events];
+    const deltas = choice === null ? [] : this.#deltaOf(choice);
+    return deltas[0]?.kind === "failure" ? [...usage, ...deltas] : [...deltas, ...usage];
   }
 
   #done(): ProviderEvent[] {

@@ -1,0 +1,167 @@
+/**
+ * What every wire format must do, held against recorded answers: test/fixtures/<format>/answers.json, streams.json with
+ * streams/<case>.chunks.txt (the data of one event a line) and errors.json. `CANARY` marks text of the provider.
+ */
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Usage } from "../../src/models/model.ts";
+import { UpstreamFailure, type ProviderCall, type WireFormat } from "../../src/providers/provider.ts";
+import { Transcript } from "../support/transcript.ts";
+import { aRoute } from "../support/models.ts";
+
+interface AnswerCase {
+  body: unknown;
+  expected?: { content: string | null; refusal: string | null; finishReason: string; usage: Usage | null; toolCalls?: unknown };
+  failure?: string;
+}
+
+interface StreamCase {
+  text: string;
+  finishReason: string | null;
+  usage: Usage | null;
+  failure?: string;
+  refusal?: string;
+  reasoning?: string;
+  toolCalls?: unknown;
+}
+
+interface ErrorCase {
+  name: string;
+  status: number;
+  body: string;
+  code: string;
+  hint?: string;
+}
+
+const canary = "CANARY";
+const key = "sk-the-secret-key";
+const generation = "gen-abcdefghijklmnopqrstuvwxyz";
+
+export function providerContract(name: string, format: WireFormat): void {
+  const folder = join(import.meta.dir, "../fixtures", name);
+  describe(`the format ${name}`, () => {
+    encodes(format);
+    decodesAnswers(format, fixture(folder, "answers.json"));
+    decodesStreams(format, folder, fixture(folder, "streams.json"));
+    classifies(format, fixture(folder, "errors.json"));
+  });
+}
+
+/** The fixtures are ours and of the shape that the caller names. */
+function fixture<Shape>(folder: string, file: string): Shape {
+  return JSON.parse(readFileSync(join(folder, file), "utf8")) as Shape;
+}
+
+function call(changes: Partial<ProviderCall> = {}): ProviderCall {
+  const chat = {
+    model: "stub/model",
+    messages: [{ role: "user", content: "How are you?" }],
+    user: "customer-7",
+    metadata: { a: "label-9" },
+  };
+  return { generation, route: aRoute(), chat, maxOutputTokens: 321, streamed: false, ...changes };
+}
+
+function encodes(format: WireFormat): void {
+  test.each([false, true])(
+    "sends the prompt, the provider's name of the model and the bound that was reserved (streamed: %p)",
+    (streamed) => {
+      const { path, headers, body } = format.encode(call({ streamed }));
+      expect(path).toStartWith("/");
+      expect(JSON.parse(body)).toBeObject();
+      expect(path + body).toContain("stub-model");
+      expect(body).toContain("How are you?");
+      expect(body).toMatch(/\b321\b/);
+      expect(JSON.stringify(headers) + body).not.toContain("stub/model");
+    },
+  );
+
+  test("keeps labels of the client's own customers back", () => {
+    const { headers, body } = format.encode(call());
+    expect(JSON.stringify(headers) + body).not.toMatch(/customer-7|label-9/);
+  });
+
+  test("shows our key in its own headers and nowhere else", () => {
+    expect(JSON.stringify(format.authorization(key))).toContain(key);
+    expect(JSON.stringify(format.encode(call()))).not.toContain(key);
+  });
+
+  test("changes nothing in the request that it was given", () => {
+    const given = call({ streamed: true });
+    const before = JSON.stringify(given.chat);
+    format.encode(given);
+    expect(JSON.stringify(given.chat)).toBe(before);
+  });
+}
+
+function decodesAnswers(format: WireFormat, cases: Record<string, AnswerCase>): void {
+  test.each(Object.entries(cases))("decodes an answer: %s", (_, { body, expected, failure }) => {
+    if (failure)
+      return expectFailure(
+        failureOf(() => format.decodeAnswer(body)),
+        failure,
+      );
+    const { message, finishReason, usage } = format.decodeAnswer(body);
+    expect(message.role).toBe("assistant");
+    expect(message).toMatchObject({ content: expected?.content ?? null, refusal: expected?.refusal ?? null });
+    expect(message["tool_calls"]).toEqual(expected?.toolCalls);
+    expect<unknown>({ finishReason, usage }).toEqual({ finishReason: expected?.finishReason, usage: expected?.usage });
+  });
+}
+
+function decodesStreams(format: WireFormat, folder: string, cases: Record<string, StreamCase>): void {
+  test.each(Object.entries(cases))("decodes a stream: %s", (name, expected) => {
+    const decode = format.streamDecoder();
+    const lines = readFileSync(join(folder, "streams", `${name}.chunks.txt`), "utf8")
+      .split("\n")
+      .slice(0, -1);
+    const transcript = new Transcript();
+    for (const line of lines) for (const event of decode(line)) transcript.take(event);
+    expect(transcript.text).toBe(expected.text);
+    expect(transcript.refusal).toBe(expected.refusal ?? "");
+    expect(transcript.reasoning).toBe(expected.reasoning ?? "");
+    expect<unknown>(transcript.toolCalls).toEqual(expected.toolCalls ?? []);
+    expect<unknown>(transcript.finishReasons).toEqual(expected.finishReason === null ? [] : [expected.finishReason]);
+    expect(transcript.usage).toEqual(expected.usage);
+    if (expected.failure) expectFailure(transcript.failure, expected.failure);
+    else expect(transcript.last).toBe("end");
+  });
+}
+
+function classifies(format: WireFormat, cases: ErrorCase[]): void {
+  test.each(cases.map((one) => [one.name, one] as const))("classifies: %s", (_, { status, body, code, hint }) => {
+    const failure = format.classify(status, body);
+    expectFailure(failure, code);
+    if (hint) expect(failure.hint).toContain(hint);
+    else expect(failure.hint).toBeNull();
+  });
+
+  test("never shows a provider's text, whatever the status", () => {
+    for (let status = 400; status < 600; status++) {
+      for (const { body } of cases) {
+        const { code, detail, hint } = shown(format.classify(status, body));
+        expect(`${code} ${detail} ${hint}`).not.toContain(canary);
+      }
+    }
+  });
+}
+
+function shown(failure: UpstreamFailure) {
+  return { code: failure.code, detail: failure.message, hint: failure.hint };
+}
+
+function expectFailure(failure: UpstreamFailure | null, code: string): void {
+  expect<string | undefined>(failure?.code).toBe(code);
+  expect(`${failure?.message} ${failure?.hint}`).not.toContain(canary);
+}
+
+function failureOf(act: () => unknown): UpstreamFailure | null {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return error;
+    throw error;
+  }
+  return null;
+}
