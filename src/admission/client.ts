@@ -10,7 +10,8 @@ import { unavailableMessage } from "./decide.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { Hints } from "./hints.ts";
 import type { AdmitAsk, Answer, Ask, RecordOnBus, Refused, WindowOnBus } from "./message.ts";
-import { NoAnswerError, NotAskedError, Questions, type Told } from "./questions.ts";
+import { NotAskedError, Questions } from "./questions.ts";
+import { UndecidedAdmissions } from "./undecided.ts";
 import { Voids } from "./voids.ts";
 
 /** A checked key and whose it is. */
@@ -51,6 +52,8 @@ export interface Position {
   month: string;
 }
 
+type Admitted = Extract<Answer, { kind: "admitted" }>;
+
 interface ClientParts {
   bus: Bus;
   clock: Clock;
@@ -62,13 +65,15 @@ export class AdmissionClient {
   readonly #questions: Questions;
   readonly #clock: Clock;
   readonly #hints: Hints;
+  readonly #undecided: UndecidedAdmissions;
   /** The counters' clock minus our monotonic one: never ahead of the truth, for a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
   constructor({ bus, clock, log }: ClientParts) {
     this.#clock = clock;
     this.#hints = new Hints(clock);
-    this.#questions = new Questions(bus, (now) => (this.#clockOffset = now - clock.monotonic()));
+    this.#undecided = new UndecidedAdmissions(bus);
+    this.#questions = new Questions({ bus, clock, onTime: (now) => (this.#clockOffset = now - clock.monotonic()) });
     this.voids = new Voids(this.#questions, clock, log);
     bus.listen("records-changed", () => this.#hints.forget());
   }
@@ -96,17 +101,12 @@ export class AdmissionClient {
     const generation = newGenerationId(this.#clock.now());
     const deadline = await this.#deadline(caller);
     const ask: AdmitAsk = { kind: "admit", generation, hash: caller.hash, ...wanted, deadline };
-    const { answer, resent } = await this.#admitPatiently(caller, ask);
-    if (answer.kind === "admitted") {
-      const { workspace, key, at, month, amount, maxOutputTokens, window } = answer;
-      const request = newRequestId(this.#clock.now());
-      const facts = { generation, request, workspace, key, month, amount: BigInt(amount), admittedAt: at, maxOutputTokens };
-      return { reservation: reservationFrom(facts), fingerprint: fingerprintOf(ask), window };
-    }
-    const refused: Refused = answer.kind === "refused" ? answer : { kind: "refused", code: "billing_unavailable" };
-    const unknown = refused.code === "billing_unavailable" || refused.code === "internal_error";
-    if (resent || unknown) this.voids.add(caller.record.workspace, generation);
-    throw new RefusedError(refused, wanted.model);
+    const decision = await this.#decide(caller, ask);
+    if (decision.kind === "refused") throw new RefusedError(decision, wanted.model);
+    const { workspace, key, at, month, amount, maxOutputTokens, window } = decision;
+    const request = newRequestId(this.#clock.now());
+    const facts = { generation, request, workspace, key, month, amount: BigInt(amount), admittedAt: at, maxOutputTokens };
+    return { reservation: reservationFrom(facts), fingerprint: fingerprintOf(ask), window };
   }
 
   /** Gives up an admission that nothing was done with. */
@@ -116,9 +116,9 @@ export class AdmissionClient {
 
   /** Credit and month for GET /key and the control API; null when the counters cannot answer. */
   async position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null> {
-    const told = await this.#patiently({ kind: "position", workspace, key }).catch(() => null);
-    if (told?.answer.kind !== "position") return null;
-    const { balance, reserved, available, keySpent, month } = told.answer;
+    const answer = await this.#position({ kind: "position", workspace, key }).catch(() => null);
+    if (answer?.kind !== "position") return null;
+    const { balance, reserved, available, keySpent, month } = answer;
     return {
       balance: BigInt(balance),
       reserved: BigInt(reserved),
@@ -145,25 +145,39 @@ export class AdmissionClient {
     return this.#clockOffset === null ? null : Math.floor(this.#clockOffset + this.#clock.monotonic()) + admissionDeadlineMs;
   }
 
-  async #admitPatiently(caller: Caller, ask: AdmitAsk): Promise<Told> {
+  /**
+   * A decision that stands. "Again" means that counters are being loaded; for that a request waits up to a second, and so it
+   * does where they were rebuilt while its answer was on its way. What may be held without a standing decision is given up.
+   */
+  async #decide({ record: { workspace } }: Caller, ask: AdmitAsk): Promise<Admitted | Refused> {
+    using undecided = this.#undecided.open(workspace);
+    const endsAt = this.#clock.monotonic() + rebuildWaitMs;
+    let mayBeHeld = false;
     try {
-      return await this.#patiently(ask);
+      for (;;) {
+        const { answer, resent } = await this.#questions.ask(ask);
+        const isRebuilt = undecided.takeMark();
+        if (answer.kind === "admitted" && !isRebuilt) return answer;
+        mayBeHeld ||= resent || answer.kind === "admitted" || isUnknown(answer);
+        const refused = answer.kind === "refused" ? answer : null;
+        if (refused === null && this.#clock.monotonic() < endsAt) {
+          await sleep(this.#clock, askAgainMs);
+          continue;
+        }
+        if (mayBeHeld) this.voids.add(workspace, ask.generation);
+        return refused ?? { kind: "refused", code: "billing_unavailable" };
+      }
     } catch (error) {
-      if (error instanceof NoAnswerError) this.voids.add(caller.record.workspace, ask.generation);
-      if (error instanceof NoAnswerError || error instanceof NotAskedError)
-        throw new GatewayError("billing_unavailable", { cause: error });
-      throw error;
+      if (mayBeHeld || !(error instanceof NotAskedError)) this.voids.add(workspace, ask.generation);
+      throw new GatewayError("billing_unavailable", { cause: error });
     }
   }
 
-  /** "Again" means that counters are being loaded; for that a request waits up to a second. */
-  async #patiently(ask: Ask): Promise<Told> {
+  async #position(ask: Ask): Promise<Answer> {
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
-    let resent = false;
     for (;;) {
-      const told = await this.#questions.ask(ask);
-      resent ||= told.resent;
-      if (told.answer.kind !== "again" || this.#clock.monotonic() >= endsAt) return { ...told, resent };
+      const answer = await this.#ask(ask);
+      if (answer.kind !== "again" || this.#clock.monotonic() >= endsAt) return answer;
       await sleep(this.#clock, askAgainMs);
     }
   }
@@ -171,4 +185,9 @@ export class AdmissionClient {
   async #ask(ask: Ask): Promise<Answer> {
     return (await this.#questions.ask(ask)).answer;
   }
+}
+
+/** Codes of an admission that may have been done all the same. */
+function isUnknown(answer: Answer): boolean {
+  return answer.kind === "refused" && (answer.code === "billing_unavailable" || answer.code === "internal_error");
 }

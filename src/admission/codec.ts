@@ -1,11 +1,28 @@
 /** Messages of admission as bytes. Both ends are ours and of one version, so an answer is trusted in its shape. */
-import type { AnswerMessage, AskMessage } from "./message.ts";
+import type { AnswerMessage, Ask, AskMessage } from "./message.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export function encodeAsks(message: AskMessage): Uint8Array {
-  return encoder.encode(JSON.stringify(message));
+export interface EncodedAsk {
+  text: string;
+  /** What it adds to a message, with the comma before the next one. */
+  bytes: number;
+}
+
+/** Each question is written once: its size is known before its message is put together. */
+export function encodeAsk(ask: Ask): EncodedAsk {
+  const text = JSON.stringify(ask);
+  return { text, bytes: Buffer.byteLength(text) + 1 };
+}
+
+const head = '{"asks":[';
+const tail = "]}";
+/** What a message weighs beside its questions. */
+export const envelopeBytes = head.length + tail.length;
+
+export function encodeAsks(asks: readonly EncodedAsk[]): Uint8Array {
+  return encoder.encode(head + asks.map(({ text }) => text).join(",") + tail);
 }
 
 /** @throws SyntaxError, TypeError on bytes that no front of ours sent */

@@ -3,9 +3,10 @@
  * While as many messages are under way as the workers take, further questions wait and travel together.
  */
 import { BusTimeoutError, BusUnavailableError, type Bus } from "../backing/bus.ts";
-import { admissionBatchBytesMax, admissionBatchMax, questionsWaitingMax } from "../limits/constants.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { admissionBatchBytesMax, admissionBatchMax, admissionDeadlineMs, questionsWaitingMax } from "../limits/constants.ts";
 import type { Answer, AnswerMessage, Ask } from "./message.ts";
-import { decodeAnswers, encodeAsks } from "./codec.ts";
+import { decodeAnswers, encodeAsk, encodeAsks, envelopeBytes, type EncodedAsk } from "./codec.ts";
 
 /** The question was certainly not acted on. */
 export class NotAskedError extends Error {
@@ -25,24 +26,28 @@ export interface Told {
   now: number | null;
 }
 
-interface Waiting {
-  ask: Ask;
-  bytes: number;
+interface Waiting extends EncodedAsk {
+  /** Monotonic ms: nobody is helped by an answer after it. */
+  endsAt: number;
   resolve: (told: Told) => void;
   reject: (error: Error) => void;
 }
 
+interface QuestionsParts {
+  bus: Bus;
+  clock: Clock;
+  /** Told the counters' clock with each message that brings it. */
+  onTime: (now: number) => void;
+}
+
 export class Questions {
-  readonly #bus: Bus;
-  readonly #onTime: (now: number) => void;
+  readonly #parts: QuestionsParts;
   readonly #waiting: Waiting[] = [];
   #underWay = 0;
   #scheduled = false;
 
-  /** @param onTime told the counters' clock with each message that brings it */
-  constructor(bus: Bus, onTime: (now: number) => void) {
-    this.#bus = bus;
-    this.#onTime = onTime;
+  constructor(parts: QuestionsParts) {
+    this.#parts = parts;
   }
 
   /** @throws NotAskedError, NoAnswerError */
@@ -51,7 +56,8 @@ export class Questions {
       return Promise.reject(new NotAskedError(`Cannot ask admission: ${questionsWaitingMax} questions wait already`));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ ask, bytes: JSON.stringify(ask).length, resolve, reject });
+      const endsAt = this.#parts.clock.monotonic() + admissionDeadlineMs;
+      this.#waiting.push({ ...encodeAsk(ask), endsAt, resolve, reject });
       this.#schedule();
     });
   }
@@ -66,7 +72,8 @@ export class Questions {
   }
 
   #send(): void {
-    while (this.#waiting.length > 0 && this.#underWay < this.#bus.width("admission")) {
+    this.#refuseOverdue();
+    while (this.#waiting.length > 0 && this.#underWay < this.#parts.bus.width("admission")) {
       const batch = this.#nextBatch();
       this.#underWay++;
       void this.#exchange(batch).finally(() => {
@@ -76,12 +83,20 @@ export class Questions {
     }
   }
 
+  /** Where workers answer slowly, the line would grow to a wait of minutes. */
+  #refuseOverdue(): void {
+    const now = this.#parts.clock.monotonic();
+    const inTime = this.#waiting.findIndex(({ endsAt }) => endsAt > now);
+    const overdue = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
+    for (const { reject } of overdue) reject(new NotAskedError(`Cannot ask admission: no turn within ${admissionDeadlineMs} ms`));
+  }
+
   #nextBatch(): Waiting[] {
-    let bytes = 0;
+    let bytes = envelopeBytes;
     let count = 0;
-    for (const { bytes: size } of this.#waiting) {
-      if (count >= admissionBatchMax || (count > 0 && bytes + size > admissionBatchBytesMax)) break;
-      bytes += size;
+    for (const { bytes: more } of this.#waiting) {
+      if (count >= admissionBatchMax || (count > 0 && bytes + more > admissionBatchBytesMax)) break;
+      bytes += more;
       count++;
     }
     return this.#waiting.splice(0, count);
@@ -89,7 +104,7 @@ export class Questions {
 
   async #exchange(batch: Waiting[]): Promise<void> {
     try {
-      const { payload, resent } = await this.#bus.request("admission", encodeAsks({ asks: batch.map(({ ask }) => ask) }));
+      const { payload, resent } = await this.#parts.bus.request("admission", encodeAsks(batch));
       this.#tell(batch, decodeAnswers(payload), resent);
     } catch (error) {
       for (const { reject } of batch) reject(unanswered(error));
@@ -97,7 +112,7 @@ export class Questions {
   }
 
   #tell(batch: Waiting[], message: AnswerMessage, resent: boolean): void {
-    if (message.now !== null) this.#onTime(message.now);
+    if (message.now !== null) this.#parts.onTime(message.now);
     for (const [index, { resolve, reject }] of batch.entries()) {
       const answer = message.answers[index];
       if (answer) resolve({ answer, resent, now: message.now });
