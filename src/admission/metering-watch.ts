@@ -11,6 +11,7 @@ export class MeteringWatch implements Disposable {
   readonly #clock: Clock;
   readonly #listening: Disposable;
   #movedAt: number;
+  #closed = false;
   #cancel = (): void => {};
 
   constructor(bus: Bus, clock: Clock) {
@@ -26,6 +27,7 @@ export class MeteringWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#closed = true;
     this.#cancel();
     this.#listening[Symbol.dispose]();
   }
@@ -35,6 +37,7 @@ export class MeteringWatch implements Disposable {
   }
 
   #poll(): void {
+    if (this.#closed) return;
     this.#cancel = this.#clock.after(backlogPollMs, () => {
       void this.#bus
         .backlog("settlements")

@@ -19,8 +19,9 @@ export class Voids {
   readonly #questions: Questions;
   readonly #clock: Clock;
   readonly #log: Logger;
-  #waiting: Void[] = [];
-  #running: Promise<void> | null = null;
+  readonly #waiting: Void[] = [];
+  #size = 0;
+  #running = false;
 
   constructor(questions: Questions, clock: Clock, log: Logger) {
     this.#questions = questions;
@@ -29,26 +30,32 @@ export class Voids {
   }
 
   add(workspace: WorkspaceId, generation: GenerationId): void {
-    if (this.#waiting.length >= voidsWaitingMax) {
+    if (this.#size >= voidsWaitingMax) {
       this.#log.error({ event: "voids.full", generation }, "Too many unknown admissions wait; this one is left to the sweeper");
       return;
     }
+    this.#size++;
     this.#waiting.push({ workspace, generation, endsAt: this.#clock.monotonic() + holdMs });
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    if (!this.#running) void this.#run();
   }
 
   /** How many are not given up yet. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#size;
   }
 
+  /** Cannot reject. It stops in the same turn in which it finds nothing waiting, so that nothing is added unseen. */
   async #run(): Promise<void> {
+    this.#running = true;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, admissionBatchMax);
       const left = await Promise.all(batch.map(async (entry) => ((await this.#giveUp(entry)) ? [] : [entry])));
-      this.#waiting.push(...left.flat());
-      if (left.some((entries) => entries.length > 0)) await sleep(this.#clock, voidRetryMs);
+      const again = left.flat();
+      this.#size -= batch.length - again.length;
+      this.#waiting.push(...again);
+      if (again.length > 0) await sleep(this.#clock, voidRetryMs);
     }
+    this.#running = false;
   }
 
   async #giveUp({ workspace, generation, endsAt }: Void): Promise<boolean> {
