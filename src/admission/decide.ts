@@ -5,7 +5,6 @@ import { requestsPerMinuteDefault } from "../limits/constants.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
 import { maximumCost } from "../models/price.ts";
 import { formatUsd, type NanoUsd } from "../kernel/money.ts";
-import { monthOf } from "../kernel/clock.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { AdmitAsk, Answer, Refused, WindowOnBus } from "./message.ts";
 
@@ -77,12 +76,14 @@ export function answerOf(prepared: Prepared, ask: AdmitAsk, reply: AdmitReply): 
   const { request } = prepared;
   switch (reply.outcome) {
     case "admitted":
+      // Admitted before by a worker that knew lower prices: what is held would not bound what is sent now.
+      if (reply.amount < request.amount) return { kind: "refused", code: "billing_unavailable" };
       return {
         kind: "admitted",
         workspace: request.workspace,
         key: request.key,
         at: reply.at,
-        month: monthOf(reply.at),
+        month: reply.month,
         amount: reply.amount.toString(),
         maxOutputTokens: prepared.maxOutputTokens,
         window: windowOf(request, reply.window),
