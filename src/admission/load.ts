@@ -4,9 +4,9 @@
  */
 import type { AccountPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../backing/counters.ts";
 import type { Bus } from "../backing/bus.ts";
-import { rebuildReportMs } from "../limits/constants.ts";
+import { rebuildReportMs, rebuildWaitMs } from "../limits/constants.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
-import type { Month } from "../kernel/clock.ts";
+import type { Clock, Month } from "../kernel/clock.ts";
 import { decodeOpenReport, encodeOpenQuestion } from "../generations/open-report.ts";
 
 /** The ledger, as far as loading needs it. Each method reads one snapshot. */
@@ -21,6 +21,7 @@ export interface LoadStore {
 
 export interface LoadParts {
   bus: Bus;
+  clock: Clock;
   counters: Counters;
   store: LoadStore;
 }
@@ -31,8 +32,12 @@ export interface WorkspaceMonth {
   month: Month;
 }
 
-/** Writes a workspace's counters from the ledger and the fronts' reports. Does nothing when another was faster. */
+/**
+ * Writes a workspace's counters from the ledger and the fronts' reports. Does nothing when another was faster.
+ * @throws Error when gathering took so long that the reports may lack what counters admitted that are lost again
+ */
 export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts: LoadParts): Promise<void> {
+  const beganAt = parts.clock.monotonic();
   const [answers, stored] = await Promise.all([
     parts.bus.survey("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs),
     parts.counters.holds(workspace),
@@ -47,6 +52,7 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
     holds: [...holds.values()].filter((hold) => !ledger.ended.has(hold.generation)),
     windows: mergeWindows(reports.flatMap((report) => report.windows)),
   };
+  if (parts.clock.monotonic() - beganAt > rebuildWaitMs) throw new Error(`Cannot load counters of "${workspace}": too slow`);
   await parts.counters.load(load);
 }
 

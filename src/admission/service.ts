@@ -3,18 +3,20 @@
  * can answer any message, and the same message twice does no harm.
  */
 import type { Bus } from "../backing/bus.ts";
-import { CountersUnavailableError, type AdmitReply, type Counters } from "../backing/counters.ts";
-import { isoTime, monthOf, sleep, type Clock } from "../kernel/clock.ts";
+import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counters } from "../backing/counters.ts";
+import { monthOf, withDeadline, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { loadPatienceMs, storeTimeAgeMsMax } from "../limits/constants.ts";
+import { recordLookupMs, storeTimeAgeMsMax } from "../limits/constants.ts";
 import { answerOf, prepare, type ModelsView, type Prepared } from "./decide.ts";
 import { Loads } from "./loads.ts";
-import { loadKeyMonth, loadWorkspace, refreshAccount, type LoadStore } from "./load.ts";
+import { refreshAccount, type LoadStore } from "./load.ts";
 import { decodeAsks, encodeAnswers } from "./codec.ts";
 import { Records, type CachedRecord, type FindRecords } from "./records.ts";
 import { recordOnBus } from "./record-on-bus.ts";
-import type { AdmitAsk, Answer, Ask } from "./message.ts";
+import type { AdmitAsk, Answer, Ask, Refused } from "./message.ts";
 import type { MeteringWatch } from "./metering-watch.ts";
+import { loadRoundsMax, Patience } from "./patience.ts";
+import { readPosition } from "./position.ts";
 
 export interface AdmissionParts {
   bus: Bus;
@@ -43,7 +45,7 @@ export class AdmissionService {
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
-    this.#loads = new Loads(parts.clock, parts.log);
+    this.#loads = new Loads(parts);
     this.records = new Records(parts.findRecords, parts.clock);
   }
 
@@ -56,7 +58,7 @@ export class AdmissionService {
     return encodeAnswers({ now: await this.#storeTime(), answers });
   }
 
-  /** null in the map's place: the database did not answer and nothing young enough is cached. */
+  /** A hash is absent where the database did not answer and nothing young enough is cached. */
   async #recordsOf(asks: Ask[]): Promise<Map<string, CachedRecord>> {
     const hashes = [...new Set(asks.flatMap((ask) => (ask.kind === "admit" || ask.kind === "authenticate" ? [ask.hash] : [])))];
     try {
@@ -72,57 +74,63 @@ export class AdmissionService {
   }
 
   async #admitAll(asks: Ask[], records: Map<string, CachedRecord>, answers: Answer[]): Promise<void> {
-    const pending: Pending[] = [];
+    let pending: Pending[] = [];
     for (const [index, ask] of asks.entries()) {
       if (ask.kind !== "admit") continue;
-      const entry = records.get(ask.hash);
-      const prepared = entry ? prepare(ask, entry.record, this.#parts.models) : unavailable("auth_unavailable");
+      const prepared = this.#prepare(ask, records.get(ask.hash));
       if ("kind" in prepared) answers[index] = prepared;
-      else if (ask.deadline === null || this.#parts.metering.behind()) answers[index] = unavailable("billing_unavailable");
       else pending.push({ index, ask, prepared });
     }
-    if (pending.length === 0) return;
-    try {
-      const undecided = await this.#admitOnce(pending, answers);
-      if (undecided.length > 0) await this.#admitOnce(undecided, answers);
-    } catch (error) {
-      if (!(error instanceof CountersUnavailableError)) throw error;
-      for (const { index } of pending) answers[index] = unavailable("billing_unavailable");
+    const patience = new Patience(this.#parts.clock);
+    for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
+      const { undecided, loads } = await this.#admitOnce(pending, answers);
+      pending = (await patience.wait(loads)) ? undecided : [];
     }
   }
 
-  /** Returns what may be decided now that its counters are loaded; the rest has its answer, at worst "again". */
-  async #admitOnce(pending: Pending[], answers: Answer[]): Promise<Pending[]> {
+  /** What goes wrong with one question is the answer to that one alone. */
+  #prepare(ask: AdmitAsk, entry: CachedRecord | undefined): Prepared | Refused {
+    if (!entry) return unavailable("auth_unavailable");
+    try {
+      const prepared = prepare(ask, entry.record, this.#parts.models);
+      if ("kind" in prepared) return prepared;
+      return ask.deadline === null || this.#parts.metering.behind() ? unavailable("billing_unavailable") : prepared;
+    } catch (error) {
+      this.#parts.log.error(
+        { event: "admission.failed", model: ask.model, reason: String(error) },
+        "A request could not be priced",
+      );
+      return { kind: "refused", code: "internal_error" };
+    }
+  }
+
+  /** Every question has its answer then, at worst "again"; `undecided` may be decided once its counters are loaded. */
+  async #admitOnce(pending: Pending[], answers: Answer[]): Promise<{ undecided: Pending[]; loads: Promise<void>[] }> {
     const month = monthOf(this.#storeTimeGuess());
-    const { now, replies } = await this.#parts.counters.admitMany({
-      month,
-      requests: pending.map(({ prepared }) => prepared.request),
-    });
-    this.#noteTime(now);
+    const replies = await this.#counted({ month, requests: pending.map(({ prepared }) => prepared.request) });
     const undecided: Pending[] = [];
     const loads: Promise<void>[] = [];
     for (const [position, item] of pending.entries()) {
-      const reply = replies[position];
-      if (!reply) throw new Error(`Cannot admit: the counters gave ${replies.length} replies to ${pending.length} requests`);
-      answers[item.index] = answerOf(item.prepared, item.ask, reply);
-      const load = this.#loadFor(item, reply, month);
-      if (load) loads.push(load);
-      if (load || reply.outcome === "wrong_month") undecided.push(item);
+      const reply = replies?.[position];
+      answers[item.index] = reply ? answerOf(item.prepared, item.ask, reply) : unavailable("billing_unavailable");
+      if (reply?.outcome !== "not_ready" && reply?.outcome !== "wrong_month") continue;
+      undecided.push(item);
+      const { workspace, key } = item.prepared.request;
+      if (reply.outcome === "not_ready") loads.push(this.#loads.run({ what: reply.what, workspace, key, month }));
     }
-    await Promise.race([Promise.all(loads), sleep(this.#parts.clock, loads.length > 0 ? loadPatienceMs : 0)]);
-    return undecided;
+    return { undecided, loads };
   }
 
-  #loadFor({ prepared: { request } }: Pending, reply: AdmitReply, month: string): Promise<void> | null {
-    if (reply.outcome !== "not_ready") return null;
-    const { workspace, key } = request;
-    switch (reply.what) {
-      case "workspace":
-        return this.#loads.run(`workspace ${workspace}`, () => loadWorkspace({ workspace, month }, this.#parts));
-      case "month":
-        return this.#loads.run(`month ${workspace}`, () => refreshAccount({ workspace, month }, this.#parts));
-      case "key":
-        return this.#loads.run(`key ${key} ${month}`, () => loadKeyMonth({ workspace, key, month }, this.#parts));
+  /** null: the counters gave no reply, and what they did is not known. */
+  async #counted(batch: AdmitBatch): Promise<AdmitReply[] | null> {
+    try {
+      const { now, replies } = await this.#parts.counters.admitMany(batch);
+      this.#noteTime(now);
+      return replies;
+    } catch (error) {
+      if (!(error instanceof CountersUnavailableError))
+        this.#parts.log.error({ event: "admission.failed", reason: String(error) }, "Admissions could not be counted");
+      return null;
     }
   }
 
@@ -154,42 +162,22 @@ export class AdmissionService {
   }
 
   #answerOne(ask: Extract<Ask, { kind: "position" | "refresh" }>): Promise<Answer> {
-    return this.#guarded(async () => {
-      if (ask.kind === "refresh") {
-        await refreshAccount({ workspace: ask.workspace, month: monthOf(this.#storeTimeGuess()) }, this.#parts);
-        return { kind: "done" };
-      }
-      return this.#position(ask.workspace, ask.key);
-    });
+    const parts = { ...this.#parts, loads: this.#loads };
+    return this.#guarded(() => (ask.kind === "refresh" ? this.#refresh(ask.workspace) : readPosition(ask, parts)));
   }
 
-  async #position(workspace: string, key: string | null): Promise<Answer> {
-    const position = await this.#parts.counters.read(workspace, key);
-    const month = monthOf(position.now);
-    if (position.account === null) {
-      await this.#loads.run(`workspace ${workspace}`, () => loadWorkspace({ workspace, month }, this.#parts));
-      return { kind: "again" };
-    }
-    if (key !== null && position.keySpent === null) {
-      await this.#loads.run(`key ${key} ${month}`, () => loadKeyMonth({ workspace, key, month }, this.#parts));
-      return { kind: "again" };
-    }
-    const { balance, reserved, available } = position.account;
-    return {
-      kind: "position",
-      balance: balance.toString(),
-      reserved: reserved.toString(),
-      available: available.toString(),
-      keySpent: position.keySpent?.toString() ?? null,
-      month,
-    };
+  /** Read anew for each question: a read under way may have begun before the credit was added. */
+  async #refresh(workspace: string): Promise<Answer> {
+    const refreshed = refreshAccount({ workspace, month: monthOf(this.#storeTimeGuess()) }, this.#parts);
+    await withDeadline(this.#parts.clock, recordLookupMs, "Refreshing an account", refreshed);
+    return { kind: "done" };
   }
 
   async #guarded(answer: () => Promise<Answer>): Promise<Answer> {
     try {
       return await answer();
     } catch (error) {
-      this.#parts.log.warn({ event: "admission.unavailable", reason: String(error), at: isoTime(this.#parts.clock.now()) });
+      this.#parts.log.warn({ event: "admission.unavailable", reason: String(error) }, "A question could not be answered");
       return unavailable("billing_unavailable");
     }
   }
@@ -215,6 +203,6 @@ export class AdmissionService {
   }
 }
 
-function unavailable(code: "auth_unavailable" | "billing_unavailable"): Answer & { kind: "refused" } {
+function unavailable(code: "auth_unavailable" | "billing_unavailable"): Refused {
   return { kind: "refused", code };
 }
