@@ -1,0 +1,65 @@
+/** Looks for the three servers on this machine. What Debian and Ubuntu can give is fetched, never installed. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fetchProgram } from "./fetch-program.ts";
+import { environmentOf, type Program } from "./program.ts";
+
+export interface Servers {
+  nats: Program;
+  redis: Program;
+  /** `postgres`, with `initdb` beside it. */
+  postgres: Program;
+}
+
+export interface Missing {
+  /** What to install, for whom it concerns. */
+  missing: string;
+}
+
+const postgresMajorMin = 15;
+const installations = "/usr/lib/postgresql";
+
+/** Servers that run here. The first time on a machine without them it takes up to some minutes. */
+export async function findServers(): Promise<Servers | Missing> {
+  const nats = await find("nats-server", runs);
+  const redis = await find("redis-server", runs);
+  const postgres = await find("postgres", isPostgres);
+  if (nats && redis && postgres) return { nats, redis, postgres };
+  const names = [nats ?? "nats-server", redis ?? "redis-server", postgres ?? `PostgreSQL ${postgresMajorMin} or newer`];
+  const list = names.filter((name) => typeof name === "string").join(", ");
+  return { missing: `install ${list} (on PATH), or set DATABASE_URL, NATS_URL and REDIS_URL to servers that run` };
+}
+
+type Check = (program: Program) => boolean;
+
+async function find(binary: string, works: Check): Promise<Program | null> {
+  for (const folder of folders()) {
+    const path = join(folder, binary);
+    if (!existsSync(path)) continue;
+    const program = { path: realpathSync(path), libraries: null };
+    if (works(program)) return program;
+  }
+  return await fetchProgram({ binary, works });
+}
+
+function folders(): string[] {
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const versions = existsSync(installations) ? readdirSync(installations) : [];
+  const newestFirst = versions.toSorted((one, other) => Number(other) - Number(one));
+  return [...path, "/usr/local/sbin", "/usr/sbin", ...newestFirst.map((version) => join(installations, version, "bin"))];
+}
+
+function version(program: Program): string {
+  const { status, stdout } = spawnSync(program.path, ["--version"], { env: environmentOf(program), encoding: "utf8" });
+  return status === 0 ? stdout : "";
+}
+
+function runs(program: Program): boolean {
+  return version(program) !== "";
+}
+
+function isPostgres(program: Program): boolean {
+  const major = Number(/\(PostgreSQL\) (\d+)/.exec(version(program))?.[1] ?? 0);
+  return major >= postgresMajorMin && runs({ ...program, path: join(dirname(program.path), "initdb") });
+}

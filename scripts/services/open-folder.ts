@@ -1,0 +1,24 @@
+import { randomBytes } from "node:crypto";
+import { chmod, chown, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+export interface ServerFolder {
+  home: string;
+  password: string;
+}
+
+/**
+ * Makes a server's folder, and on first use its password: other people of this machine reach loopback, too.
+ * @param owner who the server runs as; null: as we do
+ */
+export async function openFolder(folder: string, owner: { uid: number; gid: number } | null): Promise<ServerFolder> {
+  const home = resolve(folder);
+  await mkdir(home, { recursive: true });
+  await chmod(home, 0o700);
+  if (owner !== null) await chown(home, owner.uid, owner.gid);
+  const path = join(home, "password");
+  const password = (await readFile(path, "utf8").catch(() => "")) || randomBytes(24).toString("hex");
+  await writeFile(path, password, { mode: 0o600 });
+  if (owner !== null) await chown(path, owner.uid, owner.gid);
+  return { home, password };
+}

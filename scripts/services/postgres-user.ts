@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+
+export interface ServerUser {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+/** PostgreSQL refuses to run as root; then it runs as `postgres` or else `nobody`. null: it runs as we do. */
+export function serverUser(): ServerUser | null {
+  if (process.getuid?.() !== 0) return null;
+  for (const name of ["postgres", "nobody"]) {
+    const [uid, gid] = ["-u", "-g"].map((flag) => spawnSync("id", [flag, name], { encoding: "utf8" }));
+    if (uid?.status === 0 && gid?.status === 0) return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  throw new Error('Cannot run PostgreSQL as root, and there is no user "postgres" or "nobody": run as another user');
+}
+
+/** @throws Error naming the path that the user cannot reach: a folder above it is closed */
+export function checkReach(user: ServerUser | null, paths: string[]): void {
+  if (user === null) return;
+  for (const path of paths) {
+    const { status } = spawnSync("test", ["-x", path], { uid: user.uid, gid: user.gid });
+    if (status === 0) continue;
+    throw new Error(
+      `Cannot run PostgreSQL as user "${user.name}": "${path}" is closed to it. ` +
+        "Run as a user other than root, or set DATA_DIR to a folder that others may enter",
+    );
+  }
+}

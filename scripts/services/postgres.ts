@@ -1,0 +1,78 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import postgres from "postgres";
+import { freePort } from "./free-port.ts";
+import { openFolder } from "./open-folder.ts";
+import { checkReach, serverUser, type ServerUser } from "./postgres-user.ts";
+import { environmentOf, type Program } from "./program.ts";
+import { Server } from "./server.ts";
+
+export interface PostgresOptions {
+  /** The program `postgres`; `initdb` stands beside it. */
+  program: Program;
+  folder: string;
+  port?: number;
+  /** Survives a power cut. Without it, only kill -9: enough for tests, and quicker. */
+  durable?: boolean;
+}
+
+const name = "weir";
+
+/** A PostgreSQL server on loopback, behind a password, with the database "weir". */
+export async function startPostgres({ program, folder, port: wanted, durable = false }: PostgresOptions): Promise<Server> {
+  const port = wanted ?? (await freePort());
+  const user = serverUser();
+  const { home, password } = await openFolder(folder, user);
+  checkReach(user, [program.path, home]);
+  const data = join(home, "data");
+  if (!existsSync(join(data, "PG_VERSION"))) initialize({ program, home, data, user });
+  const settings = {
+    port,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: 200,
+    jit: "off",
+    ...(durable ? {} : { fsync: "off", full_page_writes: "off" }),
+  };
+  return await Server.start({
+    name: "postgres",
+    program,
+    arguments: ["-D", data, ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])],
+    folder: home,
+    port,
+    url: `postgres://${name}:${password}@127.0.0.1:${port}/${name}`,
+    user,
+    stopSignal: "SIGINT",
+    abortSignal: "SIGQUIT",
+    ready: () => createDatabase(`postgres://${name}:${password}@127.0.0.1:${port}/postgres`, name),
+  });
+}
+
+/** Makes an empty database on the server of `serverUrl` where it is missing. */
+export async function createDatabase(serverUrl: string, database: string): Promise<void> {
+  const sql = postgres(serverUrl, { max: 1, connect_timeout: 2, onnotice: () => {} });
+  try {
+    const found = await sql`SELECT 1 FROM pg_database WHERE datname = ${database}`;
+    if (found.length === 0) await sql`CREATE DATABASE ${sql(database)}`;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+interface DataPlan {
+  program: Program;
+  home: string;
+  data: string;
+  user: ServerUser | null;
+}
+
+function initialize({ program, home, data, user }: DataPlan): void {
+  const choices = ["--username", name, "--auth", "scram-sha-256", "--pwfile", join(home, "password")];
+  const { status, stderr } = spawnSync(
+    join(dirname(program.path), "initdb"),
+    ["--pgdata", data, ...choices, "--encoding", "UTF8", "--no-locale", "--no-sync"],
+    { env: environmentOf(program), cwd: home, encoding: "utf8", ...user },
+  );
+  if (status !== 0) throw new Error(`Cannot make a PostgreSQL data folder in "${home}": ${stderr}`);
+}

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { exchange } from "./exchange.ts";
+import { freePort } from "./free-port.ts";
+import { openFolder } from "./open-folder.ts";
+import type { Program } from "./program.ts";
+import { Server } from "./server.ts";
+
+export interface RedisOptions {
+  program: Program;
+  /** Its append-only file, its password and its log. */
+  folder: string;
+  port?: number;
+  /** A Redis Cluster of one server that holds all slots: it refuses what does not stay within one slot. */
+  cluster?: boolean;
+}
+
+const slots = 16_384;
+const clusterBusOffset = 10_000;
+
+/** A Redis server on loopback, behind a password, that forgets at most the last second and never evicts. */
+export async function startRedis({ program, folder, port: wanted, cluster = false }: RedisOptions): Promise<Server> {
+  const port = wanted ?? (await freePort({ alsoOffset: clusterBusOffset }));
+  const { home, password } = await openFolder(folder, null);
+  const config = join(home, "redis.conf");
+  const settings = [
+    `bind 127.0.0.1`,
+    `port ${port}`,
+    `dir ${JSON.stringify(home)}`,
+    `requirepass ${password}`,
+    `appendonly yes`,
+    `appendfsync everysec`,
+    `save ""`,
+    `maxmemory-policy noeviction`,
+    ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip 127.0.0.1`] : []),
+  ];
+  await writeFile(config, settings.join("\n"), { mode: 0o600 });
+  const ask = (command: string, expect: RegExp) =>
+    exchange({ port, send: `AUTH ${password}\r\n${command}\r\n`, expect: new RegExp(`^\\+OK\\r\\n${expect.source}`, "s") });
+  return await Server.start({
+    name: "redis-server",
+    program,
+    arguments: [config],
+    folder: home,
+    port,
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    user: null,
+    stopSignal: "SIGTERM",
+    abortSignal: "SIGKILL",
+    ready: async () => {
+      await ask("PING", /\+PONG/);
+      if (cluster) await holdAllSlots(ask);
+    },
+  });
+}
+
+type Ask = (command: string, expect: RegExp) => Promise<string>;
+
+/** The slots are kept in the folder: added once, and ready when the cluster says so. */
+async function holdAllSlots(ask: Ask): Promise<void> {
+  const state = await ask("CLUSTER INFO", /.*cluster_slots_assigned:\d+\r\n/);
+  if (state.includes("cluster_slots_assigned:0")) {
+    await ask(`CLUSTER ADDSLOTS ${Array.from({ length: slots }, (_, slot) => slot).join(" ")}`, /\+OK/);
+  }
+  await ask("CLUSTER INFO", /.*cluster_state:ok/);
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import postgres from "postgres";
+import { exchange } from "../../scripts/services/exchange.ts";
+import { startRedis } from "../../scripts/services/redis.ts";
+import { freshDatabase, temporaryFolder, testServers, testServices } from "../support/services.ts";
+
+const services = await testServices();
+const own = services?.own ?? null;
+
+describe.skipIf(own === null)("test services", () => {
+  test("each answers, dies by kill -9, and comes back on its port", async () => {
+    for (const server of Object.values(own ?? {})) {
+      const { port, pid, url } = server;
+      await server.kill("SIGKILL");
+      expect(server.pid).toBe(0);
+      await server.restart();
+      expect(server.pid).not.toBe(pid);
+      expect(server).toMatchObject({ port, url });
+    }
+  });
+
+  test("what PostgreSQL committed before kill -9 is there afterwards", async () => {
+    const url = await freshDatabase(services?.urls.DATABASE_URL ?? "");
+    const before = postgres(url, { max: 1, onnotice: () => {} });
+    await before`CREATE TABLE kept (id int)`;
+    await before`INSERT INTO kept VALUES (1)`;
+    await own?.postgres.kill("SIGKILL");
+    await before.end({ timeout: 0 });
+    await own?.postgres.restart();
+    const after = postgres(url, { max: 1, onnotice: () => {} });
+    expect(await after`SELECT id FROM kept`).toMatchObject([{ id: 1 }]);
+    await after.end();
+  });
+
+  test("a frozen server is stopped all the same", async () => {
+    const program = (await testServers())?.redis ?? { path: "", libraries: null };
+    await using redis = await startRedis({ program, folder: await temporaryFolder("redis") });
+    await redis.kill("SIGSTOP");
+    await redis.stop();
+    expect(redis.pid).toBe(0);
+  });
+
+  test("Redis as a cluster refuses a command over two slots", async () => {
+    const program = (await testServers())?.redis ?? { path: "", libraries: null };
+    await using redis = await startRedis({ program, folder: await temporaryFolder("redis"), cluster: true });
+    const password = new URL(redis.url).password;
+    const send = `AUTH ${password}\r\nMSET {a}x 1 {b}x 2\r\nSET {a}x 1\r\n`;
+    expect(await exchange({ port: redis.port, send, expect: /\+OK\r\n-CROSSSLOT.*\r\n\+OK/s })).toContain("CROSSSLOT");
+  });
+
+  test("none can be used without its password", async () => {
+    const { redis, nats, postgres: database } = own ?? {};
+    await exchange({ port: redis?.port ?? 0, send: "PING\r\n", expect: /-NOAUTH/ });
+    await exchange({ port: nats?.port ?? 0, send: "CONNECT {}\r\nPING\r\n", expect: /-ERR 'Authorization Violation'/ });
+    const stranger = new URL(database?.url ?? "");
+    stranger.password = "";
+    const sql = postgres(stranger.href, { max: 1 });
+    await expect(sql`SELECT 1`.execute()).rejects.toThrow(/password/);
+    await sql.end({ timeout: 0 });
+  });
+});
