@@ -140,6 +140,8 @@ export const busSilenceMsMax = 1_000;
 /** For how long after its last beat a process is expected to answer surveys. */
 export const reporterMemoryMs = 5_000;
 export const answersInFlightMax = 256;
+/** Questions in one process are calls: more of them at once gain nothing, fewer would wait for the slowest. */
+export const embeddedQuestionsInFlight = 16;
 export const busConnectMs = 2_000;
 export const busReconnectMs = 200;
 export const busPingMs = 1_000;

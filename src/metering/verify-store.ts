@@ -159,8 +159,3 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   charge_has_log_row: logAgrees,
   cost_rounded_half_up: costsAreRounded,
 };
-
-/** Lets each statement run for as long as a large ledger takes, whatever the connection's own limit. */
-export async function allowStatements(milliseconds: number, tx: Queries): Promise<void> {
-  await tx`SELECT set_config('statement_timeout', ${String(milliseconds)}, true)`;
-}

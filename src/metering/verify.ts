@@ -1,8 +1,9 @@
 /** Checks the stored money: every invariant over one snapshot, while settlement goes on. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database } from "../backing/backing.ts";
+import { allowStatements } from "../backing/statement-time.ts";
 import { ledgerStatementMsMax } from "../limits/constants.ts";
-import { allowStatements, invariants } from "./verify-store.ts";
+import { invariants } from "./verify-store.ts";
 
 const Checked = Type.Object({ invariant: Type.String(), rows: Type.Integer() });
 export type Checked = Static<typeof Checked>;

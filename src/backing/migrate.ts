@@ -1,0 +1,75 @@
+/** Brings a database to the schema of this version: migrations/*.sql in the order of their names, each exactly once. */
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { migrationMsMax } from "../limits/constants.ts";
+import type { Database, Transaction } from "./backing.ts";
+import { allowStatements } from "./statement-time.ts";
+
+/** The database and this version do not belong together; a person has to decide. */
+export class MigrationError extends Error {
+  override name = "MigrationError";
+}
+
+export interface Migration {
+  name: string;
+  text: string;
+}
+
+/** The transaction lock that migrating processes take in turn: "weir" in ASCII. */
+const lockNumber = 0x77656972;
+
+/**
+ * Applies what is missing, all in one transaction: it happens as a whole or not at all.
+ * @returns the names of what was applied
+ * @throws MigrationError when an applied migration was changed, or is unknown because the database is newer
+ */
+export async function migrate(sql: Database, migrations?: Migration[]): Promise<string[]> {
+  const known = migrations ?? (await readMigrations());
+  return await sql.begin(async (tx) => {
+    await allowStatements(migrationMsMax, tx);
+    await tx`SELECT set_config('lock_timeout', '0', true)`;
+    await tx`SELECT pg_advisory_xact_lock(${lockNumber})`;
+    await tx.unsafe(
+      "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, sha256 text NOT NULL, at timestamptz NOT NULL DEFAULT now())",
+    );
+    const missing = await findMissing(tx, known);
+    for (const migration of missing) await apply(tx, migration);
+    return missing.map(({ name }) => name);
+  });
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const folder = new URL("./migrations/", import.meta.url);
+  const names = (await readdir(fileURLToPath(folder))).filter((name) => name.endsWith(".sql")).toSorted();
+  return await Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, folder), "utf8") })));
+}
+
+async function findMissing(tx: Transaction, known: Migration[]): Promise<Migration[]> {
+  const rows = await tx<{ name: string; sha256: string }[]>`SELECT name, sha256 FROM migrations ORDER BY name`;
+  const applied = new Map(rows.map(({ name, sha256 }) => [name, sha256]));
+  const names = new Set(known.map(({ name }) => name));
+  for (const { name } of rows) {
+    if (names.has(name)) continue;
+    throw new MigrationError(
+      `The database is newer than this version of Weir: it has migration "${name}"; start the newer version`,
+    );
+  }
+  for (const migration of known) {
+    const sha256 = applied.get(migration.name);
+    if (sha256 === undefined || sha256 === digest(migration)) continue;
+    throw new MigrationError(
+      `Migration "${migration.name}" was changed after it had been applied to this database: restore its text and add a new one`,
+    );
+  }
+  return known.filter(({ name }) => !applied.has(name));
+}
+
+async function apply(tx: Transaction, migration: Migration): Promise<void> {
+  await tx.unsafe(migration.text);
+  await tx`INSERT INTO migrations (name, sha256) VALUES (${migration.name}, ${digest(migration)})`;
+}
+
+function digest({ text }: Migration): string {
+  return createHash("sha256").update(text).digest("hex");
+}
