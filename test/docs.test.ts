@@ -1,0 +1,56 @@
+/** What is written down is what the code does. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
+import * as constants from "../src/limits/constants.ts";
+
+function rowsOf(file: string): string[][] {
+  const lines = readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8").split("\n");
+  return lines
+    .filter((line) => line.startsWith("|"))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+describe("docs/errors.md", () => {
+  const rows = rowsOf("errors.md").filter((cells) => cells.length === 6 && /^[a-z_]+$/.test(cells[0] ?? ""));
+  const written = rows.filter(([code]) => code !== "code");
+
+  test("has each code of the error table once, and no other", () => {
+    expect(written.map(([code]) => code ?? "").sort()).toEqual(Object.keys(errorTable).sort());
+  });
+
+  test.each(Object.keys(errorTable) as ErrorCode[])("shows the status, type and x-should-retry of %s", (code) => {
+    const { status, type, shouldRetry } = errorTable[code] as { status: number; type: string; shouldRetry?: boolean };
+    const shown = written.find(([name]) => name === code);
+    expect(shown?.slice(1, 4)).toEqual([String(status), type, shouldRetry === undefined ? "" : String(shouldRetry)]);
+    expect(shown?.slice(4).every((words) => words !== "")).toBe(true);
+  });
+});
+
+describe("docs/limits.md", () => {
+  // Names in code are camel case; those of request fields are not.
+  const limits = rowsOf("limits.md").filter(([name = ""]) => /^`[a-z]+[A-Z][A-Za-z]*`$/.test(name));
+  const shown = new Map(limits.map(([name = "", value = ""]) => [name.slice(1, -1), value]));
+
+  test("has each constant once, and no other", () => {
+    expect(limits.map(([name = ""]) => name.slice(1, -1)).sort()).toEqual(Object.keys(constants).sort());
+  });
+
+  test.each(Object.entries(constants))("shows the value of %s", (name, value) => {
+    expect(numberIn(shown.get(name) ?? "", name)).toBe(BigInt(value));
+  });
+});
+
+const factors: Record<string, bigint> = { KiB: 1024n, MiB: 1024n ** 2n, GiB: 1024n ** 3n, ms: 1n, s: 1_000n, days: 86_400_000n };
+
+/** `8 MiB` in bytes, `60 s` in the unit that the constant's name ends with. */
+function numberIn(text: string, name: string): bigint {
+  const [, digits = "", unit = ""] = /^([\d,]+)(?: (\w+))?$/.exec(text) ?? [];
+  const number = BigInt(digits.replaceAll(",", ""));
+  return name.endsWith("Seconds") ? number : number * (factors[unit] ?? 1n);
+}

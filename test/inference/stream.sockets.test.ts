@@ -1,0 +1,136 @@
+/** The relay under a real server: what its promises of pace and of one ending rest on is how the runtime treats streams. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { systemClock } from "../../src/kernel/clock.ts";
+import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts";
+import { Drains } from "../../src/inference/drains.ts";
+import { streamHeaders } from "../../src/inference/headers.ts";
+import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
+import { noUsage } from "../../src/inference/charged-usage.ts";
+import { end, FakeEvents, finish, text } from "../support/fake-events.ts";
+import { until } from "../support/until.ts";
+
+/** Has always one more event. */
+class Endless implements EventSource {
+  asked = 0;
+  closed = false;
+
+  async next(): Promise<ProviderEvent | null> {
+    this.asked++;
+    await new Promise((resolve) => setImmediate(resolve));
+    return this.closed ? null : text("x".repeat(16 * 1024));
+  }
+
+  async cancel(): Promise<void> {
+    this.closed = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closed = true;
+  }
+}
+
+let source: EventSource;
+let outcomes: StreamOutcome[] = [];
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch(request) {
+    const body = relay({
+      events: source,
+      facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
+      quiet: false,
+      cancelStopsBilling: true,
+      drains: new Drains(),
+      gone: request.signal,
+      stop: new AbortController().signal,
+      clock: systemClock,
+      startedAt: systemClock.monotonic(),
+      onEnd: (outcome) => (outcomes.push(outcome), noUsage),
+    });
+    return new Response(body, { headers: streamHeaders });
+  },
+});
+afterAll(() => server.stop(true));
+
+function request(events: EventSource): Socket {
+  source = events;
+  outcomes = [];
+  const socket = connect(server.port ?? 0, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nHost: weir\r\n\r\n");
+  return socket;
+}
+
+/** Resolves when the number has stayed the same over ten looks. */
+async function standsStill(count: () => number): Promise<number> {
+  let before = -1;
+  let same = 0;
+  await until(() => {
+    same = count() === before && before > 0 ? same + 1 : 0;
+    before = count();
+    return same > 10;
+  });
+  return before;
+}
+
+describe("a client that does not read", () => {
+  test("stops the reading of its provider, and reading on goes on with it", async () => {
+    const events = new Endless();
+    const socket = request(events);
+    socket.pause();
+    const asked = await standsStill(() => events.asked);
+    expect(asked * 16).toBeLessThan(16 * 1024);
+    socket.resume();
+    await until(() => events.asked > asked * 2);
+    socket.destroy();
+    await until(() => events.closed);
+    await until(() => outcomes.length === 1);
+    expect(outcomes[0]?.how).toBe("client_gone");
+  });
+});
+
+describe("a client that hangs up", () => {
+  test("while its provider is silent is noticed", async () => {
+    const events = new FakeEvents([text("Hi")]);
+    const socket = request(events);
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.destroy();
+    await until(() => outcomes.length === 1);
+    expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
+    expect(events.closed).toBe(true);
+  });
+
+  test("with a reset is noticed too", async () => {
+    const events = new FakeEvents([text("Hi")]);
+    const socket = request(events);
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.resetAndDestroy();
+    await until(() => outcomes.length === 1);
+    expect(outcomes[0]?.how).toBe("client_gone");
+  });
+});
+
+test("each event leaves at once, and the end closes the stream once", async () => {
+  const events = new FakeEvents();
+  source = events;
+  outcomes = [];
+  const answered = fetch(`http://127.0.0.1:${server.port}/`);
+  events.give(text("one"));
+  const response = await answered;
+  expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let body = "";
+  const readUntil = async (word: string) => {
+    while (!body.includes(word)) body += decoder.decode((await reader?.read())?.value);
+  };
+  await readUntil("one");
+  events.give(text("two"));
+  await readUntil("two");
+  expect(outcomes).toEqual([]);
+  events.give(finish(), end);
+  await readUntil("[DONE]\n\n");
+  expect((await reader?.read())?.done).toBe(true);
+  expect(outcomes).toMatchObject([{ how: "completed" }]);
+});
