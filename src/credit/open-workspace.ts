@@ -3,6 +3,7 @@ import type { Sources } from "../audit/change.ts";
 import type { Transaction } from "../backing/backing.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { createWorkspace } from "../workspaces/create.ts";
+import { parseAmount } from "../workspaces/fields.ts";
 import type { WorkspaceForm } from "../workspaces/schema.ts";
 import { addCredit } from "./add.ts";
 
@@ -14,7 +15,9 @@ export async function openWorkspace(
   { actor, form, ref }: { actor: Actor; form: WorkspaceForm; ref: string },
   sources: Omit<Sources, "sql"> & { sql: Transaction },
 ): Promise<WorkspaceId> {
+  const usd = form.credit_usd;
+  if (usd !== undefined) parseAmount({ field: "credit_usd", text: usd, decimalsMax: 9 });
   const { id } = await createWorkspace({ actor, name: form.name }, sources);
-  if (form.credit_usd !== undefined) await addCredit({ actor, workspace: id, credit: { usd: form.credit_usd, ref } }, sources);
+  if (usd !== undefined) await addCredit({ actor, workspace: id, credit: { usd, ref } }, sources);
   return id;
 }
