@@ -8,11 +8,11 @@ import { refusedBodyMsMax, serverBodyBytesMax } from "../limits/constants.ts";
 import { BodyReader } from "./body-reader.ts";
 
 /**
- * Call before a refusal that precedes the reading of the body. Takes at most 5 s; never rejects.
+ * Call before a refusal that precedes the reading of the body; does nothing once it was read. Takes at most 5 s; never rejects.
  * @param reader the one that holds the body, where there is one
  */
 export async function readRest(request: Request, clock: Clock, reader: BodyReader | null = null): Promise<void> {
-  if (request.body === null || (reader === null && request.bodyUsed)) return;
+  if (request.body === null || (reader === null && (request.bodyUsed || request.body.locked))) return;
   const rest = reader ?? new BodyReader(request.body);
   if (closesAfterwards(request)) {
     await withDeadline(clock, refusedBodyMsMax, "The rest of the body", rest.skip(serverBodyBytesMax)).catch(() => {});

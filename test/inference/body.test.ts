@@ -4,6 +4,7 @@ import { GatewayError } from "../../src/kernel/errors.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { bodyBytesMax } from "../../src/limits/constants.ts";
 import { readBody } from "../../src/inference/body.ts";
+import { readRest } from "../../src/inference/read-rest.ts";
 import { errorResponse } from "../../src/kernel/errors.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 
@@ -12,6 +13,10 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   maxRequestBodySize: 64 * 1024 * 1024,
   async fetch(request) {
+    if (request.headers.has("x-refuse")) {
+      await readRest(request, systemClock);
+      return errorResponse(new GatewayError("invalid_api_key"));
+    }
     try {
       const body = await readBody(request, { clock: systemClock, bodyMs: 5_000 });
       return Response.json({ bytes: body.length });
@@ -98,6 +103,13 @@ describe("an answer 413 is readable by a client that sends everything before it 
     expect(text).toContain('"code":"request_too_large"');
   });
 
+  test("and so is an answer that does not depend on the body at all", async () => {
+    const bytes = 4 * 1024 * 1024;
+    const { text, error } = await sendRaw([`Content-Length: ${bytes}`, "X-Refuse: 1"], plain(bytes));
+    expect(error).toBeNull();
+    expect(text).toContain('"code":"invalid_api_key"');
+  });
+
   test("on a kept connection, which then serves the next request", async () => {
     const url = `http://127.0.0.1:${server.port}/`;
     const large = await fetch(url, { method: "POST", body: new Uint8Array(12 * 1024 * 1024) });
@@ -143,6 +155,17 @@ describe("a body is refused with invalid_request", () => {
       code: "invalid_request",
     });
   });
+});
+
+test("the rest of a body that was read, or is being read, is left alone", async () => {
+  const headers = { connection: "close" };
+  const read = new Request("http://weir/", { method: "POST", body: "{}", headers });
+  await read.text();
+  await readRest(read, systemClock);
+  const locked = new Request("http://weir/", { method: "POST", body: new ReadableStream(), headers });
+  locked.body?.getReader();
+  await readRest(locked, systemClock);
+  expect(locked.body?.locked).toBe(true);
 });
 
 test("identity encoding and an absent body pass", async () => {
