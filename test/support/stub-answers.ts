@@ -151,8 +151,8 @@ function startStream(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-/** What was written arrives before the connection is gone. */
+/** A broken connection takes along what its reader has not read yet, so what was written is given time to arrive. */
 function breakOff(response: ServerResponse, call: StubCall): void {
   call.state = "broken";
-  response.write("", () => response.socket?.destroy());
+  setTimeout(() => response.socket?.destroy(), 30);
 }
