@@ -11,10 +11,11 @@ import { OpenGenerations } from "./open.ts";
 import { Outlet } from "./outlet.ts";
 import { Spool } from "./spool.ts";
 import type { Intent } from "./spool-line.ts";
+import { encodeSettlement } from "./settlement-codec.ts";
 import type { Settlement } from "./settlement.ts";
 import { unknownSettlement } from "./unknown-settlement.ts";
 
-interface BookParts {
+export interface BookParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
@@ -56,18 +57,20 @@ export class GenerationBook implements Disposable {
    * reported as unknown and charged nothing. Returns how many of each.
    */
   recover(): { settled: number; unknown: number } {
-    const { intents, settlements, unknown } = this.#spool.recovered;
+    const { intents, settlements, unknown } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent);
-    for (const settlement of settlements) this.#outlet.add(settlement);
+    for (const settlement of settlements) this.#outlet.add(settlement.generation, encodeSettlement(settlement));
     for (const intent of unknown) this.end(unknownSettlement(intent, this.#parts.clock.now()));
     return { settled: settlements.length, unknown: unknown.length };
   }
 
   /**
    * Before the provider is called.
-   * @throws GatewayError billing_unavailable when the intent cannot be written: then the provider must not be called
+   * @throws GatewayError billing_unavailable when the intent cannot be written, or when too much waits for the ledger: then the
+   *   provider must not be called
    */
   begin(reservation: Reservation, facts: { fingerprint: string; model: string; streamed: boolean }): void {
+    if (this.#open.size >= unsettledMax) throw new GatewayError("billing_unavailable");
     const { generation, request, workspace, key, month, admittedAt } = reservation;
     const intent: Intent = {
       generation,
@@ -80,9 +83,14 @@ export class GenerationBook implements Disposable {
       ...facts,
     };
     try {
-      this.#spool.writeIntents([intent]);
+      this.#spool.writeIntent(intent);
     } catch (error) {
-      raiseAlarm(this.#parts.log, "spool.failed", { reason: String(error) }, "The spool cannot be written: no request is admitted");
+      raiseAlarm(
+        this.#parts.log,
+        "spool.failed",
+        { reason: String(error) },
+        "The spool cannot be written: no request is admitted",
+      );
       throw new GatewayError("billing_unavailable", { cause: error });
     }
     this.#open.add(intent);
@@ -90,8 +98,15 @@ export class GenerationBook implements Disposable {
 
   /** Once for each generation, before its client has the whole answer: from here on it is charged whatever dies. */
   end(settlement: Settlement): void {
-    this.#spool.writeSettlement(settlement);
-    this.#outlet.add(settlement);
+    const { generation } = settlement;
+    const text = encodeSettlement(settlement);
+    try {
+      this.#spool.writeSettlement(generation, text);
+    } catch (error) {
+      const facts = { generation, reason: String(error) };
+      raiseAlarm(this.#parts.log, "spool.failed", facts, "A settlement is in memory only: it is lost if the process dies now");
+    }
+    this.#outlet.add(generation, text);
   }
 
   /** Resolves true when the ledger has all that ended. */

@@ -19,15 +19,13 @@ export class OpenGenerations {
     return this.#workspaceOf.size;
   }
 
-  /** @param held false: only its admission time counts, for it has ended in the ledger already */
-  add(intent: Intent, held = true): void {
+  add(intent: Intent): void {
     const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
     const open = this.#open(workspace);
     const times = open.admissions.get(key) ?? [];
     open.admissions.set(key, times);
     times.push(admittedAt);
     forgetBefore(times, admittedAt - rateWindowMs);
-    if (!held) return;
     open.holds.set(generation, {
       generation,
       fingerprint,
@@ -38,10 +36,6 @@ export class OpenGenerations {
       deadline: admittedAt + holdMs,
     });
     this.#workspaceOf.set(generation, workspace);
-  }
-
-  has(generation: GenerationId): boolean {
-    return this.#workspaceOf.has(generation);
   }
 
   /** The ledger has it. */

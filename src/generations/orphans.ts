@@ -8,7 +8,7 @@ import type { Bus } from "../backing/bus.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { adoptionFlushMs, orphanScanMs } from "../limits/constants.ts";
-import { GenerationBook } from "./book.ts";
+import { GenerationBook, type BookParts } from "./book.ts";
 
 /** Locks a folder, or gives null where its owner lives. */
 export type TakeFolder = (folder: string) => Promise<AsyncDisposable | null>;
@@ -34,23 +34,36 @@ export async function adoptOrphansForEver(parts: OrphanParts, signal: AbortSigna
 export async function adoptOrphans(parts: OrphanParts): Promise<number> {
   let emptied = 0;
   for (const name of readdirSync(parts.dataDir)) {
-    if (!/^gateway-\d+$/.test(name)) continue;
-    const spool = join(parts.dataDir, name, "spool");
-    if (!hasSegments(spool)) continue;
-    await using lock = await parts.take(join(parts.dataDir, name));
-    if (lock !== null && (await emptySpool(spool, parts))) emptied++;
+    if (/^gateway-\d+$/.test(name) && (await adopt(join(parts.dataDir, name), parts))) emptied++;
   }
   return emptied;
 }
 
+/** One that cannot be read keeps nobody from the others. */
+async function adopt(folder: string, parts: OrphanParts): Promise<boolean> {
+  const spool = join(folder, "spool");
+  if (!hasSegments(spool)) return false;
+  try {
+    await using lock = await parts.take(folder);
+    return lock !== null && (await emptySpool(spool, parts));
+  } catch (error) {
+    parts.log.error({ event: "spool.not_adopted", folder, reason: String(error) }, "A dead gateway's spool cannot be taken over");
+    return false;
+  }
+}
+
 async function emptySpool(folder: string, { bus, clock, log }: OrphanParts): Promise<boolean> {
-  const book = new GenerationBook({ bus, clock, log, folder });
-  const { settled, unknown } = book.recover();
-  log.warn({ event: "spool.adopted", folder, settled, unknown }, "Took over what a dead gateway owed to the ledger");
-  const flushed = await book.flushed(adoptionFlushMs);
-  book[Symbol.dispose]();
-  if (flushed) rmSync(folder, { recursive: true, force: true });
-  return flushed;
+  if (!(await bringToLedger({ bus, clock, log, folder }))) return false;
+  rmSync(folder, { recursive: true, force: true });
+  return true;
+}
+
+async function bringToLedger(parts: BookParts): Promise<boolean> {
+  using book = new GenerationBook(parts);
+  const owed = book.recover();
+  const facts = { event: "spool.adopted", folder: parts.folder, ...owed };
+  if (owed.settled + owed.unknown > 0) parts.log.warn(facts, "Took over what a dead gateway owed to the ledger");
+  return await book.flushed(adoptionFlushMs);
 }
 
 function hasSegments(folder: string): boolean {

@@ -3,23 +3,31 @@
  * says that its transaction is committed, and is published again while it does not say so. All of it is idempotent.
  */
 import type { Bus } from "../backing/bus.ts";
-import { sleep, type Clock } from "../kernel/clock.ts";
+import { sleep, withDeadline, type Clock } from "../kernel/clock.ts";
 import { newInternalId, type GenerationId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import {
   confirmationMs,
   confirmationMsMax,
+  publishDeadlineMs,
   publishesInFlightMax,
+  publishRetryMs,
   publishRetryMsMax,
   settlementBatchBytesMax,
   settlementBatchMax,
 } from "../limits/constants.ts";
-import { encodeSettlements, decodeSettled } from "./settlement-codec.ts";
-import type { Settlement } from "./settlement.ts";
+import { decodeSettled, encodeSettlements } from "./settlement-codec.ts";
+
+interface Waiting {
+  generation: GenerationId;
+  /** The settlement as JSON. */
+  text: string;
+  bytes: number;
+}
 
 interface Batch {
   id: string;
-  settlements: Settlement[];
+  generations: GenerationId[];
   payload: Uint8Array;
   attempt: number;
   cancelTimer: () => void;
@@ -36,44 +44,46 @@ interface OutletParts {
 export class Outlet implements Disposable {
   readonly #parts: OutletParts;
   readonly #listening: Disposable;
+  readonly #waiting: Waiting[] = [];
+  /** Published or about to be, by id; each holds memory until the ledger has it. */
   readonly #unconfirmed = new Map<string, Batch>();
-  readonly #waiting: { settlement: Settlement; bytes: number }[] = [];
+  /** Those of the unconfirmed that are to be published again. */
+  readonly #overdue: Batch[] = [];
   readonly #emptyListeners = new Set<() => void>();
+  readonly #closing = new AbortController();
   #publishing = 0;
   #scheduled = false;
-  #closed = false;
 
   constructor(parts: OutletParts) {
     this.#parts = parts;
     this.#listening = parts.bus.listen("settled", (payload) => this.#confirm(decodeSettled(payload)));
   }
 
-  /** Settlements that are not in the ledger yet, as far as this process knows. */
-  get size(): number {
-    let size = this.#waiting.length;
-    for (const { settlements } of this.#unconfirmed.values()) size += settlements.length;
-    return size;
-  }
-
-  add(settlement: Settlement): void {
-    this.#waiting.push({ settlement, bytes: JSON.stringify(settlement).length });
+  /** @param text the settlement as JSON */
+  add(generation: GenerationId, text: string): void {
+    this.#waiting.push({ generation, text, bytes: Buffer.byteLength(text) + 1 });
     this.#schedule();
   }
 
   /** Resolves when all is in the ledger, or after `deadlineMs`: what is left then is replayed from the spool by the next start. */
   async flushed(deadlineMs: number): Promise<boolean> {
-    if (this.size === 0) return true;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#emptyListeners.add(resolve);
-    await Promise.race([promise, sleep(this.#parts.clock, deadlineMs)]);
-    this.#emptyListeners.delete(resolve);
-    return this.size === 0;
+    if (this.#isEmpty()) return true;
+    const emptied = new AbortController();
+    const listener = () => emptied.abort();
+    this.#emptyListeners.add(listener);
+    await sleep(this.#parts.clock, deadlineMs, emptied.signal);
+    this.#emptyListeners.delete(listener);
+    return this.#isEmpty();
   }
 
   [Symbol.dispose](): void {
-    this.#closed = true;
+    this.#closing.abort();
     this.#listening[Symbol.dispose]();
     for (const { cancelTimer } of this.#unconfirmed.values()) cancelTimer();
+  }
+
+  #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#unconfirmed.size === 0;
   }
 
   #schedule(): void {
@@ -81,39 +91,52 @@ export class Outlet implements Disposable {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#publishing < publishesInFlightMax) this.#open();
+      while (this.#publishing < publishesInFlightMax && !this.#closing.signal.aborted) {
+        const batch = this.#overdue.shift() ?? this.#nextBatch();
+        if (batch === null) return;
+        void this.#publish(batch);
+      }
     });
   }
 
-  #open(): void {
-    const settlements: Settlement[] = [];
-    let bytes = 0;
-    for (const { settlement, bytes: size } of this.#waiting) {
-      if (settlements.length >= settlementBatchMax || (bytes > 0 && bytes + size > settlementBatchBytesMax)) break;
-      settlements.push(settlement);
-      bytes += size;
-    }
-    this.#waiting.splice(0, settlements.length);
+  #nextBatch(): Batch | null {
     const id = newInternalId(this.#parts.clock.now());
-    const payload = encodeSettlements({ batch: id, settlements });
-    const batch: Batch = { id, settlements, payload, attempt: 0, cancelTimer: () => {} };
+    let bytes = encodeSettlements(id, []).length;
+    let count = 0;
+    for (const { bytes: more } of this.#waiting) {
+      if (count >= settlementBatchMax || (count > 0 && bytes + more > settlementBatchBytesMax)) break;
+      bytes += more;
+      count++;
+    }
+    if (count === 0) return null;
+    const taken = this.#waiting.splice(0, count);
+    const payload = encodeSettlements(
+      id,
+      taken.map(({ text }) => text),
+    );
+    const batch = { id, generations: taken.map(({ generation }) => generation), payload, attempt: 0, cancelTimer: () => {} };
     this.#unconfirmed.set(id, batch);
-    void this.#publish(batch);
+    return batch;
   }
 
+  /** Cannot reject. Tries until it is stored, confirmed or the process ends. */
   async #publish(batch: Batch): Promise<void> {
     this.#publishing++;
     const { bus, clock, log } = this.#parts;
+    const { signal } = this.#closing;
     // A new message id each time: the stream would drop a repetition that it takes for a duplicate.
     const messageId = `${batch.id}.${batch.attempt++}`;
-    for (let pauseMs = 50; !this.#closed && this.#unconfirmed.has(batch.id); pauseMs = Math.min(pauseMs * 2, publishRetryMsMax)) {
+    let pauseMs = publishRetryMs;
+    while (!signal.aborted && this.#unconfirmed.has(batch.id)) {
       try {
-        await bus.publish("settlements", messageId, batch.payload);
+        await withDeadline(clock, publishDeadlineMs, "Publishing", bus.publish("settlements", messageId, batch.payload));
         this.#awaitConfirmation(batch);
         break;
       } catch (error) {
-        log.warn({ event: "settlements.publish.failed", batch: batch.id, size: batch.settlements.length, reason: String(error) });
-        await sleep(clock, pauseMs);
+        const facts = { batch: batch.id, settlements: batch.generations.length, reason: String(error) };
+        log.warn({ event: "settlements.publish.failed", ...facts }, "Settlements could not be published; they are tried again");
+        await sleep(clock, pauseMs, signal);
+        pauseMs = Math.min(pauseMs * 2, publishRetryMsMax);
       }
     }
     this.#publishing--;
@@ -121,11 +144,16 @@ export class Outlet implements Disposable {
   }
 
   #awaitConfirmation(batch: Batch): void {
-    if (!this.#unconfirmed.has(batch.id)) return;
+    if (!this.#unconfirmed.has(batch.id) || this.#closing.signal.aborted) return;
     const waitMs = Math.min(confirmationMs * 2 ** (batch.attempt - 1), confirmationMsMax);
     batch.cancelTimer = this.#parts.clock.after(waitMs, () => {
-      this.#parts.log.warn({ event: "settlements.unconfirmed", batch: batch.id, attempt: batch.attempt });
-      void this.#publish(batch);
+      const facts = { batch: batch.id, attempt: batch.attempt };
+      this.#parts.log.warn(
+        { event: "settlements.unconfirmed", ...facts },
+        "Settlements are not confirmed; they are published again",
+      );
+      this.#overdue.push(batch);
+      this.#schedule();
     });
   }
 
@@ -135,8 +163,8 @@ export class Outlet implements Disposable {
       if (!batch) continue;
       batch.cancelTimer();
       this.#unconfirmed.delete(id);
-      this.#parts.onConfirmed(batch.settlements.map(({ generation }) => generation));
+      this.#parts.onConfirmed(batch.generations);
     }
-    if (this.size === 0) for (const listener of this.#emptyListeners) listener();
+    if (this.#isEmpty()) for (const listener of this.#emptyListeners) listener();
   }
 }

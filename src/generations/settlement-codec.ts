@@ -1,7 +1,7 @@
 /** Settlement batches and their confirmations as bytes. What comes off the bus is checked: a bad one is put aside alone. */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Type } from "@sinclair/typebox";
-import { Settlement, type SettlementBatch } from "./settlement.ts";
+import { Settlement } from "./settlement.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -9,8 +9,16 @@ const settlementCheck = TypeCompiler.Compile(Settlement);
 const envelopeCheck = TypeCompiler.Compile(Type.Object({ batch: Type.String(), settlements: Type.Array(Type.Unknown()) }));
 const settledCheck = TypeCompiler.Compile(Type.Array(Type.String()));
 
-export function encodeSettlements(batch: SettlementBatch): Uint8Array {
-  return encoder.encode(JSON.stringify(batch));
+export function encodeSettlement(settlement: Settlement): string {
+  return JSON.stringify(settlement);
+}
+
+/**
+ * Several settlements under one id, by which the topic "settled" confirms them as a whole.
+ * @param texts from `encodeSettlement`
+ */
+export function encodeSettlements(batch: string, texts: readonly string[]): Uint8Array {
+  return encoder.encode(`{"batch":${JSON.stringify(batch)},"settlements":[${texts.join(",")}]}`);
 }
 
 export interface DecodedBatch {

@@ -1,7 +1,9 @@
 /** The event that ends a generation: from the front's spool over the bus into the ledger. Amounts and prices are decimal strings. */
 import { Type, type Static } from "@sinclair/typebox";
 
-const Count = Type.Integer({ minimum: 0 });
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** Up to the last millisecond that a Date can hold. */
+const Time = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 const Amount = Type.String({ pattern: "^\\d{1,19}$" });
 
 export const Settlement = Type.Object({
@@ -14,7 +16,7 @@ export const Settlement = Type.Object({
   outcome: Type.Union([Type.Literal("settled"), Type.Literal("unknown"), Type.Literal("expired")]),
   reserved: Amount,
   /** Milliseconds: admission by the counters' clock. */
-  admittedAt: Count,
+  admittedAt: Time,
   model: Type.String(),
   provider: Type.String(),
   /** Pico-USD per token of the route that served. */
@@ -34,7 +36,3 @@ export const Settlement = Type.Object({
   durationMs: Count,
 });
 export type Settlement = Static<typeof Settlement>;
-
-/** Several settlements under one id: `batch` is confirmed as a whole by the topic "settled". */
-export const SettlementBatch = Type.Object({ batch: Type.String(), settlements: Type.Array(Settlement, { minItems: 1 }) });
-export type SettlementBatch = Static<typeof SettlementBatch>;

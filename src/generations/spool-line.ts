@@ -1,6 +1,6 @@
 /** Lines of the spool. A line that was cut off by a crash is skipped: what it would have said did not happen. */
 import { Type, type Static } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Settlement } from "./settlement.ts";
 
 /** Written before a provider is called. */
@@ -28,16 +28,25 @@ const SpoolLine = Type.Union([
 ]);
 export type SpoolLine = Static<typeof SpoolLine>;
 
-export function encodeSpoolLine(line: SpoolLine): string {
-  return `${JSON.stringify(line)}\n`;
+const spoolLineCheck = TypeCompiler.Compile(SpoolLine);
+
+export function encodeIntentLine(intent: Intent): string {
+  return `{"kind":"intent","intent":${JSON.stringify(intent)}}\n`;
 }
+
+/** @param text the settlement as JSON: it is written once for spool and bus */
+export function encodeSettlementLine(text: string): string {
+  return `{"kind":"settlement","settlement":${text}}\n`;
+}
+
+export const noteLine = '{"kind":"note"}\n';
 
 /** null: no whole line. */
 export function decodeSpoolLine(text: string): SpoolLine | null {
   if (text === "") return null;
   try {
     const value: unknown = JSON.parse(text);
-    return Value.Check(SpoolLine, value) ? value : null;
+    return spoolLineCheck.Check(value) ? value : null;
   } catch {
     return null;
   }

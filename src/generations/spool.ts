@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { GenerationId } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { rateWindowMs, spoolSegmentBytesMax } from "../limits/constants.ts";
-import { decodeSpoolLine, encodeSpoolLine, type Intent, type SpoolLine } from "./spool-line.ts";
+import { decodeSpoolLine, encodeIntentLine, encodeSettlementLine, noteLine, type Intent, type SpoolLine } from "./spool-line.ts";
 import type { Settlement } from "./settlement.ts";
 
 interface Segment {
@@ -17,6 +17,12 @@ interface Segment {
   open: Set<GenerationId>;
   /** Monotonic ms of its last line. */
   writtenAt: number;
+}
+
+/** The segment that is written to. */
+interface Current extends Segment {
+  file: number;
+  bytes: number;
 }
 
 /** What a spool held when it was opened. */
@@ -29,14 +35,14 @@ export interface Recovered {
 }
 
 export class Spool implements Disposable {
-  readonly recovered: Recovered;
   readonly #folder: string;
   readonly #clock: Clock;
-  readonly #segments: Segment[] = [];
-  #file: number;
-  #bytes = 0;
+  #recovered: Recovered;
+  #done: Segment[];
+  #current: Current;
   #number: number;
   #working = true;
+  #closed = false;
 
   /** Reads what is there and begins a new segment. The folder must be locked by the caller. */
   constructor(folder: string, clock: Clock) {
@@ -46,10 +52,11 @@ export class Spool implements Disposable {
     const names = readdirSync(folder)
       .filter((name) => /^\d{10}\.jsonl$/.test(name))
       .toSorted();
-    const lines = names.map((name) => this.#recoverSegment(join(folder, name)));
-    this.recovered = sortOut(lines.flat());
+    const segments = names.map((name) => readSegment(join(folder, name)));
+    this.#done = segments.map(({ path, lines }) => ({ path, open: generationsOf(lines), writtenAt: clock.monotonic() }));
+    this.#recovered = sortOut(segments.flatMap(({ lines }) => lines));
     this.#number = Number((names.at(-1) ?? "0").slice(0, 10));
-    this.#file = this.#openSegment();
+    this.#current = this.#openSegment();
   }
 
   /** False after a write failed (disk full): take no new generations until one succeeds. */
@@ -57,25 +64,35 @@ export class Spool implements Disposable {
     return this.#working;
   }
 
-  /** @throws Error when the line cannot be written: then the generation must not be dispatched */
-  writeIntents(intents: Intent[]): void {
-    this.#write(intents.map((intent) => ({ kind: "intent", intent })));
+  /** Hands out what was there at the start, once. */
+  takeRecovered(): Recovered {
+    const recovered = this.#recovered;
+    this.#recovered = { unknown: [], settlements: [], intents: [] };
+    return recovered;
   }
 
-  /** Best effort on a full disk: the settlement is published from memory all the same. */
-  writeSettlement(settlement: Settlement): void {
-    try {
-      this.#write([{ kind: "settlement", settlement }]);
-    } catch {
-      // `working` is false now; new generations are refused until a write succeeds.
-    }
+  /** @throws Error when the line cannot be written: then the generation must not be dispatched */
+  writeIntent(intent: Intent): void {
+    this.#write(encodeIntentLine(intent));
+    this.#current.open.add(intent.generation);
+    this.#rotateWhenFull();
+  }
+
+  /**
+   * @param text the settlement as JSON
+   * @throws Error when the line cannot be written: it is to be published from memory all the same
+   */
+  writeSettlement(generation: GenerationId, text: string): void {
+    this.#write(encodeSettlementLine(text));
+    this.#current.open.add(generation);
+    this.#rotateWhenFull();
   }
 
   /** Tries a write, for who was refused because `working` is false. */
   probe(): void {
     if (this.#working) return;
     try {
-      this.#write([{ kind: "note" }]);
+      this.#write(noteLine);
     } catch {
       // Still not working.
     }
@@ -83,68 +100,83 @@ export class Spool implements Disposable {
 
   /** The ledger has these generations. */
   confirm(generations: GenerationId[]): void {
-    for (const segment of this.#segments) for (const generation of generations) segment.open.delete(generation);
+    for (const { open } of [...this.#done, this.#current]) for (const generation of generations) open.delete(generation);
     this.#deleteDone();
   }
 
   [Symbol.dispose](): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#deleteDone();
-    closeSync(this.#file);
+    closeSync(this.#current.file);
   }
 
-  #write(lines: SpoolLine[]): void {
-    const segment = this.#segments.at(-1);
-    if (!segment) throw new Error("Cannot write to the spool: it is closed");
-    const bytes = Buffer.from(lines.map(encodeSpoolLine).join(""));
+  #write(line: string): void {
+    // Once closed, the number of its file may be that of somebody's socket.
+    if (this.#closed) throw new Error("Cannot write to the spool: it is closed");
+    // A write that failed may have left half a line: the next one begins on its own.
+    const bytes = Buffer.from(this.#working ? line : `\n${line}`);
     this.#working = false;
-    for (let written = 0; written < bytes.length;) written += writeSync(this.#file, bytes, written);
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#current.file, bytes, written);
     this.#working = true;
-    for (const line of lines) {
-      const generation = generationOf(line);
-      if (generation) segment.open.add(generation);
-    }
-    segment.writtenAt = this.#clock.monotonic();
-    this.#bytes += bytes.length;
-    if (this.#bytes >= spoolSegmentBytesMax) this.#rotate();
+    this.#current.writtenAt = this.#clock.monotonic();
+    this.#current.bytes += bytes.length;
   }
 
-  #rotate(): void {
-    closeSync(this.#file);
-    this.#file = this.#openSegment();
+  /** Where no new segment can be opened, the present one goes on growing: what was written stays written. */
+  #rotateWhenFull(): void {
+    if (this.#current.bytes < spoolSegmentBytesMax) return;
+    const full = this.#current;
+    try {
+      this.#current = this.#openSegment();
+    } catch {
+      return;
+    }
+    this.#done.push(full);
+    closeSync(full.file);
     this.#deleteDone();
   }
 
-  #openSegment(): number {
+  #openSegment(): Current {
+    const path = join(this.#folder, `${String(this.#number + 1).padStart(10, "0")}.jsonl`);
+    const file = openSync(path, "ax");
     this.#number++;
-    this.#bytes = 0;
-    const path = join(this.#folder, `${String(this.#number).padStart(10, "0")}.jsonl`);
-    this.#segments.push({ path, open: new Set(), writtenAt: this.#clock.monotonic() });
-    return openSync(path, "ax");
+    return { path, open: new Set(), writtenAt: this.#clock.monotonic(), file, bytes: 0 };
   }
 
+  /**
+   * Each segment by itself, so that one long answer keeps one segment. An intent whose settlement is deleted already may be
+   * taken for unknown by a later start: the ledger has it and takes no notice.
+   */
   #deleteDone(): void {
     const oldest = this.#clock.monotonic() - rateWindowMs;
-    while (this.#segments.length > 1) {
-      const [segment] = this.#segments;
-      if (!segment || segment.open.size > 0 || segment.writtenAt > oldest) return;
-      rmSync(segment.path, { force: true });
-      this.#segments.shift();
-    }
-  }
-
-  #recoverSegment(path: string): SpoolLine[] {
-    const lines = readFileSync(path, "utf8")
-      .split("\n")
-      .flatMap((text) => decodeSpoolLine(text) ?? []);
-    const open = new Set(lines.flatMap((line) => generationOf(line) ?? []));
-    this.#segments.push({ path, open, writtenAt: this.#clock.monotonic() });
-    return lines;
+    const isDone = ({ open, writtenAt }: Segment): boolean => open.size === 0 && writtenAt <= oldest;
+    this.#done = this.#done.filter((segment) => !isDone(segment) || !wasRemoved(segment.path));
   }
 }
 
-function generationOf(line: SpoolLine): GenerationId | null {
-  if (line.kind === "intent") return line.intent.generation;
-  return line.kind === "settlement" ? line.settlement.generation : null;
+/** What cannot be removed now is tried again: a full or read-only disk must not end the process. */
+function wasRemoved(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readSegment(path: string): { path: string; lines: SpoolLine[] } {
+  const texts = readFileSync(path, "utf8").split("\n");
+  return { path, lines: texts.flatMap((text) => decodeSpoolLine(text) ?? []) };
+}
+
+function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
+  const open = new Set<GenerationId>();
+  for (const line of lines) {
+    if (line.kind === "intent") open.add(line.intent.generation);
+    if (line.kind === "settlement") open.add(line.settlement.generation);
+  }
+  return open;
 }
 
 function sortOut(lines: SpoolLine[]): Recovered {
@@ -152,7 +184,7 @@ function sortOut(lines: SpoolLine[]): Recovered {
   const settlements = new Map<GenerationId, Settlement>();
   for (const line of lines) {
     if (line.kind === "intent") intents.set(line.intent.generation, line.intent);
-    else if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
+    if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
   }
   const unknown = [...intents.values()].filter(({ generation }) => !settlements.has(generation));
   return { unknown, settlements: [...settlements.values()], intents: [...intents.values()] };

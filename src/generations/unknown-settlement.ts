@@ -1,5 +1,6 @@
 /** How a generation ends that nobody can tell the end of: charged nothing, reported, its hold released. */
 import type { Hold } from "../backing/counters.ts";
+import { holdMs } from "../limits/constants.ts";
 import type { Settlement } from "./settlement.ts";
 import type { Intent } from "./spool-line.ts";
 
@@ -15,7 +16,8 @@ const failed = { usageEstimated: false, status: 500, code: "internal_error", fir
 /** Its front died after the intent and before the settlement. */
 export function unknownSettlement(intent: Intent, nowMs: number): Settlement {
   const { generation, request, workspace, key, month, admittedAt, model, streamed } = intent;
-  const durationMs = Math.max(0, Math.round(nowMs - admittedAt));
+  // A spool may be found after weeks; nothing lasts longer than its hold.
+  const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
   return {
     ...lost("unknown"),
     generation,

@@ -73,6 +73,9 @@ export const backlogPollMs = 5_000;
 // Ours: the front's spool and its outlet
 export const spoolSegmentBytesMax = 1024 * 1024;
 export const publishesInFlightMax = 4;
+export const publishDeadlineMs = 10_000;
+/** Doubled from attempt to attempt. */
+export const publishRetryMs = 50;
 export const publishRetryMsMax = 5_000;
 export const confirmationMs = 30_000;
 export const confirmationMsMax = 300_000;
