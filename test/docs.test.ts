@@ -21,7 +21,7 @@ describe("docs/errors.md", () => {
   const written = rows.filter(([code]) => code !== "code");
 
   test("has each code of the error table once, and no other", () => {
-    expect(written.map(([code]) => code ?? "").sort()).toEqual(Object.keys(errorTable).sort());
+    expect(written.map(([code]) => code ?? "").toSorted()).toEqual(Object.keys(errorTable).toSorted());
   });
 
   test.each(Object.keys(errorTable) as ErrorCode[])("shows the status, type and x-should-retry of %s", (code) => {
@@ -38,7 +38,7 @@ describe("docs/limits.md", () => {
   const shown = new Map(limits.map(([name = "", value = ""]) => [name.slice(1, -1), value]));
 
   test("has each constant once, and no other", () => {
-    expect(limits.map(([name = ""]) => name.slice(1, -1)).sort()).toEqual(Object.keys(constants).sort());
+    expect(limits.map(([name = ""]) => name.slice(1, -1)).toSorted()).toEqual(Object.keys(constants).toSorted());
   });
 
   test.each(Object.entries(constants))("shows the value of %s", (name, value) => {

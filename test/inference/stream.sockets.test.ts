@@ -53,7 +53,7 @@ const server = Bun.serve({
 });
 afterAll(() => server.stop(true));
 
-function request(events: EventSource): Socket {
+function connectTo(events: EventSource): Socket {
   source = events;
   outcomes = [];
   const socket = connect(server.port ?? 0, "127.0.0.1");
@@ -77,7 +77,7 @@ async function standsStill(count: () => number): Promise<number> {
 describe("a client that does not read", () => {
   test("stops the reading of its provider, and reading on goes on with it", async () => {
     const events = new Endless();
-    const socket = request(events);
+    const socket = connectTo(events);
     socket.pause();
     const asked = await standsStill(() => events.asked);
     expect(asked * 16).toBeLessThan(16 * 1024);
@@ -93,7 +93,7 @@ describe("a client that does not read", () => {
 describe("a client that hangs up", () => {
   test("while its provider is silent is noticed", async () => {
     const events = new FakeEvents([text("Hi")]);
-    const socket = request(events);
+    const socket = connectTo(events);
     await new Promise((resolve) => socket.once("data", resolve));
     socket.destroy();
     await until(() => outcomes.length === 1);
@@ -103,7 +103,7 @@ describe("a client that hangs up", () => {
 
   test("with a reset is noticed too", async () => {
     const events = new FakeEvents([text("Hi")]);
-    const socket = request(events);
+    const socket = connectTo(events);
     await new Promise((resolve) => socket.once("data", resolve));
     socket.resetAndDestroy();
     await until(() => outcomes.length === 1);
