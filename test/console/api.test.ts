@@ -5,14 +5,12 @@ import { Verification } from "../../src/metering/verify.ts";
 import { invariants } from "../../src/metering/verify-store.ts";
 import { Value } from "@sinclair/typebox/value";
 import { Control, operatorToken } from "../support/control.ts";
-import { databases, type TestDatabase } from "../support/databases.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
 
-const [embedded] = databases;
 let database: TestDatabase;
 let control: Control;
 beforeAll(async () => {
-  if (!embedded) throw new Error("There is no embedded database");
-  database = await embedded.open();
+  database = await openEmbeddedDatabase();
   control = new Control(database.sql);
   await control.workspace("w", "1");
 }, 60_000);
