@@ -13,17 +13,22 @@ export interface ReconcileParts {
   log: Logger;
 }
 
-/** Pushes every minute, and makes the log's partitions ahead, until aborted. */
+/** Pushes every minute, and makes the log's partitions ahead, until aborted: neither waits for the other to succeed. */
 export async function reconcileForEver(parts: ReconcileParts, signal: AbortSignal): Promise<void> {
+  const { clock, sql, log } = parts;
   while (!signal.aborted) {
-    await reconcile(parts).catch((error: unknown) => parts.log.warn({ event: "reconcile.failed", reason: String(error) }));
-    await sleep(parts.clock, reconcileMs, signal);
+    await makeLogPartitions(clock.now(), sql).catch((error: unknown) =>
+      log.warn({ event: "partitions.failed", reason: String(error) }, "The request log's partitions could not be made ahead"),
+    );
+    await reconcile(parts).catch((error: unknown) =>
+      log.warn({ event: "reconcile.failed", reason: String(error) }, "The ledger's heads could not be pushed"),
+    );
+    await sleep(clock, reconcileMs, signal);
   }
 }
 
-export async function reconcile({ counters, sql, clock }: ReconcileParts): Promise<void> {
+export async function reconcile({ counters, sql }: Pick<ReconcileParts, "counters" | "sql">): Promise<void> {
   const now = await counters.now();
-  await makeLogPartitions(clock.now(), sql);
   for (let after = ""; ;) {
     const workspaces = await listWorkspaces(after, sweepBatchMax, sql);
     const last = workspaces.at(-1);

@@ -31,11 +31,12 @@ export interface SettleParts {
 }
 
 /**
+ * @param settlements at most one for each generation
  * @returns what was booked
  * @throws when the ledger or the counters did not answer: settle the same again
  */
 export async function settle(settlements: Settlement[], { store, counters }: SettleParts): Promise<Booked> {
-  const charges = oncePerGeneration(settlements).map(chargeOf);
+  const charges = settlements.map(chargeOf);
   const booked = await store.settle(charges);
   const resolve: Resolve[] = charges
     .filter(({ settlement }) => !booked.refused.has(settlement.generation))
@@ -49,7 +50,7 @@ export async function settle(settlements: Settlement[], { store, counters }: Set
 }
 
 /** In the order of ids, which is the order in which rows are locked. What is known beats what is not. */
-function oncePerGeneration(settlements: Settlement[]): Settlement[] {
+export function oncePerGeneration(settlements: Settlement[]): Settlement[] {
   const chosen = new Map<GenerationId, Settlement>();
   for (const settlement of settlements) {
     const present = chosen.get(settlement.generation);

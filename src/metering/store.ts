@@ -1,11 +1,9 @@
 /** All SQL of settlement. Rows are locked in the order accounts by workspace, charges by generation, totals by key. */
-import type { Database } from "../backing/backing.ts";
+import type { Database, Transaction } from "../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../backing/counters.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { Booked, SettlementStore } from "./settle.ts";
 import type { Charge } from "./charge.ts";
-
-type Transaction = Parameters<Parameters<Database["begin"]>[1]>[0];
 
 interface AccountRow {
   workspace_id: string;
@@ -21,19 +19,20 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))].toSorted();
   const accounts = await tx<AccountRow[]>`
     SELECT workspace_id, balance_nano, sequence FROM credit_accounts
-    WHERE workspace_id = ANY(${workspaces}) ORDER BY workspace_id FOR UPDATE`;
+    WHERE workspace_id = ANY(${workspaces}::text[]) ORDER BY workspace_id FOR UPDATE`;
   const known = new Set(accounts.map((account) => account.workspace_id));
   const bookable = charges.filter(({ settlement }) => known.has(settlement.workspace));
-  const refused = new Set(charges.filter((charge) => !bookable.includes(charge)).map(({ settlement }) => settlement.generation));
+  const refused = charges.filter(({ settlement }) => !known.has(settlement.workspace));
   const inserted = await insertCharges(tx, bookable);
   const fresh = bookable.filter(({ settlement }) => inserted.has(settlement.generation));
   const heads = await appendToLedger(tx, accounts, fresh);
   await addToMonths(tx, fresh);
   await writeLog(tx, fresh);
+  await noteUse(tx, fresh);
   const { months, keyMonths } = await readTotals(tx, bookable);
   return {
     fresh: new Set(inserted.keys()),
-    refused,
+    refused: new Set(refused.map(({ settlement }) => settlement.generation)),
     late: new Set([...inserted].flatMap(([generation, late]) => (late ? [generation] : []))),
     accounts: heads.map((head) => ({ ...head, months: months.get(head.workspace) ?? [] })),
     keyMonths,
@@ -154,11 +153,22 @@ async function writeLog(tx: Transaction, charges: Charge[]): Promise<void> {
       code = excluded.code, streamed = excluded.streamed, prompt_tokens = excluded.prompt_tokens,
       cached_tokens = excluded.cached_tokens, completion_tokens = excluded.completion_tokens, cost_nano = excluded.cost_nano,
       usage_estimated = excluded.usage_estimated, first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms`;
+}
+
+/** To the second, and not while somebody edits the key: settlement waits for nobody, and its rows are locked in no order here. */
+async function noteUse(tx: Transaction, charges: Charge[]): Promise<void> {
+  if (charges.length === 0) return;
+  const keys = charges.map(({ settlement }) => settlement.key);
+  const times = charges.map(({ settlement }) => isoTime(settlement.admittedAt));
   await tx`
-    UPDATE api_keys SET last_used_at = used.at FROM (
-      SELECT id, max(at) AS at
-      FROM unnest(${rows.map((row) => row.key_id)}::text[], ${rows.map((row) => row.at)}::timestamptz[]) AS row (id, at) GROUP BY id) AS used
-    WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at - interval '1 second')`;
+    WITH used AS (
+      SELECT id, max(at) AS at FROM unnest(${keys}::text[], ${times}::timestamptz[]) AS use (id, at) GROUP BY id
+    ), noted AS (
+      SELECT api_keys.id, used.at FROM api_keys JOIN used ON used.id = api_keys.id
+      WHERE last_used_at IS NULL OR last_used_at < used.at - interval '1 second'
+      FOR NO KEY UPDATE OF api_keys SKIP LOCKED
+    )
+    UPDATE api_keys SET last_used_at = noted.at FROM noted WHERE api_keys.id = noted.id`;
 }
 
 interface Totals {

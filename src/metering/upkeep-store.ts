@@ -37,6 +37,8 @@ async function makeLogPartition(month: string, sql: Database): Promise<void> {
     await tx`SELECT pg_advisory_xact_lock(hashtext('request_log partitions'))`;
     const [present] = await tx`SELECT 1 FROM pg_class WHERE relname = ${name}`;
     if (present) return;
+    // A row that came into the default partition between the move and the attachment would fail the latter, for ever under load.
+    await tx`LOCK TABLE request_log_default IN ACCESS EXCLUSIVE MODE`;
     await tx`CREATE TABLE ${tx(name)} (LIKE request_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`;
     await tx`WITH moved AS (DELETE FROM request_log_default WHERE at >= ${from} AND at < ${to} RETURNING *)
       INSERT INTO ${tx(name)} SELECT * FROM moved`;
@@ -56,7 +58,7 @@ export async function readAccounts(workspaces: WorkspaceId[], month: string, sql
     SELECT account.workspace_id, balance_nano, sequence, coalesce(spent_nano, 0) AS spent
     FROM credit_accounts AS account
     LEFT JOIN workspace_months AS total ON total.workspace_id = account.workspace_id AND total.month = ${month}
-    WHERE account.workspace_id = ANY(${workspaces})`;
+    WHERE account.workspace_id = ANY(${workspaces}::text[])`;
   return rows.map((row) => ({
     workspace: row.workspace_id,
     balance: row.balance_nano,

@@ -9,7 +9,7 @@ import { settlementBatchMax, settlementTransactionMax } from "../limits/constant
 import { decodeSettlements, encodeSettled } from "../generations/settlement-codec.ts";
 import type { Settlement } from "../generations/settlement.ts";
 import { chargeOf } from "./charge.ts";
-import { settle, type Booked, type SettleParts } from "./settle.ts";
+import { oncePerGeneration, settle, type Booked, type SettleParts } from "./settle.ts";
 import { keepDeadLetters, type DeadLetter } from "./upkeep-store.ts";
 
 export interface MeteringParts extends SettleParts {
@@ -28,6 +28,15 @@ export function consumeSettlements(parts: MeteringParts): Promise<AsyncDisposabl
 
 /** One transaction for all the events. @throws when ledger or counters did not answer: the events come again */
 export async function settleEvents(events: Delivered[], parts: MeteringParts): Promise<void> {
+  const { settlements, batches, letters } = readEvents(events);
+  const { bookings, refused } = await settleOrPutAside(settlements, parts);
+  letters.push(...refused);
+  if (letters.length > 0) await bury(letters, parts);
+  report(settlements, bookings, parts.log);
+  parts.bus.broadcast("settled", encodeSettled(batches));
+}
+
+function readEvents(events: Delivered[]): { settlements: Settlement[]; batches: string[]; letters: DeadLetter[] } {
   const settlements: Settlement[] = [];
   const batches: string[] = [];
   const letters: DeadLetter[] = [];
@@ -41,44 +50,54 @@ export async function settleEvents(events: Delivered[], parts: MeteringParts): P
       letters.push(letterOf(id, payload, String(error)));
     }
   }
-  const booked = await settleOrPutAside(settlements, letters, parts);
-  if (letters.length > 0) await bury(letters, parts);
-  report(settlements, booked, parts.log);
-  parts.bus.broadcast("settled", encodeSettled(batches));
+  return { settlements: oncePerGeneration(settlements), batches, letters };
 }
 
-/** Where the database refuses a value, the batch is settled one by one, so that one bad settlement holds up no other. */
-async function settleOrPutAside(settlements: Settlement[], letters: DeadLetter[], parts: MeteringParts): Promise<Booked[]> {
+interface Outcome {
+  bookings: Booked[];
+  refused: DeadLetter[];
+}
+
+/** Where the database refuses a value, each is tried once more by itself, so that one bad settlement holds up no other. */
+async function settleOrPutAside(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
+  const outcome: Outcome = { bookings: [], refused: [] };
+  if (settlements.length === 0 || (await trySettle(settlements, { outcome, parts })) === null) return outcome;
+  for (const settlement of settlements) {
+    const refusal = await trySettle([settlement], { outcome, parts });
+    if (refusal !== null) outcome.refused.push(deadSettlement(settlement, refusal));
+  }
+  return outcome;
+}
+
+/** @returns why the database refused a value; null: it took them */
+async function trySettle(
+  settlements: Settlement[],
+  { outcome, parts }: { outcome: Outcome; parts: MeteringParts },
+): Promise<string | null> {
   try {
     const booked = await settle(settlements, parts);
-    for (const settlement of settlements) {
-      if (booked.refused.has(settlement.generation)) letters.push(deadSettlement(settlement, "There is no such workspace"));
-    }
-    return [booked];
+    outcome.bookings.push(booked);
+    const homeless = settlements.filter(({ generation }) => booked.refused.has(generation));
+    outcome.refused.push(...homeless.map((settlement) => deadSettlement(settlement, "There is no such workspace")));
+    return null;
   } catch (error) {
     if (!isRefusedValue(error)) throw error;
-    const [only] = settlements;
-    if (settlements.length === 1 && only) {
-      letters.push(deadSettlement(only, String(error)));
-      return [];
-    }
-    const booked: Booked[] = [];
-    for (const settlement of settlements) booked.push(...(await settleOrPutAside([settlement], letters, parts)));
-    return booked;
+    return String(error);
   }
 }
 
-/** SQLSTATE classes 22 (data exception) and 23 (constraint violation), by PostgreSQL's appendix A. */
+/** SQLSTATE classes 22 (data exception), 23 (constraint violation) and 54 (too large), by PostgreSQL's appendix A. */
 function isRefusedValue(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^2[23]/.test(String(error.code));
+  return error instanceof Error && "code" in error && /^(22|23|54)/.test(String(error.code));
 }
 
 function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
   return letterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
 }
 
+/** A parser quotes what it stumbled over, and the database takes no zero byte in a text. */
 function letterOf(messageId: string, payload: Uint8Array, reason: string): DeadLetter {
-  return { stream, messageId, payload, reason };
+  return { stream, messageId, payload, reason: reason.replaceAll("\0", "") };
 }
 
 async function bury(letters: DeadLetter[], { sql, log }: MeteringParts): Promise<void> {
@@ -98,10 +117,16 @@ function report(settlements: Settlement[], bookings: Booked[], log: Logger): voi
     const facts = { generation, workspace, reserved, model, provider };
     const { cost } = chargeOf(settlement);
     chargedUsdTotal.inc({ provider }, usdAsJsonNumber(cost));
-    if (outcome !== "settled") raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
+    if (outcome !== "settled")
+      raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
     if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been given up");
     if (cost > BigInt(reserved)) {
-      raiseAlarm(log, "charge.above_reservation", { ...facts, cost: cost.toString() }, "A provider counted more than was reserved");
+      raiseAlarm(
+        log,
+        "charge.above_reservation",
+        { ...facts, cost: cost.toString() },
+        "A provider counted more than was reserved",
+      );
     }
   }
 }
