@@ -17,7 +17,7 @@ async function main(): Promise<number> {
   const parts = { config, log, clock: systemClock };
   const stopped = whenStopped();
   const service = distributed ? await openDistributed(parts) : await openEmbedded(parts);
-  service.app.listen({
+  const { server } = service.app.listen({
     port: config.port,
     hostname: config.host,
     reusePort: distributed,
@@ -28,9 +28,9 @@ async function main(): Promise<number> {
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });
   service.leave();
-  void service.app.stop(false);
+  void server?.stop(false);
   const settled = await service.finish();
-  await service.app.stop(true);
+  await server?.stop(true);
   await service.close();
   log.info({ event: "stopped", unsettled: !settled });
   return 0;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
 import { OurProcess } from "./process.ts";
 import { until } from "./until.ts";
-import { ControlClient } from "./control.ts";
+import { Operator } from "./operator.ts";
 
 export interface FleetPlan {
   gateways?: number;
@@ -76,10 +76,10 @@ export class Fleet implements AsyncDisposable {
     return metering;
   }
 
-  /** The control API of a gateway, as the operator. */
-  control(gateway = 0): ControlClient {
+  /** The control API of a gateway, as the operator calls it. */
+  operator(gateway = 0): Operator {
     const { url } = this.gateways[gateway] ?? { url: "" };
-    return new ControlClient(url, operatorToken);
+    return new Operator(url, operatorToken);
   }
 
   url(gateway = 0): string {
@@ -89,6 +89,18 @@ export class Fleet implements AsyncDisposable {
   /** Resolves when a gateway says that it can serve. */
   async ready(gateway = 0, waitMs = 20_000): Promise<void> {
     await ready(this.url(gateway), waitMs);
+  }
+
+  /** Resolves when every gateway lists the model as runnable: its launch check has passed. */
+  async runnable(model: string, waitMs = 20_000): Promise<void> {
+    const { keys } = await this.operator().customer({ credit: "0" });
+    const authorization = `Bearer ${keys[0]?.key ?? ""}`;
+    for (const { url } of this.gateways) {
+      await until(async () => {
+        const response = await fetch(`${url}/gpt/v1/models/${model}`, { headers: { authorization } });
+        return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
+      }, waitMs);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,80 @@
+/** The promise that no public gateway makes: credit and limits hold under concurrency, over gateways and workers. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Fleet } from "../support/fleet.ts";
+import type { Customer } from "../support/operator.ts";
+import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
+import { chat as chatRequest, outcomeOf, tally } from "../support/requests.ts";
+import { testServices } from "../support/services.ts";
+import { chat } from "../support/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+const services = await testServices();
+const requests = 500;
+/** Wide enough that only the limit under test binds. */
+const plenty = "100";
+/** One output token is a cent and input is free: a request with max_tokens 1 reserves 0.01 USD and costs as much. */
+const prices_per_1m_usd = { input: "0", output: "10000" };
+
+describe.skipIf(services === null)("500 parallel requests over 2 gateways and 3 workers, with means for exactly 37", () => {
+  const stack = new AsyncDisposableStack();
+  let stub: ProviderStub;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    stub = stack.use(await startProviderStub(chat("Hello")));
+    const folder = stack.use(await temporaryFolder());
+    const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { prices_per_1m_usd } });
+    const environment = { [stubKeyEnv]: "sk-stub" };
+    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 3, services: services?.urls ?? null, catalogDir, environment }));
+    await fleet.runnable("stub/model");
+  }, 60_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  /** Sends them all; the provider answers only after every one of them is decided. */
+  async function hammer({ keys }: Customer): Promise<Record<string, number>> {
+    const before = stub.calls.length;
+    stub.hold();
+    const body = { max_tokens: 1 };
+    let refused = 0;
+    const running = Array.from({ length: requests }, (_, index) =>
+      outcomeOf(chatRequest({ url: fleet.url(index % 2), key: keys[index % keys.length]?.key ?? "", body })),
+    );
+    for (const request of running) void request.then(() => refused++);
+    await until(() => refused + (stub.calls.length - before) === requests, 30_000);
+    stub.release();
+    return tally(await Promise.all(running));
+  }
+
+  async function expectSettled({ workspace }: Customer, spent: string): Promise<void> {
+    await until(async () => (await fleet.operator().show(workspace)).reserved_usd === "0.000000000");
+    expect(await fleet.operator().show(workspace)).toMatchObject({ month_spent_usd: spent });
+    expect(await fleet.operator().verify()).toMatchObject({ ok: true, broken: null });
+  }
+
+  test("credit for 37 admits 37 and ends at zero", async () => {
+    const customer = await fleet.operator().customer({ credit: "0.37", keys: 5 });
+    expect(await hammer(customer)).toEqual({ "200": 37, "402 insufficient_credit": 463 });
+    await expectSettled(customer, "0.370000000");
+    expect(await fleet.operator().show(customer.workspace)).toMatchObject({ balance_usd: "0.000000000" });
+  }, 60_000);
+
+  test("one nano-dollar less admits 36", async () => {
+    const customer = await fleet.operator().customer({ credit: "0.369999999" });
+    expect(await hammer(customer)).toEqual({ "200": 36, "402 insufficient_credit": 464 });
+    await expectSettled(customer, "0.360000000");
+  }, 60_000);
+
+  test("a key's monthly limit for 37 admits 37", async () => {
+    const customer = await fleet.operator().customer({ credit: plenty, keyLimit: "0.37" });
+    expect(await hammer(customer)).toEqual({ "200": 37, "402 key_spend_limit_exceeded": 463 });
+    await expectSettled(customer, "0.370000000");
+  }, 60_000);
+
+  test("a workspace's monthly limit for 37 admits 37, whatever the number of its keys", async () => {
+    const customer = await fleet.operator().customer({ credit: plenty, spendLimit: "0.37", keys: 5 });
+    expect(await hammer(customer)).toEqual({ "200": 37, "402 account_spend_limit_exceeded": 463 });
+    await expectSettled(customer, "0.370000000");
+  }, 60_000);
+});

@@ -1,0 +1,119 @@
+/** SIGKILL of each part under load: what the provider answered is charged once, nothing else is, and service is back within 5 s. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Services } from "../../scripts/services.ts";
+import { Fleet } from "../support/fleet.ts";
+import { Load } from "../support/load.ts";
+import type { Customer, LogRow } from "../support/operator.ts";
+import { ownServices } from "../support/own-services.ts";
+import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
+import { testServers } from "../support/services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+const available = (await testServers()) !== null;
+
+/** The stub's answer: 10 prompt tokens at 1.00 and 4 completion tokens at 2.00 USD per 1M. */
+const cost = "0.000018000";
+
+describe.skipIf(!available)("SIGKILL under load", () => {
+  const stack = new AsyncDisposableStack();
+  let services: Services;
+  let stub: ProviderStub;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    const opened = await ownServices();
+    if (opened === null) throw new Error("There are no servers");
+    services = stack.use(opened);
+    stub = stack.use(await startProviderStub());
+    const folder = stack.use(await temporaryFolder());
+    const catalogDir = await writeStubCatalog(folder.path, { url: stub.url });
+    const environment = { [stubKeyEnv]: "sk-stub", LOG_LEVEL: "fatal" };
+    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 2, services: services.urls, catalogDir, environment }));
+    await fleet.runnable("stub/model");
+  }, 60_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  /** Each kills its part and heals what a supervisor would. */
+  const victims: Record<string, () => Promise<void>> = {
+    async gateway() {
+      const victim = fleet.gateways[1];
+      if (!victim) throw new Error("There is no second gateway");
+      await victim.process.kill();
+      fleet.gateways.pop();
+      await fleet.addGateway(victim.port);
+    },
+    async worker() {
+      await fleet.workers.shift()?.kill();
+      fleet.addWorker();
+    },
+    async metering() {
+      await fleet.metering.shift()?.kill();
+      fleet.addMetering();
+    },
+    async Redis() {
+      await services.redis.kill("SIGKILL");
+      await services.redis.restart();
+    },
+    async NATS() {
+      await services.nats.kill("SIGKILL");
+      await services.nats.restart();
+    },
+    async PostgreSQL() {
+      await services.postgres.kill("SIGKILL");
+      await services.postgres.restart();
+    },
+  };
+
+  for (const [name, killAndHeal] of Object.entries(victims)) {
+    test(`${name}: charged once, back within 5 s`, async () => {
+      const customer = await fleet.operator().customer({ credit: "100", keys: 4 });
+      const calls = stub.calls.length;
+      const load = new Load({
+        urls: fleet.gateways.map(({ url }) => url),
+        keys: customer.keys.map(({ key }) => key),
+        connections: 16,
+      });
+      await until(() => load.succeeded.length > 100);
+      await killAndHeal();
+      const healedAt = performance.now();
+      const before = load.succeeded.length;
+      await until(() => load.succeeded.length > before + 20, 5_000);
+      await until(() => performance.now() - healedAt > 1_000);
+      await load.stop();
+      await expectEachChargedOnce(customer, { calls, load, mayBeUnknown: name === "gateway" });
+    }, 60_000);
+  }
+
+  async function expectEachChargedOnce(
+    { workspace }: Customer,
+    { calls, load, mayBeUnknown }: { calls: number; load: Load; mayBeUnknown: boolean },
+  ): Promise<void> {
+    await until(async () => (await fleet.operator().show(workspace)).reserved_usd === "0.000000000", 30_000);
+    const answered = stub.calls.slice(calls).filter(({ state }) => state === "answered");
+    const rows = await allRows(workspace);
+    const charged = rows.filter(({ cost_usd }) => cost_usd !== "0.000000000");
+    expect(new Set(charged.map(({ cost_usd }) => cost_usd))).toEqual(new Set([cost]));
+    const ids = charged.map(({ generation_id }) => generation_id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const told = new Set(answered.map(({ generation }) => generation));
+    expect(ids.filter((id) => !told.has(id))).toEqual([]);
+    expect(load.succeeded.filter((id) => !ids.includes(id))).toEqual([]);
+    const unknown = rows.filter(({ provider }) => provider === "unknown").map(({ generation_id }) => generation_id);
+    const lost = [...told].filter((id) => !ids.includes(id ?? "") && !unknown.includes(id ?? ""));
+    expect(lost).toEqual([]);
+    if (!mayBeUnknown) expect(unknown).toEqual([]);
+    expect(await fleet.operator().verify()).toMatchObject({ ok: true, broken: null });
+  }
+
+  async function allRows(workspace: string): Promise<LogRow[]> {
+    const rows: LogRow[] = [];
+    for (let before = ""; ;) {
+      const page = await fleet.operator().log(`workspace=${workspace}&limit=1000${before && `&before=${before}`}`);
+      rows.push(...page);
+      before = page.at(-1)?.generation_id ?? "";
+      if (page.length < 1_000) return rows;
+    }
+  }
+});

@@ -1,0 +1,86 @@
+/** The control API of a running service, as an operator calls it. */
+
+export class Operator {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /** @throws Error with the answer when it is not a success */
+  async call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(`${this.#url}/api/console${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** A workspace with an owner and one key. Amounts in USD. */
+  async customer(plan: {
+    credit: string;
+    keyLimit?: string;
+    spendLimit?: string;
+    requestsPerMinute?: number;
+    keys?: number;
+  }): Promise<Customer> {
+    const name = `customer ${crypto.randomUUID()}`;
+    const workspace = await this.call<{ id: string }>("POST", "/workspaces", { name, credit_usd: plan.credit });
+    await this.call("POST", "/members", { workspace: workspace.id, email: "owner@example.test", role: "admin" });
+    if (plan.spendLimit !== undefined) {
+      await this.call("PATCH", `/workspaces/${workspace.id}`, { spend_limit_usd: plan.spendLimit });
+    }
+    const keys: Customer["keys"] = [];
+    for (let n = 0; n < (plan.keys ?? 1); n++) {
+      keys.push(
+        await this.call("POST", "/keys", {
+          workspace: workspace.id,
+          owner: "owner@example.test",
+          name: `key ${n}`,
+          ...(plan.keyLimit === undefined ? {} : { monthly_spend_limit_usd: plan.keyLimit }),
+          rate_limit_rpm: plan.requestsPerMinute ?? 10_000,
+        }),
+      );
+    }
+    return { workspace: workspace.id, keys };
+  }
+
+  verify(): Promise<{ ok: boolean; broken: unknown }> {
+    return this.call("GET", "/ledger/verify");
+  }
+
+  show(workspace: string): Promise<{ balance_usd: string; reserved_usd: string | null; available_usd: string | null }> {
+    return this.call("GET", `/workspaces/${workspace}`);
+  }
+
+  async log(query: string): Promise<LogRow[]> {
+    return (await this.call<{ data: LogRow[] }>("GET", `/log?${query}`)).data;
+  }
+}
+
+export interface Customer {
+  workspace: string;
+  keys: { id: string; key: string }[];
+}
+
+export interface LogRow {
+  generation_id: string;
+  request_id: string;
+  key_id: string;
+  model: string;
+  provider: string;
+  status: number;
+  code: string | null;
+  streamed: boolean;
+  prompt_tokens: number;
+  completion_tokens: number;
+  reserved_usd: string;
+  cost_usd: string;
+  usage_estimated: boolean;
+  at: string;
+}
