@@ -1,0 +1,127 @@
+/** What goes over the wire, to the byte and to the header. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Fleet } from "../support/fleet.ts";
+
+const stack = new AsyncDisposableStack();
+let fleet: Fleet;
+let key = "";
+
+beforeAll(async () => {
+  fleet = stack.use(await Fleet.start({ services: null }));
+  const { keys } = await fleet.operator().customer({ credit: "10" });
+  key = keys[0]?.key ?? "";
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+function call(path: string, init: RequestInit = {}, token = key): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, ...Object.fromEntries(new Headers(init.headers)) };
+  return fetch(`${fleet.url()}/gpt/v1${path}`, { ...init, headers });
+}
+
+function chat(content: string, fields: Record<string, unknown> = {}): Promise<Response> {
+  const body = JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content }], ...fields });
+  return call("/chat/completions", { method: "POST", body, headers: { "content-type": "application/json" } });
+}
+
+describe("a streamed answer", () => {
+  test("is these lines and no others", async () => {
+    const response = await chat("12345678", { stream: true, stream_options: { include_usage: true } });
+    const id = response.headers.get("x-generation-id");
+    const text = await response.text();
+    const created = /"created":(\d+)/.exec(text)?.[1];
+    const head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":"sandbox/echo","choices":[`;
+    const chunk = (delta: string, finish = "null") =>
+      `${head}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}],"usage":null}`;
+    expect(text.split("\n\n")).toEqual([
+      chunk('{"role":"assistant","content":"","refusal":null}'),
+      chunk('{"content":"1234"}'),
+      chunk('{"content":"5678"}'),
+      chunk("{}", '"stop"'),
+      `${head}],"usage":{"prompt_tokens":2,"completion_tokens":2,"total_tokens":4,` +
+        '"prompt_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}',
+      "data: [DONE]",
+      "",
+    ]);
+  });
+
+  test("has the headers that keep proxies from holding it back", async () => {
+    const { headers } = await chat("Hi", { stream: true });
+    expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(headers.get("cache-control")).toBe("no-cache, no-transform");
+    expect(headers.get("x-accel-buffering")).toBe("no");
+  });
+
+  test("whose provider fails at once is an ordinary error", async () => {
+    const response = await chat("sandbox: status=529", { stream: true });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ error: { code: "upstream_error", type: "api_error", param: null } });
+  });
+
+  test("that breaks off ends with an error body of type api_error, the usage chunk and [DONE]", async () => {
+    const response = await chat("sandbox: tokens=50 break_after=5", { stream: true, stream_options: { include_usage: true } });
+    const [error, usage, done, rest] = (await response.text()).split("\n\n").slice(-4);
+    expect(JSON.parse(error?.slice(6) ?? "")).toMatchObject({
+      error: { type: "api_error", code: "upstream_error", param: null },
+    });
+    expect(JSON.parse(usage?.slice(6) ?? "")).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+    expect([done, rest]).toEqual(["data: [DONE]", ""]);
+  });
+});
+
+describe("headers", () => {
+  test("of an accepted request name its generation, its audit id and the key's window", async () => {
+    const { headers } = await chat("Hi");
+    expect(headers.get("x-generation-id")).toMatch(/^gen-[a-z2-7]{26}$/);
+    expect(headers.get("x-request-id")).toMatch(/^req-/);
+    expect(headers.get("x-ratelimit-limit-requests")).toBe("10000");
+    expect(Number(headers.get("x-ratelimit-remaining-requests"))).toBeLessThan(10_000);
+    expect(headers.get("x-ratelimit-reset-requests")).toMatch(/^(\d+ms|[\d.]+s|1m0s)$/);
+  });
+
+  test("of a refused request name neither", async () => {
+    const { headers, status } = await chat("Hi", { model: "acme/none" });
+    expect(status).toBe(404);
+    expect(headers.has("x-generation-id") || headers.has("x-request-id")).toBe(false);
+    expect(headers.has("x-ratelimit-limit-requests")).toBe(true);
+  });
+
+  test("of a request refused before the rate check do not show the window", async () => {
+    expect((await chat("Hi", { temperature: 3 })).headers.has("x-ratelimit-limit-requests")).toBe(false);
+  });
+});
+
+describe("what is not served", () => {
+  test.each(["/nothing", "/", "/chat", "/models/sandbox/echo/more"])("%s", async (path) => {
+    const response = await call(path);
+    expect(response.status).toBe(404);
+  });
+
+  test("answers with detail, with or without a key", async () => {
+    for (const token of [key, "none"]) expect(await (await call("/nothing", {}, token)).json()).toEqual({ detail: "Not Found" });
+  });
+
+  test.each([
+    ["GET", "/chat/completions"],
+    ["DELETE", "/chat/completions"],
+    ["GET", "/embeddings"],
+    ["POST", "/models"],
+    ["POST", "/key"],
+  ])("%s %s is 405 with detail", async (method, path) => {
+    const response = await call(path, { method });
+    expect(response.status).toBe(405);
+    expect(await response.json()).toEqual({ detail: "Method Not Allowed" });
+  });
+
+  test.each(["/embeddings", "/completions"])("POST %s is 403 gateway_disabled with a key, 401 without", async (path) => {
+    const body = JSON.stringify({ model: "sandbox/echo", input: "Hi" });
+    const post = (token: string) => call(path, { method: "POST", body }, token);
+    expect(await (await post(key)).json()).toMatchObject({ error: { code: "gateway_disabled", type: "permission_error" } });
+    expect((await post("none")).status).toBe(401);
+  });
+});
+
+test("a model's id is found with its slash as it is and escaped", async () => {
+  const [plain, escaped] = await Promise.all([call("/models/sandbox/echo"), call("/models/sandbox%2Fecho")]);
+  expect(plain.status).toBe(200);
+  expect(await plain.json()).toEqual(await escaped.json());
+});
