@@ -84,6 +84,28 @@ const serviceUrls = {
   REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "redis://host:6379" },
 };
 
+/** What a client of a running service needs: where it is, and what opens its control API. */
+export interface ClientConfig {
+  /** Without a trailing slash. */
+  url: string;
+  /** null: it is in the data folder of a service on this machine. */
+  token: Secret | null;
+  dataDir: string;
+}
+
+/** @throws ConfigError naming the variable and what it takes */
+export function readClientConfig(environment: Environment = process.env): ClientConfig {
+  const url = text(environment, "WEIR_URL", `http://127.0.0.1:${integer(environment, "PORT", 8080, 1, 65_535)}`);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new ConfigError(`WEIR_URL is "${url}": an address such as http://127.0.0.1:8080 is needed`);
+  }
+  return {
+    url: url.replace(/\/+$/, ""),
+    token: secret(environment, "WEIR_TOKEN"),
+    dataDir: text(environment, "DATA_DIR", "./.weir"),
+  };
+}
+
 function readBackends(environment: Environment): Backends {
   const databaseUrl = serviceUrl(environment, "DATABASE_URL");
   const natsUrl = serviceUrl(environment, "NATS_URL");
