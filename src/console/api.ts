@@ -1,7 +1,6 @@
 /** /api/console: the one control API, which the command line, tests and the Console call with the operator token. */
 import { Elysia } from "elysia";
 import { withDeadline } from "../kernel/clock.ts";
-import { controlDeadlineMs } from "../limits/constants.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 import { acting } from "./acting.ts";
 import { authorize } from "./authorize.ts";
@@ -41,7 +40,7 @@ async function answer({ request, params }: Context, methods: Endpoint[], parts: 
       request,
       parts,
     };
-    const result = await withDeadline(parts.clock, controlDeadlineMs, "The request", endpoint.run(call));
+    const result = await withDeadline(parts.clock, endpoint.deadlineMs, "The request", endpoint.run(call));
     if (result instanceof Response) return result;
     return Response.json(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import { controlDeadlineMs } from "../limits/constants.ts";
 import type { Acting } from "./acting.ts";
 import { checkFields } from "./check-fields.ts";
 import type { ControlParts } from "./parts.ts";
@@ -26,6 +27,8 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   view: View;
   /** Of an answer that succeeds; 200 unless told. */
   status?: number;
+  /** For what takes longer than a change or a list does. */
+  deadlineMs?: number;
   handle(call: Call<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
@@ -37,12 +40,13 @@ export interface Endpoint {
   fields: TObject;
   view: TSchema;
   status: number;
+  deadlineMs: number;
   /** Checks the fields, then handles. */
   run(call: Call<Record<string, unknown>>): Promise<unknown>;
 }
 
 export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {
-  const { method, path, summary, fields, view, status = 200 } = definition;
+  const { method, path, summary, fields, view, status = 200, deadlineMs = controlDeadlineMs } = definition;
   return {
     method,
     path,
@@ -50,6 +54,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     fields,
     view,
     status,
+    deadlineMs,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
   };
 }

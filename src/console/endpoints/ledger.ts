@@ -1,3 +1,4 @@
+import { ledgerStatementMsMax } from "../../limits/constants.ts";
 import { Verification, verifyLedger } from "../../metering/verify.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
@@ -10,6 +11,7 @@ export const ledgerEndpoints: Endpoint[] = [
     summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it was checked",
     fields: NoFields,
     view: Verification,
+    deadlineMs: ledgerStatementMsMax,
     async handle({ acting, request, parts }) {
       acting.operator("verify the ledger");
       if (request.headers.get("accept") === "application/x-ndjson") return streamVerification(parts);
