@@ -143,6 +143,7 @@ export const busSilenceMsMax = 1_000;
 /** For how long after its last beat a process is expected to answer surveys. */
 export const reporterMemoryMs = 5_000;
 export const answersInFlightMax = 256;
+export const questionMessagesWaitingMax = 1_024;
 /** Questions in one process are calls: more of them at once gain nothing, fewer would wait for the slowest. */
 export const embeddedQuestionsInFlight = 16;
 export const busConnectMs = 2_000;
@@ -151,7 +152,8 @@ export const busPingMs = 1_000;
 export const busPingsUnansweredMax = 2;
 export const busCallMs = 2_000;
 export const eventPublishMs = 5_000;
-export const eventPayloadBytesMax = 1024 * 1024;
+/** What NATS takes in one message by default. */
+export const busPayloadBytesMax = 1024 * 1024;
 export const eventStreamBytesMax = 2 * 1024 * 1024 * 1024;
 /** Above this size, what was acknowledged is removed from the stream. */
 export const eventTrimBytes = 256 * 1024 * 1024;

@@ -114,10 +114,10 @@ class Consumption implements AsyncDisposable {
     try {
       await handler(rows.map((row) => ({ id: row.message_id, payload: row.payload, attempt: row.attempts + 1 })));
     } catch (error) {
-      await sql`UPDATE outbox SET attempts = attempts + 1 WHERE id = ANY(${ids})`;
+      await sql`UPDATE outbox SET attempts = attempts + 1 WHERE id = ANY(${ids.map(String)}::bigint[])`;
       throw error;
     }
-    await sql`DELETE FROM outbox WHERE id = ANY(${ids})`;
+    await sql`DELETE FROM outbox WHERE id = ANY(${ids.map(String)}::bigint[])`;
     return true;
   }
 }

@@ -1,0 +1,71 @@
+/**
+ * Pulls batches from a JetStream consumer: all that is there up to a number, or else the next event within five seconds. The
+ * server tells the end of each batch, so nothing is waited for but the first event (the client library's fetch cannot do this).
+ */
+import { createInbox, nanos, type Msg } from "nats";
+import type { Clock } from "../../kernel/clock.ts";
+import { eventPullMs } from "../../limits/constants.ts";
+import type { NatsLink } from "./nats-link.ts";
+
+/** How much later than the server we end a batch ourselves: it may have forgotten the pull. */
+const graceMs = 1_000;
+
+export interface PullParts {
+  link: NatsLink;
+  clock: Clock;
+  stream: string;
+  consumer: string;
+}
+
+export class EventPull implements AsyncDisposable {
+  readonly #parts: PullParts;
+  readonly #inbox = createInbox();
+  readonly #stack = new AsyncDisposableStack();
+  readonly #received: Msg[] = [];
+  #count = 0;
+  #wanted = 0;
+  #end: (() => void) | null = null;
+
+  constructor(parts: PullParts) {
+    this.#parts = parts;
+    this.#stack.use(parts.link.watch({ down: () => this.end() }));
+    this.#stack.use(parts.link.subscribe(`${this.#inbox}.*`, (message) => this.#receive(message)));
+  }
+
+  /** At most `messagesMax` events; none when there were none in time, the link went down, or `end` was called. */
+  async next(messagesMax: number): Promise<Msg[]> {
+    if (this.#received.length === 0) await this.#pull(messagesMax);
+    return this.#received.splice(0, messagesMax);
+  }
+
+  /** Ends the wait of `next`. */
+  end(): void {
+    this.#end?.();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.end();
+    await this.#stack.disposeAsync();
+  }
+
+  #pull(messagesMax: number): Promise<void> {
+    const { link, clock, stream, consumer } = this.#parts;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(eventPullMs + graceMs, resolve);
+    this.#end = resolve;
+    this.#wanted = messagesMax;
+    const request = { batch: messagesMax, no_wait: true, expires: nanos(eventPullMs) };
+    link.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), `${this.#inbox}.${++this.#count}`);
+    return promise.finally(cancel);
+  }
+
+  /** Events come under their own subject, the end of a pull under the pull's. */
+  #receive(message: Msg): void {
+    if (!message.subject.startsWith(this.#inbox)) {
+      this.#received.push(message);
+      if (this.#received.length >= this.#wanted) this.end();
+    } else if (message.subject === `${this.#inbox}.${this.#count}`) {
+      this.end();
+    }
+  }
+}

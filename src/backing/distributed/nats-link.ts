@@ -1,0 +1,172 @@
+/** One connection to NATS that never closes for good, with subscriptions that outlive it. Starting in any order works. */
+import { connect, type ConnectionOptions, type Msg, type NatsConnection, type Subscription } from "nats";
+import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs } from "../../limits/constants.ts";
+import { BusTimeoutError, BusUnavailableError } from "../bus.ts";
+
+export interface LinkParts {
+  url: Secret;
+  /** Shown by the server. */
+  name: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Told of every change. What was sent before `down` may be lost. */
+export interface LinkListener {
+  up?(): void;
+  down?(): void;
+}
+
+export type MessageCallback = (message: Msg) => void;
+
+interface Kept {
+  subject: string;
+  callback: MessageCallback;
+  current: Subscription | null;
+}
+
+export class NatsLink implements AsyncDisposable {
+  readonly #parts: LinkParts;
+  readonly #kept = new Set<Kept>();
+  readonly #listeners = new Set<LinkListener>();
+  readonly #closing = new AbortController();
+  readonly #ended: Promise<void>;
+  #connection: NatsConnection | null = null;
+  #up = false;
+
+  /** Connects in the background. */
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+    this.#ended = this.#run();
+  }
+
+  get up(): boolean {
+    return this.#up;
+  }
+
+  /** @throws BusUnavailableError while it is down */
+  get connection(): NatsConnection {
+    if (!this.#up || this.#connection === null) throw new BusUnavailableError("The bus is not connected");
+    return this.#connection;
+  }
+
+  watch(listener: LinkListener): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Sends a message, or drops it while the link is down. */
+  publish(subject: string, payload: Uint8Array | string = "", reply?: string): void {
+    if (this.#up) this.#connection?.publish(subject, payload, reply === undefined ? {} : { reply });
+  }
+
+  /** The promise's own outcome, or BusTimeoutError once the link goes down: what was under way may be lost. */
+  whileUp<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const watching = this.watch({ down: () => reject(new BusTimeoutError("The bus went away")) });
+      promise.then(resolve, reject).finally(() => watching[Symbol.dispose]());
+    });
+  }
+
+  /** Receives until disposed; disposing waits for what the server has sent already. */
+  subscribe(subject: string, callback: MessageCallback): AsyncDisposable {
+    const kept: Kept = { subject, callback, current: null };
+    this.#kept.add(kept);
+    if (this.#connection !== null) this.#subscribeOn(this.#connection, kept);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#kept.delete(kept);
+        const { current } = kept;
+        if (current === null || current.isClosed()) return;
+        if (this.#up) await withDeadline(this.#parts.clock, busCallMs, "Draining", current.drain()).catch(() => {});
+        current.unsubscribe();
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    const connection = this.#connection;
+    if (connection !== null) {
+      const { clock } = this.#parts;
+      if (this.#up) await withDeadline(clock, busCallMs, "Flushing", connection.flush()).catch(() => {});
+      this.#change(false);
+      await withDeadline(clock, busCallMs, "Closing", connection.close()).catch(() => {});
+    }
+    await this.#ended;
+  }
+
+  /** The client library reconnects by itself; where it gives up all the same, a new connection is made. */
+  async #run(): Promise<void> {
+    const { clock, log, name } = this.#parts;
+    const { signal } = this.#closing;
+    for (let refused = false; !signal.aborted;) {
+      try {
+        const connection = await connect(optionsOf(this.#parts));
+        refused = false;
+        await this.#serve(connection);
+      } catch (error) {
+        if (!refused) log.warn({ event: "bus.connect.failed", link: name, reason: String(error) });
+        refused = true;
+      }
+      if (!signal.aborted) await sleep(clock, busReconnectMs, signal);
+    }
+  }
+
+  async #serve(connection: NatsConnection): Promise<void> {
+    if (this.#closing.signal.aborted) return await connection.close();
+    this.#connection = connection;
+    for (const kept of this.#kept) this.#subscribeOn(connection, kept);
+    this.#change(true);
+    for await (const status of connection.status()) {
+      if (status.type === "disconnect") this.#change(false);
+      if (status.type === "reconnect") this.#change(true);
+      if (status.type === "error") this.#parts.log.warn({ event: "bus.error", reason: String(status.error) });
+    }
+    await connection.closed();
+    this.#connection = null;
+    this.#change(false);
+  }
+
+  /** A callback that throws would end the library's reading of the connection. */
+  #subscribeOn(connection: NatsConnection, kept: Kept): void {
+    const callback = (refusal: Error | null, message: Msg): void => {
+      try {
+        if (refusal !== null) throw refusal;
+        kept.callback(message);
+      } catch (error) {
+        this.#parts.log.error({ event: "bus.message.failed", subject: kept.subject, reason: String(error) });
+      }
+    };
+    kept.current = connection.subscribe(kept.subject, { callback });
+  }
+
+  #change(up: boolean): void {
+    if (this.#up === up) return;
+    this.#up = up;
+    this.#parts.log.info({ event: up ? "bus.up" : "bus.down", link: this.#parts.name });
+    for (const listener of this.#listeners) (up ? listener.up : listener.down)?.call(listener);
+  }
+}
+
+function optionsOf({ url, name }: LinkParts): ConnectionOptions {
+  const { protocol, hostname, port, username, password } = new URL(url.reveal());
+  return {
+    servers: `${hostname}:${port || "4222"}`,
+    ...(username === "" ? {} : { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    ...(protocol === "tls:" ? { tls: {} } : {}),
+    name,
+    timeout: busConnectMs,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: busReconnectMs,
+    reconnectJitter: busReconnectMs / 4,
+    pingInterval: busPingMs,
+    maxPingOut: busPingsUnansweredMax,
+    // A server that is being set up may refuse our password for a while.
+    ignoreAuthErrorAbort: true,
+    noAsyncTraces: true,
+  };
+}

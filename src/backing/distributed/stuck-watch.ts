@@ -1,0 +1,40 @@
+import { eventStuckMs } from "../../limits/constants.ts";
+
+/** What a consumer says of itself when a pull came back empty. */
+export interface ConsumerState {
+  delivered: { stream_seq: number };
+  ack_floor: { stream_seq: number };
+  num_pending: number;
+  num_ack_pending: number;
+}
+
+/**
+ * Tells a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver: twice
+ * in a row it gave nothing of what it has, or its acknowledged end has stood still for minutes before events in delivery.
+ */
+export class StuckWatch {
+  #before: ConsumerState | null = null;
+  #floor = -1;
+  #floorSince = 0;
+
+  /** Something was delivered. */
+  delivered(): void {
+    this.#before = null;
+  }
+
+  /** @param now of the monotonic clock */
+  isStuck(state: ConsumerState, now: number): boolean {
+    if (state.ack_floor.stream_seq !== this.#floor || state.num_ack_pending === 0) {
+      this.#floor = state.ack_floor.stream_seq;
+      this.#floorSince = now;
+    }
+    const before = this.#before;
+    this.#before = state;
+    const keepsBack =
+      before !== null &&
+      before.num_pending > 0 &&
+      state.num_pending > 0 &&
+      before.delivered.stream_seq === state.delivered.stream_seq;
+    return keepsBack || now - this.#floorSince > eventStuckMs;
+  }
+}

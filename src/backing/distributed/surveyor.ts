@@ -1,0 +1,93 @@
+/** Asks all processes at once. Those that report beat, so that a survey knows whose answers it waits for. */
+import { createInbox, type Msg } from "nats";
+import type { Clock } from "../../kernel/clock.ts";
+import { busSilenceMsMax, reporterMemoryMs } from "../../limits/constants.ts";
+import { BusUnavailableError, type Survey } from "../bus.ts";
+import { readBeat } from "./beat.ts";
+import type { NatsLink } from "./nats-link.ts";
+import { Roster } from "./roster.ts";
+import { reporterBeatSubject, surveySubject } from "./subjects.ts";
+import { everyTurn, turnsOf } from "./turns.ts";
+
+interface Round {
+  /** By the id of who answered. */
+  answers: Map<string, Uint8Array>;
+  check(): void;
+  reject(error: Error): void;
+}
+
+/** After so many turns of listening, everybody who is there was heard. */
+const acquaintedTurns = turnsOf(busSilenceMsMax);
+
+export class Surveyor implements AsyncDisposable {
+  readonly #link: NatsLink;
+  readonly #survey: Survey;
+  readonly #clock: Clock;
+  readonly #reporters = new Roster(turnsOf(reporterMemoryMs));
+  readonly #inbox = createInbox();
+  readonly #rounds = new Map<string, Round>();
+  readonly #stack = new AsyncDisposableStack();
+  #count = 0;
+  #turnsUp = 0;
+
+  constructor({ link, survey, clock }: { link: NatsLink; survey: Survey; clock: Clock }) {
+    this.#link = link;
+    this.#survey = survey;
+    this.#clock = clock;
+    this.#stack.use(link.watch({ up: () => void (this.#turnsUp = 0), down: () => this.#linkDown() }));
+    this.#stack.use(link.subscribe(reporterBeatSubject(survey), (message) => this.#heard(message)));
+    this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#answered(message)));
+    this.#stack.use(everyTurn(clock, () => this.#turn()));
+  }
+
+  /** @throws BusUnavailableError when the link is down or goes down: no answers would look like nobody there */
+  async ask(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    if (!this.#link.up) throw new BusUnavailableError("The bus is not connected");
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const token = (this.#count++).toString(36);
+    const answers: Round["answers"] = new Map();
+    this.#rounds.set(token, { answers, check: () => this.#allAnswered(answers) && resolve(), reject });
+    const cancel = this.#clock.after(waitMs, resolve);
+    try {
+      this.#link.publish(surveySubject(this.#survey), payload, `${this.#inbox}.${token}`);
+      if (this.#allAnswered(answers)) resolve();
+      await promise;
+      return [...answers.values()];
+    } finally {
+      cancel();
+      this.#rounds.delete(token);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#linkDown();
+    await this.#stack.disposeAsync();
+  }
+
+  #allAnswered(answers: Round["answers"]): boolean {
+    return this.#turnsUp > acquaintedTurns && this.#reporters.ids.every((id) => answers.has(id));
+  }
+
+  #heard(message: Msg): void {
+    const { id, leaves } = readBeat(message.data);
+    if (leaves) this.#reporters.left(id);
+    else this.#reporters.heard(id);
+  }
+
+  #answered(message: Msg): void {
+    const [id = "", token = ""] = message.subject.split(".").toReversed();
+    const round = this.#rounds.get(token);
+    round?.answers.set(id, message.data);
+    round?.check();
+  }
+
+  #turn(): void {
+    this.#turnsUp = this.#link.up ? this.#turnsUp + 1 : 0;
+    this.#reporters.turn();
+  }
+
+  #linkDown(): void {
+    this.#reporters.clear();
+    for (const { reject } of this.#rounds.values()) reject(new BusUnavailableError("The bus went away during a survey"));
+  }
+}
