@@ -100,9 +100,11 @@ export class AdmissionClient {
   async admit(caller: Caller, wanted: Wanted): Promise<Admission> {
     const generation = newGenerationId(this.#clock.now());
     const deadline = await this.#deadline(caller);
-    const ask: AdmitAsk = { kind: "admit", generation, hash: caller.hash, ...wanted, deadline };
+    // Field by field: the body stays here, whatever else `wanted` carries.
+    const { model, inputTokens, maxTokens, tools } = wanted;
+    const ask: AdmitAsk = { kind: "admit", generation, hash: caller.hash, model, inputTokens, maxTokens, tools, deadline };
     const decision = await this.#decide(caller, ask);
-    if (decision.kind === "refused") throw new RefusedError(decision, wanted.model);
+    if (decision.kind === "refused") throw new RefusedError(decision, model);
     const { workspace, key, at, month, amount, maxOutputTokens, window } = decision;
     const request = newRequestId(this.#clock.now());
     const facts = { generation, request, workspace, key, month, amount: BigInt(amount), admittedAt: at, maxOutputTokens };

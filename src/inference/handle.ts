@@ -3,6 +3,7 @@ import { RefusedError } from "../admission/client.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
 import { requestsTotal } from "../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
+import { readRest } from "./read-rest.ts";
 import { retryHeaders, windowHeaders } from "./headers.ts";
 
 export async function handle(
@@ -17,6 +18,7 @@ export async function handle(
   } catch (error) {
     const known = error instanceof GatewayError ? error : unexpected(error, gateway);
     requestsTotal.inc({ status: known.status, code: known.code });
+    await readRest(request, gateway.clock);
     return errorResponse(known, refusalHeaders(known));
   }
 }

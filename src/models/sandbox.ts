@@ -23,6 +23,7 @@ export const sandboxModel: ModelEntry = {
   prices_per_1m_usd: { input: "1.00", output: "2.00" },
   listed_as: "available",
   published: true,
-  supports: ["tools"],
+  // What an echo can honour: it samples nothing, and has nothing to reason about.
+  supports: ["tools", "reasoning", "verbosity", "penalties", "seed", "logit_bias", "prediction"],
   released: "2026-11-20",
 };
