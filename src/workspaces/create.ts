@@ -27,10 +27,16 @@ export async function createWorkspace(
   });
 }
 
-/** A workspace is named by id or name wherever it is asked for, so no name may look like an id. */
+/** Wherever a workspace is asked for, id and name both serve, in paths too: a name must look like neither. */
+const unusable = [
+  { form: /^$/, cause: "it is empty" },
+  { form: /^ws-[a-z2-7]{26}$/, cause: "it has the form of an id" },
+  { form: /^\.{1,2}$/, cause: "it has a meaning in paths" },
+];
+
 function checkedName(typed: string): string {
   const name = typed.trim();
-  const cause = name === "" ? "it is empty" : /^ws-[a-z2-7]{26}$/.test(name) ? "it has the form of an id" : null;
-  if (cause) throw new ControlError("invalid_field", { field: "name", message: `Cannot name a workspace "${name}": ${cause}` });
-  return name;
+  const cause = unusable.find(({ form }) => form.test(name))?.cause;
+  if (cause === undefined) return name;
+  throw new ControlError("invalid_field", { field: "name", message: `Cannot name a workspace "${name}": ${cause}` });
 }

@@ -49,6 +49,12 @@ export class Control {
     });
   }
 
+  /** Serves it on a free port of this machine. */
+  listen(): { url: string; stop(): Promise<void> } {
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => this.#app.handle(request) });
+    return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+  }
+
   async call(method: string, path: string, { body, as, token = operatorToken, headers = {} }: Sent = {}): Promise<Answer> {
     const sent = new Headers(headers);
     if (token !== null) sent.set("authorization", `Bearer ${token}`);

@@ -49,7 +49,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
     const refused = (name: unknown) => control.refusal("POST", "/workspaces", { body: { name } });
     expect(await refused(" taken ")).toBe("409 conflict name");
     expect(await refused(`ws-${"a".repeat(26)}`)).toBe("400 invalid_field name");
-    for (const name of ["", "  ", "a\u0000b", 7, null]) expect(await refused(name)).toBe("400 invalid_field name");
+    for (const name of ["", "  ", ".", "..", "a\u0000b", 7, null]) expect(await refused(name)).toBe("400 invalid_field name");
   });
 
   test("is opened with its credit or not at all", async () => {

@@ -1,0 +1,26 @@
+/** The command line: a thin client of the control API of a running service. `npm run -s weir -- --help` tells the rest. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError, readClientConfig } from "../src/config.ts";
+import type { Service } from "./weir/call.ts";
+import { run } from "./weir/run.ts";
+
+function readService(): Service {
+  const { url, token, dataDir } = readClientConfig();
+  return { url, token: token?.reveal() ?? readToken(join(dataDir, "operator-token")) };
+}
+
+function readToken(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    throw new ConfigError(
+      `There is no operator token: set WEIR_TOKEN, or DATA_DIR to the folder of a service that runs here (not at ${path})`,
+    );
+  }
+}
+
+process.exitCode = await run(process.argv.slice(2), readService, {
+  out: (text) => process.stdout.write(`${text}\n`),
+  error: (text) => process.stderr.write(`${text}\n`),
+});

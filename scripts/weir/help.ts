@@ -1,0 +1,34 @@
+import { columns } from "./print.ts";
+import type { Flag, Verb } from "./verb.ts";
+
+const common: readonly [string, string][] = [
+  ["--as EMAIL", "act as this member of the workspace, under that member's role"],
+  ["--json", "print one JSON document and nothing else"],
+  ["--help", "show this"],
+];
+
+const environment = "WEIR_URL says where the service is (http://127.0.0.1:$PORT), WEIR_TOKEN opens it (DATA_DIR/operator-token).";
+
+/** How one verb is used, or which verbs there are. */
+export function help(verbs: readonly Verb[]): string {
+  const [only] = verbs;
+  return only && verbs.length === 1 ? helpOfVerb(only) : helpOfVerbs(verbs);
+}
+
+function helpOfVerbs(verbs: readonly Verb[]): string {
+  const rows = verbs.map(({ noun, verb, summary }): [string, string] => [`${noun} ${verb}`, summary]);
+  const usage = "weir <noun> <verb> [--flag value] [--json]";
+  return [usage, "", columns(rows), "", columns(common), "", environment].join("\n");
+}
+
+function helpOfVerb(verb: Verb): string {
+  const yes: [string, string][] = verb.confirm === undefined ? [] : [["--yes", `${verb.confirm}; do it all the same`]];
+  const rows = [...verb.flags.map((flag): [string, string] => [usageOf(flag), flag.help]), ...yes, ...common];
+  const required = verb.flags.filter((flag) => flag.required).map((flag) => ` ${usageOf(flag)}`);
+  const usage = `weir ${verb.noun} ${verb.verb}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
+  return [usage, "", verb.summary, "", columns(rows), "", environment].join("\n");
+}
+
+function usageOf({ name, value }: Flag): string {
+  return value.words === "" ? `--${name}` : `--${name} ${value.words}`;
+}

@@ -1,0 +1,28 @@
+/** Answers as aligned text for people. */
+import type { Verb } from "./verb.ts";
+
+/** A list as a table with the verb's columns, a single thing as a line for each of its fields. */
+export function print(verb: Verb, body: Record<string, unknown>): string {
+  const { data } = body;
+  if (!Array.isArray(data)) return columns(Object.entries(body).map(([field, value]) => [field, shown(value)]));
+  const rows: Record<string, unknown>[] = data;
+  const [first] = rows;
+  if (!first) return "(none)";
+  const fields = verb.columns ?? Object.keys(first);
+  return columns([fields.map((field) => field.toUpperCase()), ...rows.map((row) => fields.map((field) => shown(row[field])))]);
+}
+
+/** Cells under one another; the last of a line is not padded. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+  const line = (row: readonly string[]): string => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ");
+  return rows.map((row) => line(row).trimEnd()).join("\n");
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(shown).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

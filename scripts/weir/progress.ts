@@ -1,0 +1,23 @@
+/** A verification as it goes: a line on stderr for each invariant, the result at the end. */
+import { CallError } from "./call.ts";
+
+/** @throws CallError when the service failed, or broke off before the result */
+export async function readProgress(response: Response, tell: (line: string) => void): Promise<Record<string, unknown>> {
+  for await (const line of linesOf(response)) {
+    const { checked, result, error } = JSON.parse(line);
+    if (checked) tell(`${checked.invariant}: ${checked.rows} rows`);
+    if (error) throw new CallError(String(error.message));
+    if (result) return result;
+  }
+  throw new CallError("The service broke off before the result");
+}
+
+async function* linesOf(response: Response): AsyncGenerator<string> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}

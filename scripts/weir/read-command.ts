@@ -1,0 +1,108 @@
+/** The words of a command line, as the verb that they name and the fields that it sends. */
+import { parseArgs } from "node:util";
+import { nearest } from "../../src/console/nearest.ts";
+import { UsageError } from "./usage-error.ts";
+import type { Flag, Verb } from "./verb.ts";
+import { verbs } from "./verbs.ts";
+
+export type Command =
+  /** `verbs` that the words named, or all. */
+  | { kind: "help"; verbs: readonly Verb[] }
+  | { kind: "call"; verb: Verb; fields: Record<string, unknown>; as: string | null; json: boolean };
+
+/** Every verb takes these. */
+const common = { as: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
+
+/** @throws UsageError naming what is wrong and, for a word that is not known, the nearest one */
+export function readCommand(words: string[]): Command {
+  const flagsAt = words.findIndex((word) => word.startsWith("-"));
+  const names = flagsAt === -1 ? words : words.slice(0, flagsAt);
+  const rest = words.slice(names.length);
+  const matching = verbsNamed(names, rest);
+  const [verb] = matching;
+  if (!verb || names.length < 2) return helpFor(matching, rest);
+  const values = readFlags(verb, rest);
+  if (values["help"] === true) return { kind: "help", verbs: [verb] };
+  if (verb.confirm !== undefined && values["yes"] !== true) throw new UsageError(`${verb.confirm}: add --yes to do it`);
+  const as = values["as"];
+  return {
+    kind: "call",
+    verb,
+    fields: readFields(verb, values),
+    as: typeof as === "string" ? as : null,
+    json: values["json"] === true,
+  };
+}
+
+/** Verbs of the noun, or the one; all of them where no noun is given. */
+function verbsNamed([noun, name, ...more]: string[], rest: string[]): readonly Verb[] {
+  if (noun === undefined) return verbs;
+  const ofNoun = verbs.filter((verb) => verb.noun === noun);
+  if (ofNoun.length === 0) throw unknown({ what: "noun", word: noun, known: verbs.map((verb) => verb.noun) });
+  if (name === undefined) return ofNoun;
+  const named = ofNoun.filter((verb) => verb.verb === name);
+  if (named.length === 0) throw unknown({ what: `${noun} verb`, word: name, known: ofNoun.map(({ verb }) => verb) });
+  if (more.length > 0 && !rest.includes("--help"))
+    throw new UsageError(`Cannot take "${more.join(" ")}": values are given by flags`);
+  return named;
+}
+
+function helpFor(matching: readonly Verb[], rest: string[]): Command {
+  const asked = rest.length > 0 && rest.every((word) => word === "--help" || word === "-h");
+  if (asked) return { kind: "help", verbs: matching };
+  const [first] = matching;
+  const hint = matching.length === verbs.length ? "a noun and a verb are" : `a verb of ${first?.noun} is`;
+  throw new UsageError(`${hint} missing; --help lists them`);
+}
+
+type Values = Record<string, string | boolean | undefined>;
+
+function readFlags(verb: Verb, rest: string[]): Values {
+  const own = verb.flags.map(({ name, value }) => [name, { type: value.words === "" ? "boolean" : "string" }] as const);
+  const options = {
+    ...common,
+    ...(verb.confirm !== undefined && { yes: { type: "boolean" } as const }),
+    ...Object.fromEntries(own),
+  };
+  const { tokens } = parseArgs({ args: rest, options, strict: false, tokens: true, allowPositionals: true });
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    if (token.kind === "positional") throw new UsageError(`Cannot take "${token.value}": values are given by flags`);
+    if (token.kind !== "option") continue;
+    if (!Object.hasOwn(options, token.name))
+      throw unknown({ what: "flag", word: token.rawName, known: Object.keys(options).map((name) => `--${name}`) });
+    if (seen.has(token.name)) throw new UsageError(`${token.rawName} is given twice`);
+    seen.add(token.name);
+  }
+  try {
+    return { ...parseArgs({ args: rest, options, strict: true }).values };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readFields(verb: Verb, values: Values): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const flag of verb.flags) {
+    const given = values[flag.name];
+    if (given === undefined) {
+      if (flag.required) throw new UsageError(`--${flag.name} ${flag.value.words} is missing`);
+      continue;
+    }
+    fields[flag.field] = readValue(flag, String(given));
+  }
+  return fields;
+}
+
+function readValue(flag: Flag, given: string): unknown {
+  try {
+    return flag.value.read(given);
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`--${flag.name}: ${error.message}`);
+    throw error;
+  }
+}
+
+function unknown({ what, word, known }: { what: string; word: string; known: string[] }): UsageError {
+  return new UsageError(`There is no ${what} "${word}": the nearest is "${nearest(word, known)}"`);
+}

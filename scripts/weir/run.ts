@@ -1,0 +1,43 @@
+/** One command, from its words to its exit code: 0 done, 1 refused or not reachable, 2 wrong usage. */
+import { ConfigError } from "../../src/config.ts";
+import { call, CallError, type Service } from "./call.ts";
+import { help } from "./help.ts";
+import { print } from "./print.ts";
+import { readProgress } from "./progress.ts";
+import { readCommand } from "./read-command.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface Terminal {
+  out(text: string): void;
+  error(text: string): void;
+}
+
+/** @param service read when there is something to send; it may throw what is wrong with the environment */
+export async function run(words: string[], service: () => Service, terminal: Terminal): Promise<number> {
+  try {
+    const command = readCommand(words);
+    if (command.kind === "help") {
+      terminal.out(help(command.verbs));
+      return 0;
+    }
+    const { verb } = command;
+    const response = await call(command, service());
+    const body = verb.progress ? await readProgress(response, (line) => terminal.error(line)) : await wholeBody(response);
+    terminal.out(command.json ? JSON.stringify(body, null, 2) : print(verb, body));
+    return body["ok"] === false ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    terminal.error(`weir: ${error.message}`);
+    if (error instanceof UsageError) return 2;
+    if (error instanceof CallError || error instanceof ConfigError) return 1;
+    throw error;
+  }
+}
+
+async function wholeBody(response: Response): Promise<Record<string, unknown>> {
+  try {
+    return Object(await response.json());
+  } catch (error) {
+    throw new CallError("The service broke off its answer", { cause: error });
+  }
+}

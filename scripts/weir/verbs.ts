@@ -1,0 +1,21 @@
+/** All verbs. A new noun is a file like its neighbours and a line here. */
+import { auditVerbs } from "./audit.ts";
+import { creditVerbs } from "./credit.ts";
+import { keyVerbs } from "./key.ts";
+import { ledgerVerbs } from "./ledger.ts";
+import { logVerbs } from "./log.ts";
+import { memberVerbs } from "./member.ts";
+import { modelVerbs } from "./model.ts";
+import type { Verb } from "./verb.ts";
+import { workspaceVerbs } from "./workspace.ts";
+
+export const verbs: readonly Verb[] = [
+  ...workspaceVerbs,
+  ...memberVerbs,
+  ...keyVerbs,
+  ...creditVerbs,
+  ...modelVerbs,
+  ...logVerbs,
+  ...auditVerbs,
+  ...ledgerVerbs,
+];
