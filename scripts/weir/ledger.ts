@@ -8,6 +8,7 @@ export const ledgerVerbs: readonly Verb[] = [
     method: "GET",
     path: "/ledger/verify",
     flags: [],
+    columns: ["ok", "broken"],
     progress: true,
   },
 ];

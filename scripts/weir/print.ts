@@ -1,10 +1,10 @@
 /** Answers as aligned text for people. */
 import type { Verb } from "./verb.ts";
 
-/** A list as a table with the verb's columns, a single thing as a line for each of its fields. */
+/** A list as a table, a single thing as a line for each field; of either the verb's columns, or all there are. */
 export function print(verb: Verb, body: Record<string, unknown>): string {
   const { data } = body;
-  if (!Array.isArray(data)) return columns(Object.entries(body).map(([field, value]) => [field, shown(value)]));
+  if (!Array.isArray(data)) return columns((verb.columns ?? Object.keys(body)).map((field) => [field, shown(body[field])]));
   const rows: Record<string, unknown>[] = data;
   const [first] = rows;
   if (!first) return "(none)";
@@ -22,7 +22,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return "-";
-  if (typeof value === "boolean") return value ? "on" : "off";
+  if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(shown).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -21,7 +21,7 @@ export interface Verb {
   flags: readonly Flag[];
   /** What cannot be undone asks for --yes, saying this. */
   confirm?: string;
-  /** Fields that a list shows to people; all of them with --json. */
+  /** Fields that people are shown, all when left out; --json always prints all. */
   columns?: readonly string[];
   /** How the answer comes: as a stream of progress with a result at its end, or whole. */
   progress?: boolean;
