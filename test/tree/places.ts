@@ -1,0 +1,63 @@
+/** Who may import whom: a place imports only itself and places before it. Adding a noun is one line here. */
+
+export interface Place {
+  name: string;
+  /** Files, or folders with a slash at the end. The first place that holds a file is its place. */
+  holds: string[];
+}
+
+const noun = (name: string): Place => ({ name, holds: [`src/${name}/`] });
+
+export const places: Place[] = [
+  noun("kernel"),
+  { name: "constants", holds: ["src/limits/constants.ts"] },
+  {
+    name: "process",
+    holds: ["config", "process-identity", "lock", "stop", "metrics-port", "operator-token"].map((file) => `src/${file}.ts`),
+  },
+  { name: "backing", holds: ["src/backing/"] },
+  noun("audit"),
+  noun("workspaces"),
+  noun("keys"),
+  noun("limits"),
+  noun("credit"),
+  noun("models"),
+  noun("providers"),
+  noun("generations"),
+  noun("admission"),
+  noun("metering"),
+  { name: "workers", holds: ["workers/"] },
+  noun("inference"),
+  noun("console"),
+  { name: "app", holds: ["src/"] },
+];
+
+/** Further imports that must not be, as beginnings of paths. */
+export const strangers: { from: string; to: string; why: string }[] = [
+  { from: "src/inference/", to: "workers/", why: "the front asks over the bus" },
+  { from: "src/console/", to: "workers/", why: "the control API asks over the bus" },
+  { from: "src/backing/embedded/", to: "src/backing/distributed/", why: "the two modes share their port alone" },
+  { from: "src/backing/distributed/", to: "src/backing/embedded/", why: "the two modes share their port alone" },
+];
+
+/** Where each npm package may be imported in src and workers; types of `postgres` may be named anywhere. */
+export const packageHomes: Record<string, string[]> = {
+  "@sinclair/typebox": ["src/"],
+  pino: ["src/kernel/log.ts"],
+  "prom-client": ["src/kernel/metrics.ts"],
+  "lru-cache": ["src/admission/"],
+  "eventsource-parser": ["src/providers/sse.ts"],
+  elysia: ["src/app.ts", "src/health.ts", "src/inference/routes.ts", "src/console/api.ts"],
+  postgres: ["src/backing/embedded/", "src/backing/distributed/"],
+  "@electric-sql/pglite": ["src/backing/embedded/"],
+  redis: ["src/backing/distributed/"],
+  nats: ["src/backing/distributed/"],
+  "@nats-io/jetstream": ["src/backing/distributed/"],
+};
+
+/** Files that may use `Bun.`; all others run on any runtime with web standards and Node's modules. */
+export const bunFiles: string[] = [];
+
+export function placeOf(path: string): number {
+  return places.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));
+}
