@@ -55,17 +55,19 @@ interface Unpacking {
 
 const libraryRoundsMax = 6;
 
-/** The packages, then the libraries they depend on, as long as the binary lacks one. */
+/** The packages, then the libraries they depend on, as long as the binary lacks one. LLVM is for a compiler that we switch off. */
 async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<void> {
   await apt.unpack(packages, folder);
+  const unpacked = new Set(packages);
   let round = packages;
   for (let count = 0; count < libraryRoundsMax; count++) {
     const program = findUnpacked(folder, binary);
     if (program === null || !(await apt.lacksLibraries(program))) return;
-    round = (await apt.dependencies(round)).filter((name) => /^(lib|lua)/.test(name));
-    round = await apt.notInstalled(round);
+    const libraries = (await apt.dependencies(round)).filter((name) => /^(lib(?!llvm)|lua)/.test(name) && !unpacked.has(name));
+    round = await apt.notInstalled(libraries);
     if (round.length === 0) return;
     await apt.unpack(round, folder);
+    for (const name of round) unpacked.add(name);
   }
 }
 
@@ -78,7 +80,7 @@ function cacheFolder(): string {
 function findUnpacked(folder: string, binary: string): Program | null {
   if (!existsSync(folder)) return null;
   const files = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const found = files.find((file) => file.name === binary && !file.isDirectory() && /bin$/.test(file.parentPath));
+  const found = files.find((file) => file.name === binary && !file.isDirectory() && file.parentPath.endsWith("bin"));
   if (found === undefined) return null;
   const libraries = files.filter((file) => /\.so(\.|$)/.test(file.name)).map((file) => file.parentPath);
   return { path: join(found.parentPath, binary), libraries: [...new Set(libraries)].join(":") || null };

@@ -47,7 +47,7 @@ function folders(): string[] {
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const versions = existsSync(installations) ? readdirSync(installations) : [];
   const newestFirst = versions.toSorted((one, other) => Number(other) - Number(one));
-  return [...path, "/usr/local/sbin", "/usr/sbin", ...newestFirst.map((version) => join(installations, version, "bin"))];
+  return [...path, "/usr/local/sbin", "/usr/sbin", ...newestFirst.map((number) => join(installations, number, "bin"))];
 }
 
 function version(program: Program): string {

@@ -117,7 +117,13 @@ export class Server implements AsyncDisposable {
     mkdirSync(folder, { recursive: true });
     const log = openSync(this.#logPath(), "a");
     const [command = "", ...rest] = [...diesWithUs(abortSignal), program.path, ...this.#plan.arguments];
-    const child = spawn(command, rest, { stdio: ["ignore", log, log], env: environmentOf(program), cwd: folder, ...user });
+    const child = spawn(command, rest, {
+      stdio: ["ignore", log, log],
+      env: environmentOf(program),
+      cwd: folder,
+      detached: true,
+      ...user,
+    });
     closeSync(log);
     child.unref(); // A test that is done must not wait for its servers.
     this.#child = child;

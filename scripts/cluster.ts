@@ -1,0 +1,117 @@
+/** `npm run cluster -- --gateways N --workers M [--port P]`: the distributed shape on one machine, under one supervisor. */
+import { dirname, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ConfigError, readConfig, type Config } from "../src/config.ts";
+import { LockedError } from "../src/lock.ts";
+import { ClusterError } from "./cluster/cluster-error.ts";
+import { Fleet } from "./cluster/fleet.ts";
+import { startOwnServices } from "./cluster/own-services.ts";
+import type { Sizes } from "./cluster/roles.ts";
+import { isFree } from "./services/free-port.ts";
+
+const root = dirname(import.meta.dir);
+const processesMax = 64;
+const readyMsMax = 120_000;
+const readyLookMs = 200;
+/** Signals that follow this soon belong to the same Ctrl-C. */
+const sameSignalMs = 1_000;
+
+function say(line: string): void {
+  console.error(`cluster: ${line}`);
+}
+
+async function main(): Promise<void> {
+  const { sizes, port } = readArguments();
+  const given = { ...process.env, NODE_ENV: "production", ...(port === undefined ? {} : { PORT: port }) };
+  const asked = readConfig(given);
+  if (!(await isFree(asked.port, asked.host))) {
+    throw new ClusterError(`Port ${asked.port} on ${asked.host} is taken: set another PORT`);
+  }
+  const dataDir = resolve(asked.dataDir);
+  await using stack = new AsyncDisposableStack();
+  const own = asked.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
+  const environment = { ...given, DATA_DIR: dataDir, ...defaults, ...own?.environment };
+  const config = readConfig(environment);
+  const fleet = new Fleet({ root, sizes, environment, say });
+  const stopped = untilStopped(fleet);
+  const ready = await Promise.race([untilReady(config), stopped]);
+  if (ready === "ready") printWelcome(config, fleet, own !== null);
+  say(`${await stopped}: stopping gateways, then workers, then the rest`);
+  await fleet.stop();
+}
+
+const defaults = { BUN_CONFIG_MAX_HTTP_REQUESTS: "16384", BUN_FEATURE_FLAG_NO_ORPHANS: "1" };
+
+function readArguments(): { sizes: Sizes; port: string | undefined } {
+  const options = { gateways: { type: "string" }, workers: { type: "string" }, port: { type: "string" } } as const;
+  try {
+    const { values } = parseArgs({ options });
+    return { sizes: { gateways: count(values.gateways ?? "2"), workers: count(values.workers ?? "2") }, port: values.port };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ClusterError(`${why}\nUsage: npm run cluster -- --gateways N --workers M [--port P]`);
+  }
+}
+
+function count(text: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && number <= processesMax) return number;
+  throw new ClusterError(`"${text}" is not a number of processes from 1 to ${processesMax}`);
+}
+
+/** Resolves at the first signal; a later one ends everything at once. */
+function untilStopped(fleet: Fleet): Promise<string> {
+  return new Promise((resolveStopped) => {
+    let askedMs: number | null = null;
+    const ask = (signal: string) => {
+      if (askedMs === null) {
+        askedMs = performance.now();
+        resolveStopped(signal);
+      } else if (performance.now() - askedMs > sameSignalMs) {
+        fleet.kill();
+        process.exit(130);
+      }
+    };
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => ask(signal));
+  });
+}
+
+function urlOf({ host, port }: Config): string {
+  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+async function untilReady(config: Config): Promise<"ready" | "late"> {
+  const deadline = performance.now() + readyMsMax;
+  while (performance.now() < deadline) {
+    const answer = await fetch(`${urlOf(config)}/ready`, { keepalive: false }).catch(() => null);
+    if (answer?.status === 200) return "ready";
+    await new Promise((resolveLook) => setTimeout(resolveLook, readyLookMs));
+  }
+  say(`not ready after ${readyMsMax / 1_000} s: ${urlOf(config)}/ready says what is missing`);
+  return "late";
+}
+
+function printWelcome(config: Config, fleet: Fleet, own: boolean): void {
+  const lines = [
+    ``,
+    `The fleet is ready at ${urlOf(config)}: ${fleet.summary}${own ? `, with its servers' data in ${config.dataDir}/servers` : ""}`,
+    ``,
+    `  curl ${urlOf(config)}/ready`,
+    `  npm run -s weir -- key create --workspace default --owner owner@localhost --name "my key"`,
+    ...(config.sandbox ? [] : [`  SANDBOX=on npm run cluster    (adds the model sandbox/echo, to try it without a provider)`]),
+    ``,
+    `Ctrl-C stops it in order; a second one at once.`,
+  ];
+  console.log(lines.join("\n"));
+}
+
+try {
+  await main();
+  process.exitCode = 0;
+} catch (error) {
+  const expected = error instanceof ClusterError || error instanceof ConfigError || error instanceof LockedError;
+  console.error(expected ? error.message : error);
+  process.exitCode = 1;
+}
+process.exit();

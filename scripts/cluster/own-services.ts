@@ -1,0 +1,64 @@
+/** The servers of a fleet on one machine: started by the supervisor where the three addresses are unset. */
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { takeLock } from "../../src/lock.ts";
+import { readOperatorToken } from "../../src/operator-token.ts";
+import { findServers } from "../services/find-servers.ts";
+import { serverUser } from "../services/postgres-user.ts";
+import { startServices, type Services } from "../services.ts";
+import { ClusterError } from "./cluster-error.ts";
+
+export interface OwnServices extends AsyncDisposable {
+  /** The addresses and the keys, for the environment of every process. */
+  environment: Record<string, string>;
+}
+
+const lookMs = 500;
+
+/**
+ * Starts the servers with their data below `dataDir`, where a later start finds it, and starts again the ones that die.
+ * @throws ClusterError naming what to install
+ * @throws LockedError when another process owns the folder
+ */
+export async function startOwnServices({ dataDir, say }: { dataDir: string; say(line: string): void }): Promise<OwnServices> {
+  const servers = await findServers();
+  if ("missing" in servers) throw new ClusterError(`Cannot start the servers of a fleet: ${servers.missing}`);
+  await using stack = new AsyncDisposableStack();
+  stack.use(await takeLock(dataDir));
+  // PostgreSQL does not run as root: as another user it must pass through. What is secret is closed by itself.
+  if (serverUser() !== null) chmodSync(dataDir, 0o711);
+  const services = stack.use(await startServices({ servers, folder: join(dataDir, "servers"), durable: true }));
+  const watch = keepAlive(services, say);
+  stack.defer(() => clearInterval(watch));
+  readOperatorToken(null, dataDir);
+  const kept = stack.move();
+  return {
+    environment: { ...services.urls, SECRETS_KEY: secretsKey(join(dataDir, "secrets-key")) },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function keepAlive({ nats, redis, postgres }: Services, say: (line: string) => void): ReturnType<typeof setInterval> {
+  const restarting = new Set<string>();
+  return setInterval(() => {
+    for (const server of [nats, redis, postgres]) {
+      if (server.pid !== 0 || restarting.has(server.name)) continue;
+      say(`${server.name} ended: started again`);
+      restarting.add(server.name);
+      void server
+        .restart()
+        .catch((error: unknown) => say(String(error)))
+        .finally(() => restarting.delete(server.name));
+    }
+  }, lookMs);
+}
+
+/** 32 bytes in base64, made once. */
+function secretsKey(path: string): string {
+  if (!existsSync(path)) {
+    writeFileSync(`${path}.new`, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  }
+  return readFileSync(path, "utf8").trim();
+}
