@@ -5,6 +5,8 @@ export interface LoadPlan {
   urls: string[];
   keys: string[];
   connections: number;
+  /** Absent: the stub's. */
+  model?: string;
 }
 
 export class Load {
@@ -28,9 +30,11 @@ export class Load {
   }
 
   async #loop(first: number): Promise<void> {
-    const { urls, keys } = this.#plan;
+    const { urls, keys, model = "stub/model" } = this.#plan;
     for (let turn = first; !this.#stopped; turn++) {
-      const outcome = await outcomeOf(chat({ url: urls[turn % urls.length] ?? "", key: keys[turn % keys.length] ?? "" }));
+      const outcome = await outcomeOf(
+        chat({ url: urls[turn % urls.length] ?? "", key: keys[turn % keys.length] ?? "", body: { model } }),
+      );
       if (outcome.status === 200 && outcome.generation !== null) this.succeeded.push(outcome.generation);
       else await this.#failed(`${outcome.status} ${outcome.code}`);
     }

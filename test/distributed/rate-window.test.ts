@@ -1,0 +1,79 @@
+/** Requests per minute on the real clock: a key at 60, hammered from two gateways. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Fleet } from "../support/fleet.ts";
+import type { Customer } from "../support/operator.ts";
+import { chat, outcomeOf, type Outcome } from "../support/requests.ts";
+import { testServices } from "../support/services.ts";
+import { until } from "../support/until.ts";
+
+const services = await testServices();
+const windowMs = 60_000;
+
+describe.skipIf(services === null)("a key at 60 requests per minute, two gateways, two workers", () => {
+  const stack = new AsyncDisposableStack();
+  let fleet: Fleet;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 2, services: services?.urls ?? null }));
+    customer = await fleet.operator().customer({ credit: "10", requestsPerMinute: 60 });
+  }, 60_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  function ask(gateway: number): Promise<Outcome> {
+    const body = { model: "sandbox/echo", max_tokens: 1 };
+    return outcomeOf(chat({ url: fleet.url(gateway), key: customer.keys[0]?.key ?? "", body }));
+  }
+
+  /** Both gateways at once, until `done`. */
+  async function hammer(done: (outcome: Outcome) => boolean): Promise<void> {
+    let stopped = false;
+    const loops = [0, 1, 0, 1].map(async (gateway) => {
+      while (!stopped) {
+        const outcome = await ask(gateway);
+        stopped ||= done(outcome);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    });
+    await Promise.all(loops);
+  }
+
+  test(
+    "is never admitted more than 60 times in any 60 s, and a retry after exactly Retry-After is admitted",
+    async () => {
+      let admitted = 0;
+      await hammer(({ status }) => {
+        if (status === 200) admitted++;
+        return status === 429;
+      });
+      expect(admitted).toBe(60);
+      const refused = await ask(1);
+      const answeredAt = performance.now();
+      expect(refused).toMatchObject({ status: 429, code: "rate_limited" });
+      expect(refused.headers.get("x-ratelimit-remaining-requests")).toBe("0");
+      const retryAfterSeconds = Number(refused.headers.get("retry-after"));
+      const exactMs = Number(refused.headers.get("retry-after-ms"));
+      expect(Math.ceil(exactMs / 1_000)).toBe(retryAfterSeconds);
+      await until(() => performance.now() - answeredAt > exactMs - 1_000, windowMs + 5_000);
+      expect((await ask(0)).status).toBe(429);
+      await until(() => performance.now() - answeredAt >= retryAfterSeconds * 1_000, windowMs + 5_000);
+      expect((await ask(0)).status).toBe(200);
+      const again = performance.now();
+      await hammer(() => performance.now() - again > 2_000);
+      await expectNoFullerWindow();
+    },
+    windowMs + 60_000,
+  );
+
+  /** By the times of admission in the request log, which are those of the counters' clock. */
+  async function expectNoFullerWindow(): Promise<void> {
+    await until(async () => (await fleet.operator().show(customer.workspace)).reserved_usd === "0.000000000");
+    const rows = await fleet.operator().log(`workspace=${customer.workspace}&limit=1000`);
+    const times = rows.map(({ at }) => Date.parse(at)).toSorted((a, b) => a - b);
+    expect(times.length).toBeGreaterThan(60);
+    for (const [index, time] of times.entries()) {
+      const sixtyFirst = times[index + 60];
+      if (sixtyFirst !== undefined) expect(sixtyFirst - time).toBeGreaterThanOrEqual(windowMs);
+    }
+  }
+});

@@ -1,0 +1,38 @@
+/** One of two workers frozen, then killed, under load: no request is lost, and the other carries on. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Fleet } from "../support/fleet.ts";
+import { Load } from "../support/load.ts";
+import { testServices } from "../support/services.ts";
+import { until } from "../support/until.ts";
+
+const services = await testServices();
+
+describe.skipIf(services === null)("one of two workers", () => {
+  const stack = new AsyncDisposableStack();
+  let fleet: Fleet;
+  let keys: string[];
+
+  beforeAll(async () => {
+    fleet = stack.use(await Fleet.start({ workers: 2, services: services?.urls ?? null, environment: { LOG_LEVEL: "fatal" } }));
+    keys = (await fleet.operator().customer({ credit: "100", keys: 20 })).keys.map(({ key }) => key);
+  }, 60_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  const faults: Record<string, () => Promise<void>> = {
+    frozen: async () => fleet.workers[0]?.signal("SIGSTOP"),
+    thawed: async () => fleet.workers[0]?.signal("SIGCONT"),
+    killed: async () => fleet.workers[0]?.kill(),
+  };
+
+  for (const [name, inflict] of Object.entries(faults)) {
+    test(`${name}: no request fails`, async () => {
+      const load = new Load({ urls: [fleet.url()], keys, connections: 16, model: "sandbox/echo" });
+      await until(() => load.succeeded.length > 200);
+      await inflict();
+      const before = load.succeeded.length;
+      await until(() => load.succeeded.length > before + 1_000, 20_000);
+      await load.stop();
+      expect(load.failures).toEqual({});
+    }, 60_000);
+  }
+});
