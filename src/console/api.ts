@@ -1,6 +1,7 @@
 /** /api/console: the one control API, which the command line, tests and the Console call with the operator token. */
 import { Elysia } from "elysia";
 import { withDeadline } from "../kernel/clock.ts";
+import { readRest } from "../inference/read-rest.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 import { acting } from "./acting.ts";
 import { authorize } from "./authorize.ts";
@@ -44,6 +45,7 @@ async function answer({ request, params }: Context, methods: Endpoint[], parts: 
     if (result instanceof Response) return result;
     return Response.json(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
   } catch (error) {
+    await readRest(request, parts.clock);
     const refusal = refuse(error, parts.log);
     if (refusal.status === 405) refusal.headers.set("allow", methods.map(({ method }) => method).join(", "));
     return refusal;

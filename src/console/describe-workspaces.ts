@@ -1,5 +1,5 @@
 import { monthOf } from "../kernel/clock.ts";
-import { positionsAtOnceMax } from "../limits/constants.ts";
+import { positionsAtOnceMax, positionsMsMax } from "../limits/constants.ts";
 import type { CreditView } from "../credit/schema.ts";
 import type { WorkspaceView } from "../workspaces/schema.ts";
 import type { WorkspaceRow } from "../workspaces/store.ts";
@@ -8,14 +8,19 @@ import type { ControlParts } from "./parts.ts";
 
 type Sources = Pick<ControlParts, "clock" | "position">;
 
-/** With what the counters hold back at present, asked for a bounded number of workspaces at a time. */
+/**
+ * With what the counters hold back at present. Counters that were not used lately are loaded first, which takes its time:
+ * so a bounded number is asked for at once, and no more are when the list has waited long enough.
+ */
 export async function describeWorkspaces(rows: WorkspaceRow[], { clock, position }: Sources): Promise<WorkspaceView[]> {
   const month = monthOf(clock.now());
+  const askUntil = clock.monotonic() + positionsMsMax;
   const views: WorkspaceView[] = [];
   for (let from = 0; from < rows.length; from += positionsAtOnceMax) {
     const some = rows.slice(from, from + positionsAtOnceMax);
-    const described = some.map(async (row) => viewWorkspace(row, { month, credit: await position(row.id, null) }));
-    views.push(...(await Promise.all(described)));
+    const late = clock.monotonic() > askUntil;
+    const credits = await Promise.all(some.map((row) => (late ? null : position(row.id, null))));
+    views.push(...some.map((row, index) => viewWorkspace(row, { month, credit: credits[index] ?? null })));
   }
   return views;
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { createKey } from "../keys/create.ts";
 import { addMember } from "../workspaces/add-member.ts";
-import { lockedAndEmpty } from "../workspaces/store.ts";
+import { anyWorkspace, lockWorkspaces } from "../workspaces/store.ts";
 
 const actor: Service = { kind: "service" };
 const owner: MemberActor = { kind: "member", email: "owner@localhost", role: "super_admin", carriedBy: "first start" };
@@ -24,8 +24,10 @@ export async function firstStart({
   clock: Clock;
   slug: string;
 }): Promise<{ workspace: WorkspaceId; key: string } | null> {
+  if (await anyWorkspace(sql)) return null;
   return sql.begin(async (tx) => {
-    if (!(await lockedAndEmpty(tx))) return null;
+    await lockWorkspaces(tx);
+    if (await anyWorkspace(tx)) return null;
     const sources = { sql: tx, clock, slug };
     const workspace = await openWorkspace({ actor, form: { name: "default", credit_usd: "10" }, ref: "first start" }, sources);
     await addMember({ actor, workspace, member: { email: owner.email, role: owner.role } }, sources);

@@ -120,6 +120,7 @@ export const logRowsDefault = 100;
 export const logRowsMax = 1_000;
 export const auditRowsMax = 1_000;
 export const positionsAtOnceMax = 64;
+export const positionsMsMax = 3_000;
 export const ledgerStatementMsMax = 600_000;
 
 // Ours: the database

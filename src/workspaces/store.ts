@@ -66,11 +66,15 @@ export async function updateSettings(workspace: WorkspaceId, settings: Settings,
     WHERE id = ${workspace}`;
 }
 
-/** Holds off every other change of workspaces and tells whether there is none. */
-export async function lockedAndEmpty(tx: Transaction): Promise<boolean> {
+/** Whether there is a workspace. */
+export async function anyWorkspace(sql: Queries): Promise<boolean> {
+  const rows = await sql`SELECT 1 FROM workspaces LIMIT 1`;
+  return rows.length > 0;
+}
+
+/** Holds off whoever else adds or changes a workspace until the transaction ends. */
+export async function lockWorkspaces(tx: Transaction): Promise<void> {
   await tx`LOCK TABLE workspaces IN EXCLUSIVE MODE`;
-  const rows = await tx`SELECT 1 FROM workspaces LIMIT 1`;
-  return rows.length === 0;
 }
 
 export interface MemberRow {
