@@ -7,10 +7,10 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { busContract } from "../contracts/bus.ts";
-import { missing, openNats } from "./servers.ts";
+import { serversMissing, openNats } from "./servers.ts";
 
-describe.skipIf(missing !== null)("NATS", () => {
-  let server: Server & AsyncDisposable;
+describe.skipIf(serversMissing)("NATS", () => {
+  let server: Server;
   beforeAll(async () => void (server = await openNats()), 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
 

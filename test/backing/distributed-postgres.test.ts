@@ -6,10 +6,10 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { databaseConnectionsMax, databaseDeadlineMs } from "../../src/limits/constants.ts";
 import { until } from "../support/until.ts";
-import { freeze, missing, openPostgresServer } from "./servers.ts";
+import { freeze, openPostgresServer, serversMissing } from "./servers.ts";
 
-describe.skipIf(missing !== null)("PostgreSQL over TCP", () => {
-  let server: Server & AsyncDisposable;
+describe.skipIf(serversMissing)("PostgreSQL over TCP", () => {
+  let server: Server;
   let database: OpenDatabase;
 
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { migrate, type Migration } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { missing, openPostgresServer } from "./servers.ts";
+import { serversMissing, openPostgresServer } from "./servers.ts";
 
 interface Opened extends AsyncDisposable {
   sql: Database;
@@ -43,7 +43,7 @@ async function openServer(): Promise<Opened> {
 
 const kinds = [
   { name: "the embedded database", open: openEmbedded, skipped: false },
-  { name: "a PostgreSQL server", open: openServer, skipped: missing !== null },
+  { name: "a PostgreSQL server", open: openServer, skipped: serversMissing },
 ];
 
 for (const { name, open, skipped } of kinds) {

@@ -1,47 +1,33 @@
-/** Real servers for the tests of the backing, each with its data in a folder that goes when the server does. */
+/** Servers that the tests of the backing may kill and freeze, one at a time. */
 import { readFileSync } from "node:fs";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { findServers } from "../../scripts/services/find-servers.ts";
+import { chmod } from "node:fs/promises";
+import type { Servers } from "../../scripts/services/find-servers.ts";
 import { startNats } from "../../scripts/services/nats.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import type { Server } from "../../scripts/services/server.ts";
+import { temporaryFolder, testServers } from "../support/services.ts";
 
-const found = await findServers();
+const servers = await testServers();
 
-/** null: the servers are here; else what to install. */
-export const missing: string | null = "missing" in found ? found.missing : null;
+export const serversMissing = servers === null;
 
-export async function openNats(): Promise<Server & AsyncDisposable> {
-  if ("missing" in found) throw new Error(found.missing);
-  const folder = await temporaryFolder();
-  return withFolder(await startNats({ program: found.nats, folder }), folder);
+/** @param folder where an earlier one left its data */
+export async function openNats(folder?: string): Promise<Server> {
+  return await startNats({ program: programs().nats, folder: folder ?? (await temporaryFolder("nats")) });
 }
 
-export async function openPostgresServer(): Promise<Server & AsyncDisposable> {
-  if ("missing" in found) throw new Error(found.missing);
-  const folder = await temporaryFolder();
-  return withFolder(await startPostgres({ program: found.postgres, folder }), folder);
-}
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-backing-"));
+export async function openPostgresServer(): Promise<Server> {
+  const folder = await temporaryFolder("postgres");
   await chmod(folder, 0o755);
-  return folder;
+  return await startPostgres({ program: programs().postgres, folder });
 }
 
-function withFolder(server: Server, folder: string): Server & AsyncDisposable {
-  const stop = server.stop.bind(server);
-  return Object.assign(server, {
-    async [Symbol.asyncDispose]() {
-      await stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  });
+function programs(): Servers {
+  if (servers === null) throw new Error("There are no servers on this machine");
+  return servers;
 }
 
-/** Stops a server in the middle of whatever it does, with every process that it has; resolves to what lets it go on. */
+/** Stops a server in the middle of whatever it does, with every process that it has; returns what lets it go on. */
 export function freeze(server: Server): () => void {
   const pids = family(server.pid);
   for (const pid of pids) process.kill(pid, "SIGSTOP");

@@ -83,11 +83,11 @@ export class EventStream {
   }
 
   /** Removes what was acknowledged once the stream is large: it keeps everything by itself, and refuses more when it is full. */
-  async trim(): Promise<void> {
+  async trim(aboveBytes: number = eventTrimBytes): Promise<void> {
     const manager = await this.#manager();
     const { stream } = this.#parts;
     const { state } = await manager.streams.info(stream);
-    if (state.bytes < eventTrimBytes) return;
+    if (state.bytes <= aboveBytes) return;
     const { ack_floor } = await this.consumer();
     if (ack_floor.stream_seq >= state.first_seq) await manager.streams.purge(stream, { seq: ack_floor.stream_seq + 1 });
   }
