@@ -39,8 +39,14 @@ export class Fleet implements AsyncDisposable {
   /** Resolves when every gateway is ready. */
   static async start(plan: FleetPlan): Promise<Fleet> {
     const fleet = await Fleet.launch(plan);
-    await Promise.all(fleet.gateways.map(({ url }) => ready(url)));
-    return fleet;
+    try {
+      await Promise.all(fleet.gateways.map(({ url }) => ready(url)));
+      return fleet;
+    } catch (error) {
+      const said = fleet.#processes().map(({ running, output }) => `${running ? "runs" : "ended"}: ${output.slice(-1_000)}`);
+      await fleet[Symbol.asyncDispose]();
+      throw new Error(`The fleet is not ready\n${said.join("\n")}`, { cause: error });
+    }
   }
 
   /** Starts the processes and waits for nothing. */
@@ -104,9 +110,12 @@ export class Fleet implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const all = [...this.gateways.map(({ process }) => process), ...this.workers, ...this.metering, ...this.prober];
-    await Promise.all(all.map((process) => process[Symbol.asyncDispose]()));
+    await Promise.all(this.#processes().map((process) => process[Symbol.asyncDispose]()));
     if (this.#plan.dataDir === undefined) await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  #processes(): OurProcess[] {
+    return [...this.gateways.map(({ process }) => process), ...this.workers, ...this.metering, ...this.prober];
   }
 
   #worker(kind: string): OurProcess {
