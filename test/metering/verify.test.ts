@@ -233,6 +233,18 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
     expect(await verify()).toMatchObject({ ok: true });
   });
 
+  test("holds at every moment while settlement and credit go on", async () => {
+    const busy = await control.workspace("busy", "1");
+    const spender = (await control.key("busy")).id;
+    const additions = Array.from({ length: 20 }, async (_, index) => {
+      await book(database.sql, settlement({ workspace: busy, key: spender }), settlement({ workspace: busy, key: spender }));
+      await control.expect("POST", "/credit", { body: { workspace: "busy", usd: "0.1", ref: `payment ${index}` } });
+    });
+    const verifications = await Promise.all(Array.from({ length: 10 }, verify));
+    await Promise.all(additions);
+    expect(verifications.map(({ broken }) => broken)).toEqual(verifications.map(() => null));
+  });
+
   describe("of a balance below zero", () => {
     const nothing = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
     let overdrawn: string;
