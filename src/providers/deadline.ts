@@ -7,6 +7,7 @@ export class MovingDeadline implements Disposable {
   #at = Infinity;
   #timerAt = Infinity;
   #cancel: (() => void) | null = null;
+  #disposed = false;
 
   /** @param passed called once, when the deadline is reached before it was moved on or disposed */
   constructor(clock: Clock, passed: () => void) {
@@ -16,6 +17,7 @@ export class MovingDeadline implements Disposable {
 
   /** @param atMs monotonic milliseconds */
   move(atMs: number): void {
+    if (this.#disposed) return;
     this.#at = atMs;
     if (atMs < this.#timerAt) this.#arm();
   }
@@ -36,9 +38,9 @@ export class MovingDeadline implements Disposable {
     this.#passed();
   }
 
+  /** It passes no more, and cannot be moved again. */
   [Symbol.dispose](): void {
-    this.#at = Infinity;
-    this.#timerAt = Infinity;
+    this.#disposed = true;
     this.#cancel?.();
     this.#cancel = null;
   }

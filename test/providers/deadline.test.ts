@@ -48,6 +48,7 @@ test("disposed, it never passes and leaves no timer", () => {
   const { clock, moving, passed } = deadline();
   moving.move(100);
   moving[Symbol.dispose]();
+  moving.move(50);
   expect(clock.pending).toBe(0);
   clock.advance(1_000);
   expect(passed()).toBe(0);
