@@ -1,9 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import postgres from "postgres";
 import { exchange } from "../../scripts/services/exchange.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { freshDatabase, temporaryFolder, testServers, testServices } from "../support/services.ts";
 
+setDefaultTimeout(30_000);
 const services = await testServices();
 const own = services?.own ?? null;
 

@@ -3,7 +3,7 @@
  * Where DATABASE_URL, NATS_URL and REDIS_URL are set, those are used. They are shared then with other processes, so every
  * test makes what it stores its own: a database by `freshDatabase`, streams and workspaces by new ids.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +50,7 @@ export async function freshDatabase(url: string): Promise<string> {
 /** A temporary folder that is gone when this process has ended. */
 export async function temporaryFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `weir-${name}-`));
+  await chmod(folder, 0o711); // PostgreSQL may run as another user.
   atEnd(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
 }

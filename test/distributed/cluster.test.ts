@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { freePort } from "../../scripts/services/free-port.ts";
+import { identityOf } from "../../src/process-identity.ts";
+import { temporaryFolder, testServers } from "../support/services.ts";
+import { until } from "../support/until.ts";
+
+setDefaultTimeout(90_000);
+const root = dirname(dirname(import.meta.dir));
+const servers = await testServers();
+const patienceMs = 60_000;
+
+interface Supervisor {
+  child: ChildProcess;
+  pid: number;
+  said(): string;
+  ended: Promise<number | null>;
+}
+
+/** Without the three addresses of whoever runs the tests: the supervisor is to start servers of its own. */
+function start(options: string[], environment: Record<string, string>): Supervisor {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(process.execPath, ["scripts/cluster.ts", ...options], {
+    cwd: root,
+    env: { PATH, HOME, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += String(data)));
+  const ended = once(child, "close").then(() => child.exitCode);
+  return { child, pid: child.pid ?? 0, said: () => said, ended };
+}
+
+/** Command lines of the supervisor's processes, by process id. */
+function processesOf(pid: number): Map<number, string> {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+  return new Map(children.map((child) => [child, readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0").join(" ").trim()]));
+}
+
+function pidsOf(pid: number, command: RegExp): number[] {
+  return [...processesOf(pid)].flatMap(([child, line]) => (command.test(line) ? [child] : []));
+}
+
+async function untilSaid({ child, said }: Supervisor, condition: () => boolean): Promise<void> {
+  await until(() => condition() || child.exitCode !== null, patienceMs);
+  if (!condition()) throw new Error(`The supervisor ended with ${child.exitCode}: ${said()}`);
+}
+
+/** The first key, which one of the gateways prints once. */
+function keyIn(said: string): string {
+  return /platform-api-[0-9a-f]{64}/.exec(said)?.[0] ?? "";
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/ready`, { keepalive: false }).catch(() => null);
+  return answer?.status === 200;
+}
+
+async function allGone(pids: Iterable<number>): Promise<boolean> {
+  const left = await Promise.all([...pids].map(identityOf));
+  return left.every((identity) => identity === null);
+}
+
+describe.skipIf(servers === null)("a fleet under its supervisor", () => {
+  let dataDir = "";
+  let port = 0;
+  let fleet: Supervisor;
+  let key = "";
+
+  beforeAll(async () => {
+    dataDir = join(await temporaryFolder("cluster"), "data");
+    port = await freePort();
+    fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], { DATA_DIR: dataDir });
+    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && keyIn(fleet.said()) !== "");
+    key = keyIn(fleet.said());
+  });
+
+  afterAll(async () => {
+    fleet.child.kill("SIGKILL");
+    await fleet.ended;
+  });
+
+  test("each process is found by its exact command line", () => {
+    const lines = [...processesOf(fleet.pid).values()].filter((line) => line.startsWith("bun ")).toSorted();
+    expect(lines).toEqual([
+      "bun src/main.ts",
+      "bun src/main.ts",
+      "bun workers/main.ts admission",
+      "bun workers/main.ts admission",
+      "bun workers/main.ts metering",
+      "bun workers/main.ts prober",
+    ]);
+  });
+
+  test("what is secret is for its owner's eyes only", () => {
+    for (const name of ["operator-token", "secrets-key"]) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test("a second supervisor on the same folder ends with 1, names the first, and harms nothing", async () => {
+    const second = start(["--port", String(await freePort())], { DATA_DIR: dataDir });
+    expect(await second.ended).toBe(1);
+    expect(second.said()).toContain(`belongs to process ${fleet.pid}`);
+    expect(await isReady(port)).toBe(true);
+  });
+
+  test("a gateway, a worker and a server that die by kill -9 are back, and the fleet is ready again", async () => {
+    for (const command of [/^bun src\/main\.ts$/, /^bun workers\/main\.ts admission$/, /redis-server/]) {
+      const before = pidsOf(fleet.pid, command);
+      const killed = before[0] ?? 0;
+      process.kill(killed, "SIGKILL");
+      await until(() => {
+        const now = pidsOf(fleet.pid, command);
+        return now.length === before.length && !now.includes(killed);
+      }, patienceMs);
+    }
+    await until(() => isReady(port), patienceMs);
+  });
+
+  test("told to stop, it stops gateways first and metering last, and leaves nothing running", async () => {
+    const processes = processesOf(fleet.pid).keys().toArray();
+    fleet.child.kill("SIGTERM");
+    expect(await fleet.ended).toBe(0);
+    expect(await allGone(processes)).toBe(true);
+    const stopping = [...fleet.said().matchAll(/"role":"(\w+)",[^\n]*"event":"stopping"/g)].map(([, role = ""]) => role);
+    const ranks = stopping.map((role) => ["gateway", "admission", "metering"].indexOf(role === "prober" ? "admission" : role));
+    expect(ranks).toEqual(ranks.toSorted());
+    expect(new Set(ranks)).toEqual(new Set([0, 1, 2]));
+  });
+
+  test("started again it has the same keys and credit", async () => {
+    fleet = start(["--gateways", "1", "--workers", "1", "--port", String(port)], { DATA_DIR: dataDir });
+    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready"));
+    const answer = await fetch(`http://127.0.0.1:${port}/gpt/v1/key`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await answer.json()).toMatchObject({ data: { available_credit_usd: 10 } });
+  });
+
+  test("a second Ctrl-C ends at once what does not end by itself", async () => {
+    const processes = processesOf(fleet.pid).keys().toArray();
+    process.kill(pidsOf(fleet.pid, /src\/main\.ts/)[0] ?? 0, "SIGSTOP");
+    fleet.child.kill("SIGINT");
+    await until(() => fleet.said().includes("SIGINT: stopping"));
+    const askedMs = performance.now();
+    await until(() => performance.now() - askedMs > 1_100);
+    fleet.child.kill("SIGINT");
+    expect(await fleet.ended).toBe(130);
+    await until(() => allGone(processes));
+  });
+});
+
+describe("a supervisor that cannot start ends with 1 and leaves nothing", () => {
+  async function refusal(options: string[], environment: Record<string, string>): Promise<string> {
+    const dataDir = join(await temporaryFolder("cluster"), "data");
+    const supervisor = start(options, { DATA_DIR: dataDir, ...environment });
+    expect(await supervisor.ended).toBe(1);
+    expect(existsSync(dataDir)).toBe(false);
+    return supervisor.said();
+  }
+
+  test("when the port is taken, which it names", async () => {
+    const holder = createServer().listen({ port: 0, host: "127.0.0.1" });
+    await once(holder, "listening");
+    const address = holder.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    expect(await refusal(["--port", String(port)], {})).toBe(`Port ${port} on 127.0.0.1 is taken: set another PORT\n`);
+    holder.close();
+  });
+
+  test("when one of the three addresses is set without the others", async () => {
+    expect(await refusal([], { NATS_URL: "nats://127.0.0.1:4222" })).toContain("NATS_URL set without DATABASE_URL and REDIS_URL");
+  });
+
+  test.each([[["--gateways", "0"]], [["--workers", "many"]], [["--gatways", "2"]]])(
+    "when asked for %p, with its usage",
+    async (options) => {
+      expect(await refusal(options, {})).toContain("Usage: npm run cluster -- --gateways N --workers M [--port P]");
+    },
+  );
+});

@@ -1,0 +1,230 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { temporaryFolder } from "../support/services.ts";
+import { until } from "../support/until.ts";
+
+setDefaultTimeout(30_000);
+const root = dirname(dirname(import.meta.dir));
+
+/**
+ * A clone with an npm that needs no network: it notes that it ran, and makes the packages "thing" and, unless told to
+ * omit them, "development". Bun's binary is this one.
+ */
+async function clone(): Promise<string> {
+  const folder = await temporaryFolder("bootstrap");
+  cpSync(join(root, "scripts/bootstrap.mjs"), join(folder, "scripts/bootstrap.mjs"));
+  cpSync(join(root, "scripts/bootstrap"), join(folder, "scripts/bootstrap"), { recursive: true });
+  mkdirSync(join(folder, "src"));
+  writeFileSync(join(folder, "package-lock.json"), "{}");
+  writeFileSync(
+    join(folder, "src/main.ts"),
+    `console.log(process.env.NODE_ENV, process.argv.slice(2).join(" ")); process.exit(7);`,
+  );
+  writeFileSync(join(folder, "scripts/test.ts"), `console.log("tests", process.env.NODE_ENV);`);
+  writeFileSync(join(folder, "npm-cli.js"), fakeNpm);
+  return folder;
+}
+
+const fakeNpm = `
+const { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } = require("node:fs");
+const all = !process.argv.includes("--omit=dev");
+appendFileSync("npm-runs", (all ? "all" : "production") + (existsSync("node_modules/thing/half") ? " over half" : "") + "\\n");
+const begun = existsSync("npm-wait");
+mkdirSync("node_modules/thing", { recursive: true });
+if (begun) { writeFileSync("node_modules/thing/half", ""); setInterval(() => {}, 1000); }
+else {
+  if (!existsSync("node_modules/thing/data")) writeFileSync("node_modules/thing/data", "x".repeat(1000));
+  if (all) { mkdirSync("node_modules/development", { recursive: true }); writeFileSync("node_modules/development/data", "y"); }
+  mkdirSync("node_modules/.bin", { recursive: true });
+  if (!existsSync("node_modules/.bin/bun")) symlinkSync(${JSON.stringify(process.execPath)}, "node_modules/.bin/bun");
+  const packages = { thing: {}, ...(all ? { development: { dev: true } } : {}) };
+  writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages }));
+}`;
+
+function command(folder: string) {
+  return { cwd: folder, env: { PATH: process.env["PATH"], npm_execpath: join(folder, "npm-cli.js") } };
+}
+
+function run(folder: string, ...rest: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync("node", ["scripts/bootstrap.mjs", ...rest], { ...command(folder), encoding: "utf8" });
+}
+
+function npmRuns(folder: string): string[] {
+  const path = join(folder, "npm-runs");
+  return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+}
+
+describe("on a fresh clone", () => {
+  test("start installs without development packages, runs the service and leaves with its exit code", async () => {
+    const folder = await clone();
+    expect(run(folder, "start", "--flag")).toMatchObject({
+      status: 7,
+      stdout: "production --flag\n",
+      stderr: "Installing packages (this may take a minute)\n",
+    });
+    expect(npmRuns(folder)).toEqual(["production"]);
+  });
+
+  test("a second start installs nothing and says nothing", async () => {
+    const folder = await clone();
+    run(folder, "start");
+    expect(run(folder, "start").stderr).toBe("");
+  });
+
+  test("a test after a start adds the development packages, and a later start leaves them", async () => {
+    const folder = await clone();
+    run(folder, "start");
+    expect(run(folder, "test").stdout).toBe("tests undefined\n");
+    run(folder, "start");
+    writeFileSync(join(folder, "package-lock.json"), '{"new":1}');
+    run(folder, "start");
+    expect(npmRuns(folder)).toEqual(["production", "all", "all"]);
+  });
+
+  test("an unknown script is refused, naming those that there are", async () => {
+    expect(run(await clone(), "strat")).toMatchObject({ status: 1, stderr: expect.stringContaining("start, test, ok") });
+  });
+});
+
+describe("from any state of node_modules", () => {
+  async function installed(): Promise<string> {
+    const folder = await clone();
+    run(folder, "start");
+    return folder;
+  }
+
+  test("a changed lock file is installed", async () => {
+    const folder = await installed();
+    writeFileSync(join(folder, "package-lock.json"), '{"changed":true}');
+    expect(run(folder, "start").status).toBe(7);
+    expect(npmRuns(folder)).toHaveLength(2);
+  });
+
+  test("a deleted package comes back", async () => {
+    const folder = await installed();
+    rmSync(join(folder, "node_modules/thing"), { recursive: true });
+    run(folder, "start");
+    expect(readFileSync(join(folder, "node_modules/thing/data"))).toHaveLength(1000);
+  });
+
+  test("a file that was cut off is whole again, although npm would take it for sound", async () => {
+    const folder = await installed();
+    truncateSync(join(folder, "node_modules/thing/data"), 10);
+    run(folder, "start");
+    expect(readFileSync(join(folder, "node_modules/thing/data"))).toHaveLength(1000);
+  });
+
+  test("a package that unpacked more into itself is no damage", async () => {
+    const folder = await installed();
+    writeFileSync(join(folder, "node_modules/thing/unpacked"), "on first use");
+    run(folder, "start");
+    expect(npmRuns(folder)).toHaveLength(1);
+  });
+
+  test("what an install that was killed left is thrown away first", async () => {
+    const folder = await clone();
+    writeFileSync(join(folder, "npm-wait"), "");
+    const broken = spawn("node", ["scripts/bootstrap.mjs", "start"], { ...command(folder), detached: true, stdio: "ignore" });
+    await until(() => existsSync(join(folder, "node_modules/thing/half")));
+    process.kill(-(broken.pid ?? 0), "SIGKILL");
+    await once(broken, "exit");
+    rmSync(join(folder, "npm-wait"));
+    expect(run(folder, "start").status).toBe(7);
+    expect(npmRuns(folder)).toEqual(["production", "production"]);
+    expect(existsSync(join(folder, "node_modules/thing/half"))).toBe(false);
+  });
+
+  test("packages that somebody installed by hand are checked by npm, and stay", async () => {
+    const folder = await clone();
+    spawnSync("node", ["npm-cli.js"], command(folder));
+    run(folder, "start");
+    expect(npmRuns(folder)).toEqual(["all", "all"]);
+    expect(existsSync(join(folder, "node_modules/development"))).toBe(true);
+  });
+
+  test("where Bun was installed without its scripts, its stub is repaired by its own installer", async () => {
+    const folder = await installed();
+    rmSync(join(folder, "node_modules/.bin/bun"));
+    writeFileSync(join(folder, "node_modules/.bin/bun"), "#!/bin/sh\nexit 1\n".padEnd(process.execPath.length), { mode: 0o755 });
+    mkdirSync(join(folder, "node_modules/bun/bin"), { recursive: true });
+    const repair = `require("node:fs").symlinkSync(${JSON.stringify(process.execPath)}, "bin/bun.exe")`;
+    writeFileSync(join(folder, "node_modules/bun/install.js"), repair);
+    expect(run(folder, "start").status).toBe(7);
+  });
+
+  test("where no Bun works, it says so and what to do", async () => {
+    const folder = await installed();
+    rmSync(join(folder, "node_modules/.bin/bun"));
+    writeFileSync(join(folder, "node_modules/.bin/bun"), "#!/bin/sh\nexit 1\n".padEnd(process.execPath.length), { mode: 0o755 });
+    const refusal = { status: 1, stdout: "", stderr: expect.stringMatching(/^Cannot run Bun on .*Remove node_modules/s) };
+    expect(run(folder, "start")).toMatchObject(refusal);
+  });
+});
+
+describe("two at once", () => {
+  test("install once, one after the other", async () => {
+    const folder = await clone();
+    const both = [1, 2, 3].map(() => spawn("node", ["scripts/bootstrap.mjs", "start"], { ...command(folder), stdio: "ignore" }));
+    const codes = await Promise.all(both.map(async (child) => (await once(child, "exit"))[0]));
+    expect(codes).toEqual([7, 7, 7]);
+    expect(npmRuns(folder)).toEqual(["production"]);
+    expect(readdirSync(join(folder, "node_modules")).filter((name) => name.startsWith(".installing"))).toEqual([]);
+  });
+});
+
+describe("signals", () => {
+  const service = `
+    let count = 0;
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {
+      console.log(signal, ++count);
+      if (count === 1) setTimeout(() => process.exit(0), 900);
+    });
+    setInterval(() => {}, 1000);
+    console.log("up", process.pid);`;
+
+  async function started(): Promise<{ pid: number; servicePid: number; said: () => string; ended: Promise<unknown[]> }> {
+    const folder = await clone();
+    writeFileSync(join(folder, "src/main.ts"), service);
+    const child = spawn("node", ["scripts/bootstrap.mjs", "start"], {
+      ...command(folder),
+      detached: true,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let said = "";
+    child.stdout.on("data", (data) => (said += String(data)));
+    const ended = once(child, "exit");
+    await until(() => said.startsWith("up"));
+    return { pid: child.pid ?? 0, servicePid: Number(said.split(" ")[1]), said: () => said, ended };
+  }
+
+  test("a Ctrl-C, which a terminal sends to all and npm once more, reaches the service once", async () => {
+    const { pid, said, ended } = await started();
+    process.kill(-pid, "SIGINT");
+    process.kill(pid, "SIGINT");
+    expect(await ended).toEqual([0, null]);
+    expect(said().split("\n").slice(1)).toEqual(["SIGINT 1", ""]);
+  });
+
+  test("a SIGTERM to it alone reaches the service", async () => {
+    const { pid, said, ended } = await started();
+    process.kill(pid, "SIGTERM");
+    expect(await ended).toEqual([0, null]);
+    expect(said()).toContain("SIGTERM 1");
+  });
+
+  test("kill -9 of it leaves no service behind", async () => {
+    const { pid, servicePid, ended } = await started();
+    expect(isRunning(servicePid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+    await ended;
+    await until(() => !isRunning(servicePid));
+  });
+});
+
+function isRunning(pid: number): boolean {
+  const found = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return found.status === 0 && !found.stdout.startsWith("Z");
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { readTally, tallyText } from "../../scripts/run-suite.ts";
+import { filesOf, suites } from "../../scripts/suites.ts";
+
+const testFolder = dirname(import.meta.dir);
+
+describe("every test file runs exactly once", () => {
+  test("each belongs to one suite, but for the tree test, which runs before", () => {
+    const files = suites.flatMap((suite) => filesOf(suite, testFolder));
+    const there = readdirSync(testFolder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));
+    expect(files.toSorted()).toEqual(
+      there
+        .filter((path) => path !== "tree.test.ts")
+        .map((path) => `./test/${path}`)
+        .toSorted(),
+    );
+  });
+
+  test("the budgets together are at most ten minutes, with one for the checks", () => {
+    expect(suites.reduce((sum, { budgetSeconds }) => sum + budgetSeconds, 60)).toBeLessThanOrEqual(600);
+  });
+});
+
+describe("the counts are those of Bun's summary", () => {
+  test("passed, failed with errors between tests, skipped with those to be done", () => {
+    const said = "...\n(fail) 3 pass\n\n 32 pass\n 1 skip\n 2 todo\n 3 fail\n 1 error\n 1 expect() calls\nRan 37 tests";
+    expect(readTally(said)).toEqual({ passed: 32, failed: 3, skipped: 3 });
+  });
+
+  test("an earlier line that looks like a summary is none", () => {
+    expect(readTally(" 9 fail\n 8 pass\n...\n 5 pass\n 0 fail\nRan 5 tests")).toEqual({ passed: 5, failed: 0, skipped: 0 });
+  });
+
+  test("a process that died counted nothing", () => {
+    expect(readTally("...")).toEqual({ passed: 0, failed: 0, skipped: 0 });
+  });
+});
+
+describe("the last line", () => {
+  test("names what was skipped only when something was", () => {
+    expect(tallyText({ passed: 3, failed: 0, skipped: 0 })).toBe("3 passed, 0 failed");
+    expect(tallyText({ passed: 3, failed: 1, skipped: 2 })).toBe("3 passed, 1 failed, 2 skipped");
+  });
+});
