@@ -90,16 +90,13 @@ export class EmbeddedCounters implements Counters {
     return unknown;
   }
 
-  /** Once in a while the windows of keys that are no longer used are dropped; those in use tidy themselves. */
+  /** Windows of keys that are no longer used are dropped, a minute late in case that the clock is set back. */
   #tidyLogs(): void {
     if (this.#clock.monotonic() < this.#tidiedAt + rateWindowMs) return;
     this.#tidiedAt = this.#clock.monotonic();
-    const now = this.#clock.now();
+    const idleSince = this.#clock.now() - 2 * rateWindowMs;
     for (const { logs } of this.workspaces.values()) {
-      for (const [key, log] of logs) {
-        log.advance(now);
-        if (log.count === 0) logs.delete(key);
-      }
+      for (const [key, { newest }] of logs) if (newest < idleSince) logs.delete(key);
     }
   }
 }

@@ -53,8 +53,9 @@ local function window(key, rpm)
   return format('|%.0f|%.0f', math.max(0, rpm - key.count), key.oldest + windowMs - clock)
 end
 
-local function replay(space, key, hold, fingerprint, rpm)
+local function replay(space, id, hold, fingerprint, rpm)
   if string.sub(hold, 1, #fingerprint + 1) ~= fingerprint .. '|' then return 'conflict' end
+  local key = space.keys[id] or openKey(space, id)
   local amount, booked, at = string.match(hold, '|(%d+)|[^|]+|([^|]+)|(%d+)|')
   return format('replay|%s|%s|%s|%.0f', at, booked, amount, space.balance - space.reserved) .. window(key, rpm)
 end
@@ -96,7 +97,7 @@ end
 local function decide(space, generation, id, fingerprint, rpm, amount, keyLimit, spaceLimit, refused, deadline)
   if not space.ready then return 'not_ready|workspace' end
   local hold = space.admitted[generation] or call('HGET', space.base .. ':r', generation)
-  if hold then return replay(space, space.keys[id] or openKey(space, id), hold, fingerprint, rpm) end
+  if hold then return replay(space, id, hold, fingerprint, rpm) end
   local resolved = call('GET', space.base .. ':t:' .. generation)
   if resolved then return 'already_resolved|' .. resolved end
   if deadline and clock > deadline then return 'late' end

@@ -7,8 +7,7 @@ export function baseName(workspace: WorkspaceId): string {
   return `{${workspace}}`;
 }
 
-/** @param clustered whether the workspaces of a call must share a slot */
+/** @param clustered whether the workspaces of a call must share a slot. @returns the workspaces of each call; no empty call */
 export function callsFor(workspaces: Iterable<WorkspaceId>, clustered: boolean): WorkspaceId[][] {
-  if (!clustered) return [[...workspaces]];
-  return [...Map.groupBy(workspaces, clusterSlot).values()];
+  return [...Map.groupBy(workspaces, (workspace) => (clustered ? clusterSlot(workspace) : 0)).values()];
 }

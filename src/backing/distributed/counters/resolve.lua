@@ -44,17 +44,18 @@ local function forgetMonthsBefore(space, oldest)
 end
 
 local function pushAccount(space)
-  local balance, sequence, fields = take(), take(), {}
+  local balance, sequence, fields, keepFrom = take(), take(), {}, ''
   if tonumber(sequence) > version(space, 'seq') then fields = { 'bal', balance, 'seq', sequence } end
   for _ = 1, tonumber(take()) do
     local month, spent, oldest = take(), take(), take()
     local known = version(space, 'wq:' .. month)
-    if known < 0 then forgetMonthsBefore(space, oldest) end
+    if known < 0 and oldest > keepFrom then keepFrom = oldest end
     if tonumber(sequence) > known then
       for _, word in ipairs({ 'ws:' .. month, spent, 'wq:' .. month, sequence }) do fields[#fields + 1] = word end
     end
   end
   callWithAll('HSET', space.account, fields)
+  if keepFrom ~= '' then forgetMonthsBefore(space, keepFrom) end
 end
 
 local function pushKeyMonth(space)

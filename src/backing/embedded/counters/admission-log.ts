@@ -15,12 +15,17 @@ export class AdmissionLog {
     return this.#times.slice(this.#first);
   }
 
+  /** 0 when there is none. */
+  get newest(): number {
+    return this.#times.at(-1) ?? 0;
+  }
+
   /**
    * Forgets what has left the window. Returns the time that an admission now would be logged with: never before the newest
    * one, so that a clock that was set back frees no place.
    */
   advance(clockMs: number): number {
-    const nowMs = Math.max(clockMs, this.#times.at(-1) ?? 0);
+    const nowMs = Math.max(clockMs, this.newest);
     while (this.count > 0 && this.#oldest() <= nowMs - rateWindowMs) this.#first++;
     if (this.#first > this.#times.length / 2) {
       this.#times = this.#times.slice(this.#first);

@@ -9,12 +9,14 @@ export function pushAccount(space: WorkspaceCounters, { balance, sequence, month
     space.balance = countableBalance(balance);
     space.sequence = sequence;
   }
+  let keepFrom: Month = "";
   for (const { month, spent } of months) {
     const totals = monthTotals(space.months, month);
-    const isNew = totals.spent === null;
+    const oldest = monthOf(monthBounds(month).startMs - 1);
+    if (totals.spent === null && oldest > keepFrom) keepFrom = oldest;
     pushSpent(totals, spent, sequence);
-    if (isNew) forgetMonthsBefore(space, monthOf(monthBounds(month).startMs - 1));
   }
+  if (keepFrom !== "") forgetMonthsBefore(space, keepFrom);
 }
 
 export function pushKeyMonth(space: WorkspaceCounters, { key, month, spent, version }: KeyMonthPush): void {

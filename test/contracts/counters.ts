@@ -1,0 +1,28 @@
+/** What both forms of the counters must do: every promise of src/backing/counters.ts, on a clock that the tests move. */
+import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
+import { countersStartMs, type CountersHarness } from "../support/counters/harness.ts";
+import { describeDecisions } from "./counters/decisions.ts";
+import { describeReadiness } from "./counters/readiness.ts";
+import { describeResolution } from "./counters/resolution.ts";
+import { describeWindow } from "./counters/window.ts";
+
+/** @param open gives counters that nobody else uses; they are emptied before each test */
+export function describeCounters(name: string, open: () => Promise<CountersHarness>): void {
+  describe(name, () => {
+    let harness: CountersHarness | null = null;
+    const of = (): CountersHarness => {
+      if (harness === null) throw new Error("The counters are not open yet");
+      return harness;
+    };
+    beforeAll(async () => void (harness = await open()), 60_000);
+    beforeEach(async () => {
+      await of().advance(countersStartMs - of().now());
+      await of().wipe();
+    });
+    afterAll(() => of()[Symbol.asyncDispose]());
+    describeReadiness(of);
+    describeDecisions(of);
+    describeWindow(of);
+    describeResolution(of);
+  });
+}

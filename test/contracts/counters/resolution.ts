@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import { monthBounds } from "../../../src/kernel/clock.ts";
+import type { CountersHarness } from "../../support/counters/harness.ts";
+import { admit, admitAll, makeReady, newGeneration, pushAccount, pushKey, request, resolve, thisMonth } from "./words.ts";
+
+export function describeResolution(of: () => CountersHarness): void {
+  describe("resolution", () => {
+    test("frees a hold once, from credit and from both months", async () => {
+      await makeReady(of(), { balance: 10n });
+      const limits = { keyLimit: 10n, workspaceLimit: 10n };
+      await admit(of(), { ...limits, generation: "gen-a" });
+      expect(await resolve(of().counters, "gen-a", "settled")).toBe(10n);
+      expect(await resolve(of().counters, "gen-a", "settled")).toBe(0n);
+      expect(await admit(of(), limits)).toMatchObject({ outcome: "admitted", available: 0n });
+    });
+
+    test("refuses an admission that arrives after its end, whichever that was", async () => {
+      await makeReady(of());
+      for (const as of ["settled", "void", "expired", "unknown"] as const) {
+        const generation = newGeneration();
+        expect(await resolve(of().counters, generation, as)).toBe(0n);
+        expect(await admit(of(), { generation })).toEqual({ outcome: "already_resolved", as });
+      }
+      expect((await of().counters.read("w1", null)).account?.reserved).toBe(0n);
+    });
+
+    test("says how a generation was resolved first, for a minute from the last time", async () => {
+      await makeReady(of());
+      await admit(of(), { generation: "gen-b" });
+      await resolve(of().counters, "gen-b", "expired");
+      await of().advance(50_000);
+      await resolve(of().counters, "gen-b", "settled");
+      await of().advance(60_000);
+      expect(await admit(of(), { generation: "gen-b" })).toEqual({ outcome: "already_resolved", as: "expired" });
+      await of().advance(1);
+      expect(await admit(of(), { generation: "gen-b" })).toMatchObject({ outcome: "admitted" });
+    });
+
+    test("works on a workspace that is not ready", async () => {
+      expect(await resolve(of().counters, "gen-c", "void")).toBe(0n);
+      await makeReady(of());
+      expect(await admit(of(), { generation: "gen-c" })).toEqual({ outcome: "already_resolved", as: "void" });
+    });
+
+    test("releases over workspaces in the order of the batch", async () => {
+      await makeReady(of());
+      await makeReady(of(), { workspace: "w2" });
+      await admitAll(of(), [
+        request({ generation: "gen-d", amount: 1n }),
+        request({ generation: "gen-d", workspace: "w2", amount: 2n }),
+        request({ generation: "gen-e", amount: 3n }),
+      ]);
+      const named = [
+        ["w2", "gen-d"],
+        ["w1", "gen-e"],
+        ["w3", "gen-d"],
+        ["w1", "gen-d"],
+        ["w1", "gen-e"],
+      ] as const;
+      const batch = named.map(([workspace, generation]) => ({ workspace, generation, as: "settled" as const }));
+      expect(await of().counters.resolveMany({ resolve: batch, accounts: [], keyMonths: [] })).toEqual([2n, 3n, 0n, 1n, 0n]);
+    });
+
+    test("takes over newer values of the ledger, and no older ones, however often they are pushed", async () => {
+      await makeReady(of(), { balance: 100n, sequence: 5n, spent: 50n, keySpent: 50n });
+      await pushAccount(of().counters, { balance: 90n, sequence: 7n, spent: 60n });
+      await pushAccount(of().counters, { balance: 95n, sequence: 6n, spent: 55n });
+      await pushAccount(of().counters, { balance: 90n, sequence: 7n, spent: 60n });
+      await pushKey(of().counters, { spent: 60n, version: 3n });
+      await pushKey(of().counters, { spent: 55n, version: 2n });
+      const { account, keySpent } = await of().counters.read("w1", "k1");
+      expect(account).toEqual({ balance: 90n, reserved: 0n, available: 90n, sequence: 7n });
+      expect(keySpent).toBe(60n);
+      expect(await admit(of(), { workspaceLimit: 69n })).toMatchObject({ headroom: 9n });
+    });
+
+    test("fences each month by itself", async () => {
+      await makeReady(of(), { balance: 100n, sequence: 5n });
+      await pushAccount(of().counters, { balance: 100n, sequence: 5n, month: "2026-10", spent: 7n });
+      await pushAccount(of().counters, { balance: 100n, sequence: 5n, month: thisMonth, spent: 999n });
+      const { totals } = await of().dump("w1");
+      expect(totals[":2026-10"]).toEqual({ spent: "7", version: "5", held: "0" });
+      expect(totals[`:${thisMonth}`]).toEqual({ spent: "0", version: "5", held: "0" });
+    });
+
+    test("books a late end to the month of its admission", async () => {
+      await makeReady(of());
+      await admit(of(), { generation: "gen-f" });
+      await of().advance(monthBounds(thisMonth).endMs - of().now());
+      await pushAccount(of().counters, { balance: 1_000n, sequence: 1n, month: "2026-12" });
+      await pushKey(of().counters, { month: "2026-12" });
+      await admit(of(), { generation: "gen-g", amount: 3n });
+      expect(await resolve(of().counters, "gen-f")).toBe(10n);
+      const { totals } = await of().dump("w1");
+      expect([totals[`:${thisMonth}`]?.held, totals[`k1:${thisMonth}`]?.held]).toEqual(["0", "0"]);
+      expect([totals[":2026-12"]?.held, totals["k1:2026-12"]?.held]).toEqual(["3", "3"]);
+    });
+
+    test("forgets months before the last one when a new month begins, but not their open holds", async () => {
+      await makeReady(of());
+      await admit(of(), { generation: "gen-h" });
+      await pushKey(of().counters, { key: "k2" });
+      await pushAccount(of().counters, { balance: 1_000n, sequence: 2n, month: "2026-12" });
+      await pushKey(of().counters, { key: "k2", month: "2026-12" });
+      expect(Object.keys((await of().dump("w1")).totals)).toHaveLength(5);
+      await pushAccount(of().counters, { balance: 1_000n, sequence: 3n, month: "2027-01" });
+      const { totals } = await of().dump("w1");
+      const open = { spent: null, version: "-1", held: "10" };
+      const known = { spent: "0", held: "0" };
+      expect(totals).toMatchObject({ ":2026-11": open, "k1:2026-11": open, ":2026-12": known, ":2027-01": known });
+      expect(Object.keys(totals).toSorted()).toEqual([":2026-11", ":2026-12", ":2027-01", "k1:2026-11", "k2:2026-12"]);
+      expect(await resolve(of().counters, "gen-h")).toBe(10n);
+    });
+
+    test("names holds whose deadline has passed, the oldest first, at most as many as asked for", async () => {
+      await makeReady(of());
+      await admit(of(), { generation: "gen-2nd" });
+      await of().advance(1_000);
+      await admitAll(of(), [request({ generation: "gen-4th" }), request({ generation: "gen-3rd" })]);
+      await of().advance(1_198_999);
+      expect(await of().counters.overdue("w1", 10)).toEqual([]);
+      await of().advance(1);
+      expect(await of().counters.overdue("w1", 10)).toMatchObject([{ generation: "gen-2nd", deadline: of().now() }]);
+      await of().advance(1_000);
+      const named = (await of().counters.overdue("w1", 2)).map(({ generation }) => generation);
+      expect(named).toEqual(["gen-2nd", "gen-3rd"]);
+      await resolve(of().counters, "gen-2nd", "expired");
+      expect((await of().counters.overdue("w1", 10)).map(({ generation }) => generation)).toEqual(["gen-3rd", "gen-4th"]);
+      expect(await of().counters.overdue("w2", 10)).toEqual([]);
+    });
+
+    test("tells balance, holds and what a key spent in the month of the store's clock", async () => {
+      await makeReady(of(), { balance: 100n, sequence: 4n, keySpent: 25n });
+      await admit(of());
+      const account = { balance: 100n, reserved: 10n, available: 90n, sequence: 4n };
+      expect(await of().counters.read("w1", "k1")).toEqual({ now: of().now(), account, keySpent: 25n });
+      expect(await of().counters.read("w1", null)).toEqual({ now: of().now(), account, keySpent: null });
+      expect(await of().counters.read("w1", "k2")).toEqual({ now: of().now(), account, keySpent: null });
+      await of().advance(monthBounds(thisMonth).endMs - of().now());
+      expect(await of().counters.read("w1", "k1")).toEqual({ now: of().now(), account, keySpent: null });
+    });
+  });
+}

@@ -1,0 +1,83 @@
+/** Random things that happen to counters. Few ids and small numbers, so that they meet. */
+import fc from "fast-check";
+import type { Resolution } from "../../../src/backing/counters.ts";
+import { countedWorkspaces } from "./harness.ts";
+
+const workspace = fc.constantFrom(...countedWorkspaces);
+const key = fc.constantFrom<string[]>("k1", "k2");
+const generation = fc.integer({ min: 1, max: 14 }).map((number) => `gen-${number}`);
+const amount = fc.constantFrom<bigint[]>(0n, 1n, 5n, 10n, 50n);
+const balance = fc.constantFrom<bigint[]>(-3n, 0n, 1n, 20n, 100n, 100n, 1_000n, 1_000n);
+const limit = fc.option(fc.constantFrom(1n, 10n, 40n, 100n), { freq: 2 });
+const version = fc.bigInt(0n, 12n);
+const month = fc.constantFrom<string[]>("2026-10", "2026-11", "2026-12", "2027-01");
+const months = fc.uniqueArray(fc.record({ month, spent: amount }), { selector: (total) => total.month, maxLength: 3 });
+
+const request = fc.record({
+  generation,
+  workspace,
+  key,
+  fingerprint: fc.oneof({ weight: 9, arbitrary: fc.constant("f00d") }, { weight: 1, arbitrary: fc.constantFrom("f00", "beef") }),
+  requestsPerMinute: fc.constantFrom(1, 2, 3, 5, 60),
+  amount,
+  keyLimit: limit,
+  workspaceLimit: limit,
+  modelRefusal: fc.option(fc.constant("no_price"), { freq: 9 }).map((refusal) => (refusal === null ? "no_price" : null)),
+  /** Relative to the store's clock when it is sent. */
+  deadlineIn: fc.constantFrom(null, null, null, null, 0, 2_000, -1),
+});
+
+const admit = fc.record({
+  kind: fc.constant("admit" as const),
+  requests: fc.array(request, { minLength: 1, maxLength: 4 }),
+  /** Whether the sender knows the month. */
+  inMonth: fc.integer({ min: 0, max: 19 }).map((chance) => chance > 0),
+});
+
+const resolutions: Resolution[] = ["settled", "void", "expired", "unknown"];
+const resolve = fc.record({
+  kind: fc.constant("resolve" as const),
+  resolve: fc.array(fc.record({ workspace, generation, as: fc.constantFrom(...resolutions) }), { maxLength: 3 }),
+  accounts: fc.array(fc.record({ workspace, balance, sequence: version, months }), { maxLength: 2 }),
+  keyMonths: fc.array(fc.record({ workspace, key, month, spent: amount, version }), { maxLength: 3 }),
+});
+
+/** What a worker does when a workspace is not ready: the store's holds and some that a front reports, read ledger, load. */
+const load = fc.record({
+  kind: fc.constant("load" as const),
+  account: fc.record({ workspace, balance, sequence: version, months }),
+  /** Whether the holds that the store still has are given back; what has ended in the ledger is not. */
+  keepsHolds: fc.boolean(),
+  reported: fc.array(fc.record({ generation, key, amount }), { maxLength: 2 }),
+  windows: fc.array(fc.record({ key, agesMs: fc.array(fc.constantFrom(0, 1, 30_000, 59_999, 60_000), { maxLength: 4 }) }), {
+    maxLength: 2,
+  }),
+});
+
+/** The same for all workspaces and keys at once, in the present month: most runs need something to work with. */
+const prepare = fc.record({ kind: fc.constant("prepare" as const), balance });
+
+const advance = fc.record({
+  kind: fc.constant("advance" as const),
+  ms: fc.constantFrom(0, 1, 999, 1_000, 30_000, 59_999, 60_000, 60_001, 1_200_000),
+});
+
+/** At most once in a run: tombstones and times that ended are gone at different moments in the two stores. */
+const setBack = fc.record({ kind: fc.constant("set back" as const), ms: fc.constantFrom(1, 1_000, 5_000) });
+const toMonthEdge = fc.record({ kind: fc.constant("to month edge" as const), ms: fc.constantFrom(-1, 0) });
+const loss = fc.record({ kind: fc.constantFrom("wipe" as const, "restart" as const) });
+const look = fc.record({ kind: fc.constant("look" as const), workspace, key: fc.option(key) });
+
+export const command = fc.oneof(
+  { weight: 24, arbitrary: admit },
+  { weight: 8, arbitrary: resolve },
+  { weight: 8, arbitrary: prepare },
+  { weight: 3, arbitrary: load },
+  { weight: 6, arbitrary: advance },
+  { weight: 1, arbitrary: setBack },
+  { weight: 1, arbitrary: toMonthEdge },
+  { weight: 1, arbitrary: loss },
+  { weight: 2, arbitrary: look },
+);
+
+export type Command = typeof command extends fc.Arbitrary<infer One> ? One : never;

@@ -1,0 +1,47 @@
+/** Counters whose store's clock a test moves, with a look inside: what both forms must agree on. */
+import type { Counters } from "../../../src/backing/counters.ts";
+import { rateWindowMs } from "../../../src/limits/constants.ts";
+
+/** Where a test's time begins: in the middle of a month. */
+export const countersStartMs = Date.UTC(2026, 10, 20, 12);
+
+/** The workspaces that tests speak of. */
+export const countedWorkspaces = ["w1", "w2", "w3"] as const;
+
+/** What is known of a workspace, in one form for both. What is zero or unknown is left out. */
+export interface Dump {
+  ready: boolean;
+  /** Balance, its sequence, and the sum of holds. */
+  account: { balance: string; sequence: string; reserved: string };
+  /** By month, and by key and month. */
+  totals: Record<string, { spent: string | null; version: string; held: string }>;
+  /** By key: the times that still count. */
+  windows: Record<string, number[]>;
+  /** By generation, as fingerprint|amount|key|month|admitted at|deadline. */
+  holds: Record<string, string>;
+  /** By generation: when the sweeper looks at it. */
+  deadlines: Record<string, number>;
+}
+
+export interface CountersHarness extends AsyncDisposable {
+  readonly counters: Counters;
+  now(): number;
+  /** Moves the store's clock, back where `ms` is negative. */
+  advance(ms: number): Promise<void>;
+  /** The store loses everything. */
+  wipe(): Promise<void>;
+  /** The store starts anew with what it had. */
+  restart(): Promise<void>;
+  dump(workspace: string): Promise<Dump>;
+}
+
+/** Expired times may still be there or not: they do not count. */
+export function countedTimes(windows: Iterable<[key: string, times: readonly number[]]>, clockMs: number): Dump["windows"] {
+  const counted: Dump["windows"] = {};
+  for (const [key, times] of windows) {
+    const cut = Math.max(clockMs, times.at(-1) ?? 0) - rateWindowMs;
+    const left = times.filter((time) => time > cut);
+    if (left.length > 0) counted[key] = left;
+  }
+  return counted;
+}

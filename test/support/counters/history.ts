@@ -1,0 +1,186 @@
+/** Plays commands to counters and to the naive ones, and holds every reply and every state to the invariants. */
+import { expect } from "bun:test";
+import type { AdmitReply, AdmitRequest, Hold, WorkspaceLoad } from "../../../src/backing/counters.ts";
+import { monthBounds, monthOf } from "../../../src/kernel/clock.ts";
+import type { Command } from "./commands.ts";
+import { countedWorkspaces, countersStartMs, type CountersHarness, type Dump } from "./harness.ts";
+import { NaiveCounters } from "./naive.ts";
+
+type Admit = Command & { kind: "admit" };
+
+export class History {
+  readonly #stores: CountersHarness[];
+  readonly #naive = new NaiveCounters();
+  /** When requests of a key were admitted, in true time: that of the clock, but that setting it back takes none. */
+  readonly #admitted = new Map<string, number[]>();
+  #trueTime = 0;
+  #wasSetBack = false;
+
+  /** @param stores any number of forms of the counters; what one answers all must answer */
+  constructor(stores: CountersHarness[]) {
+    this.#stores = stores;
+  }
+
+  async begin(): Promise<void> {
+    for (const store of this.#stores) {
+      await store.advance(countersStartMs - store.now());
+      await store.wipe();
+    }
+  }
+
+  async play(command: Command): Promise<void> {
+    switch (command.kind) {
+      case "admit":
+        return this.#admit(command);
+      case "resolve":
+        return this.#resolve(command);
+      case "load":
+        return this.#load(command);
+      case "prepare":
+        return this.#prepare(command.balance);
+      case "advance":
+        return this.#advance(command.ms);
+      case "set back":
+        if (!this.#wasSetBack) await this.#advance(-command.ms);
+        this.#wasSetBack = true;
+        return;
+      case "to month edge":
+        return this.#advance(Math.max(0, monthBounds(monthOf(this.#now)).endMs + command.ms - this.#now));
+      case "wipe":
+        this.#admitted.clear();
+        this.#naive.wipe();
+        return this.#all((store) => store.wipe());
+      case "restart":
+        this.#naive.restart();
+        return this.#all((store) => store.restart());
+      case "look":
+        return this.#look(command);
+    }
+  }
+
+  /** All stores hold the same, and what they count in advance is the sum of what they hold. */
+  async end(): Promise<void> {
+    for (const workspace of countedWorkspaces) {
+      const [first, ...others] = await Promise.all(this.#stores.map((store) => store.dump(workspace)));
+      if (!first) return;
+      for (const other of others) expect(other).toEqual(first);
+      expectConserved(first);
+      expect(first.account.reserved).toBe(String(this.#naive.space(workspace).held()));
+    }
+  }
+
+  get #now(): number {
+    return this.#stores[0]?.now() ?? 0;
+  }
+
+  async #all(act: (store: CountersHarness) => Promise<void>): Promise<void> {
+    await Promise.all(this.#stores.map(act));
+  }
+
+  #advance(ms: number): Promise<void> {
+    this.#trueTime += Math.max(0, ms);
+    return this.#all((store) => store.advance(ms));
+  }
+
+  async #admit({ requests, inMonth }: Admit): Promise<void> {
+    const now = this.#now;
+    const month = inMonth ? monthOf(now) : "2026-09";
+    const batch = requests.map(({ deadlineIn, ...request }) => ({
+      ...request,
+      deadline: deadlineIn === null ? null : now + deadlineIn,
+    }));
+    const expected = batch.map((request) => this.#naive.admit(request, { now, month }));
+    const isRefused = expected.every((reply) => reply.outcome !== "admitted" || reply.replay);
+    for (const store of this.#stores) {
+      const before = isRefused ? await dumpAll(store) : null;
+      expect(await store.counters.admitMany({ month, requests: batch })).toEqual({ now, replies: expected });
+      if (before) expect(await dumpAll(store)).toEqual(before);
+    }
+    for (const [index, reply] of expected.entries()) this.#checkReply(batch[index], reply);
+  }
+
+  /** Credit is never below zero after an admission, and no minute has more admissions than its limit. */
+  #checkReply(request: AdmitRequest | undefined, reply: AdmitReply): void {
+    if (!request || reply.outcome !== "admitted" || reply.replay) return;
+    expect(reply.available).toBeGreaterThanOrEqual(0n);
+    const name = `${request.workspace} ${request.key}`;
+    const times = [...(this.#admitted.get(name) ?? []), this.#trueTime];
+    this.#admitted.set(name, times);
+    expect(times.filter((time) => this.#trueTime < time + 60_000).length).toBeLessThanOrEqual(request.requestsPerMinute);
+  }
+
+  async #resolve({ resolve, accounts, keyMonths }: Command & { kind: "resolve" }): Promise<void> {
+    const now = this.#now;
+    const freed = resolve.map((one) => this.#naive.resolve(one, now));
+    for (const push of accounts) this.#naive.pushAccount(push);
+    for (const push of keyMonths) this.#naive.pushKeyMonth(push);
+    await this.#all(async ({ counters }) => expect(await counters.resolveMany({ resolve, accounts, keyMonths })).toEqual(freed));
+  }
+
+  async #load({ account, keepsHolds, reported, windows }: Command & { kind: "load" }): Promise<void> {
+    const now = this.#now;
+    const month = monthOf(now);
+    const known = keepsHolds ? this.#naive.space(account.workspace).holds : [];
+    const told = reported.map((one): Hold => ({
+      ...one,
+      fingerprint: "f00d",
+      month,
+      admittedAt: now,
+      deadline: now + 1_200_000,
+    }));
+    const load: WorkspaceLoad = {
+      account,
+      holds: [...known, ...told],
+      windows: windows.map(({ key, agesMs }) => ({ key, times: agesMs.map((age) => now - age) })),
+    };
+    this.#naive.load(load, now);
+    await this.#all(({ counters }) => counters.load(load));
+  }
+
+  async #prepare(balance: bigint): Promise<void> {
+    const month = monthOf(this.#now);
+    for (const workspace of countedWorkspaces) {
+      const account = { workspace, balance, sequence: 5n, months: [{ month, spent: 0n }] };
+      await this.play({ kind: "load", account, keepsHolds: true, reported: [], windows: [] });
+      const keyMonths = ["k1", "k2"].map((key) => ({ workspace, key, month, spent: 0n, version: 0n }));
+      await this.play({ kind: "resolve", resolve: [], accounts: [account], keyMonths });
+    }
+  }
+
+  async #look({ workspace, key }: Command & { kind: "look" }): Promise<void> {
+    const space = this.#naive.space(workspace);
+    const now = this.#now;
+    const { value: balance, version: sequence } = space.balance;
+    const account = space.ready ? { balance, reserved: space.held(), available: space.available, sequence } : null;
+    const keySpent = space.ready ? (space.keyMonths.get(`${key}:${monthOf(now)}`)?.value ?? null) : null;
+    const holds = space.holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
+    const overdue = holds.filter(({ deadline }) => deadline <= now).toSorted((a, b) => a.deadline - b.deadline);
+    await this.#all(async ({ counters }) => {
+      expect(await counters.read(workspace, key)).toEqual({ now, account, keySpent });
+      expect(await counters.holds(workspace)).toEqual(holds);
+      expect(await counters.overdue(workspace, 3)).toEqual(overdue.slice(0, 3));
+    });
+  }
+}
+
+function dumpAll(store: CountersHarness): Promise<Dump[]> {
+  return Promise.all(countedWorkspaces.map((workspace) => store.dump(workspace)));
+}
+
+function expectConserved({ account, totals, holds, deadlines }: Dump): void {
+  const sums = new Map<string, bigint>();
+  const add = (name: string, amount: bigint) => sums.set(name, (sums.get(name) ?? 0n) + amount);
+  for (const [generation, record] of Object.entries(holds)) {
+    const [, amount = "0", key, month, , deadline] = record.split("|");
+    for (const name of ["reserved", `:${month}`, `${key}:${month}`]) add(name, BigInt(amount));
+    expect(deadlines[generation]).toBe(Number(deadline));
+  }
+  expect(Object.keys(deadlines).length).toBe(Object.keys(holds).length);
+  expect(account.reserved).toBe(String(sums.get("reserved") ?? 0n));
+  for (const [name, { held }] of Object.entries(totals)) {
+    expect(held).toBe(String(sums.get(name) ?? 0n));
+    sums.delete(name);
+  }
+  sums.delete("reserved");
+  for (const [name, sum] of sums) expect([name, sum]).toEqual([name, 0n]);
+}

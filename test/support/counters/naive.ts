@@ -1,0 +1,198 @@
+/**
+ * Counters as the specification words them, with nothing counted in advance: lists of holds and of times, summed up and
+ * searched whenever something is decided. Slow and plain on purpose; the two real forms must agree with it.
+ */
+import type {
+  AccountPush,
+  AdmitReply,
+  AdmitRequest,
+  Hold,
+  KeyMonthPush,
+  RateWindow,
+  Resolution,
+  Resolve,
+  WorkspaceLoad,
+} from "../../../src/backing/counters.ts";
+import { monthOf } from "../../../src/kernel/clock.ts";
+
+interface Versioned {
+  value: bigint;
+  version: bigint;
+}
+
+class NaiveWorkspace {
+  ready = false;
+  balance: Versioned = { value: 0n, version: -1n };
+  months = new Map<string, Versioned>();
+  keyMonths = new Map<string, Versioned>();
+  holds: Hold[] = [];
+  times = new Map<string, number[]>();
+  tombstones: { generation: string; as: Resolution; until: number }[] = [];
+
+  held(of: Partial<Pick<Hold, "key" | "month">> = {}): bigint {
+    const counted = this.holds.filter((hold) => (of.key ?? hold.key) === hold.key && (of.month ?? hold.month) === hold.month);
+    return counted.reduce((sum, { amount }) => sum + amount, 0n);
+  }
+
+  get available(): bigint {
+    return this.balance.value - this.held();
+  }
+
+  /** The times that count at `now`; the others are gone for good. */
+  counted(key: string, now: number): { times: number[]; at: number } {
+    const all = this.times.get(key) ?? [];
+    const at = Math.max(now, ...all);
+    const times = all.filter((time) => at < time + 60_000);
+    this.times.set(key, times);
+    return { times, at };
+  }
+}
+
+export class NaiveCounters {
+  #spaces = new Map<string, NaiveWorkspace>();
+
+  space(workspace: string): NaiveWorkspace {
+    const space = this.#spaces.get(workspace) ?? new NaiveWorkspace();
+    this.#spaces.set(workspace, space);
+    return space;
+  }
+
+  wipe(): void {
+    this.#spaces.clear();
+  }
+
+  restart(): void {
+    for (const space of this.#spaces.values()) space.ready = false;
+  }
+
+  admit(request: AdmitRequest, { now, month }: { now: number; month: string }): AdmitReply {
+    this.#endTombstones(now);
+    const space = this.space(request.workspace);
+    if (!space.ready) return { outcome: "not_ready", what: "workspace" };
+    const hold = space.holds.find(({ generation }) => generation === request.generation);
+    if (hold) return this.#replay(space, hold, { request, now });
+    const resolved = space.tombstones.find(({ generation }) => generation === request.generation);
+    if (resolved) return { outcome: "already_resolved", as: resolved.as };
+    if (request.deadline !== null && now > request.deadline) return { outcome: "late" };
+    if (monthOf(now) !== month) return { outcome: "wrong_month", now };
+    const { times, at } = space.counted(request.key, now);
+    const window = windowOf(times, { request, now });
+    if (times.length >= request.requestsPerMinute) return { outcome: "rate_limited", retryAfterMs: window.resetMs, window };
+    if (request.modelRefusal !== null) return { outcome: "model_refused", reason: request.modelRefusal, window };
+    const refusal = refuseMoney(space, request, month);
+    if (refusal) return refusal.outcome === "not_ready" ? refusal : { ...refusal, window };
+    const { generation, fingerprint, amount, key } = request;
+    space.holds.push({ generation, fingerprint, amount, key, month, admittedAt: at, deadline: at + 1_200_000 });
+    space.times.set(key, [...times, at]);
+    const told = { outcome: "admitted", at, month, amount, available: space.available, replay: false } as const;
+    return { ...told, window: windowOf([...times, at], { request, now }) };
+  }
+
+  resolve({ workspace, generation, as }: Resolve, now: number): bigint {
+    this.#endTombstones(now);
+    const space = this.space(workspace);
+    const freed = space.holds.filter((hold) => hold.generation === generation);
+    space.holds = space.holds.filter((hold) => hold.generation !== generation);
+    const earlier = space.tombstones.find((tombstone) => tombstone.generation === generation);
+    space.tombstones = space.tombstones.filter((tombstone) => tombstone !== earlier);
+    space.tombstones.push({ generation, as: earlier?.as ?? as, until: now + 60_000 });
+    return freed[0]?.amount ?? 0n;
+  }
+
+  pushAccount({ workspace, balance, sequence, months }: AccountPush): void {
+    const space = this.space(workspace);
+    space.balance = newest(space.balance, { value: balance, version: sequence });
+    const begun = months.map(({ month }) => month).filter((month) => !space.months.has(month));
+    for (const { month, spent } of months) {
+      space.months.set(month, newest(space.months.get(month), { value: spent, version: sequence }));
+    }
+    for (const month of begun) forgetBefore(space, month);
+  }
+
+  pushKeyMonth({ workspace, key, month, spent, version }: KeyMonthPush): void {
+    const { keyMonths } = this.space(workspace);
+    keyMonths.set(`${key}:${month}`, newest(keyMonths.get(`${key}:${month}`), { value: spent, version }));
+  }
+
+  load({ account, holds, windows }: WorkspaceLoad, now: number): void {
+    this.#endTombstones(now);
+    const space = this.space(account.workspace);
+    if (space.ready) return;
+    space.ready = true;
+    space.balance = newest({ value: account.balance, version: account.sequence }, space.balance);
+    const months = account.months.map(({ month, spent }) => {
+      const told = { value: spent, version: account.sequence };
+      return [month, newest(told, space.months.get(month))] as const;
+    });
+    space.months = new Map(months);
+    space.keyMonths.clear();
+    const open = holds.filter(({ generation }) => !space.tombstones.some((tombstone) => tombstone.generation === generation));
+    space.holds = open.filter((hold, index) => open.findIndex(({ generation }) => generation === hold.generation) === index);
+    for (const { key, times } of windows) {
+      const missing = times.filter((time) => time > now - 60_000);
+      const known = space.times.get(key) ?? [];
+      for (const time of known) if (missing.includes(time)) missing.splice(missing.indexOf(time), 1);
+      space.times.set(
+        key,
+        [...known, ...missing].toSorted((a, b) => a - b),
+      );
+    }
+  }
+
+  #replay(space: NaiveWorkspace, hold: Hold, { request, now }: { request: AdmitRequest; now: number }): AdmitReply {
+    if (hold.fingerprint !== request.fingerprint) return { outcome: "conflict" };
+    const window = windowOf(space.counted(request.key, now).times, { request, now });
+    const { admittedAt: at, month, amount } = hold;
+    return { outcome: "admitted", at, month, amount, available: space.available, window, replay: true };
+  }
+
+  #endTombstones(now: number): void {
+    for (const space of this.#spaces.values()) space.tombstones = space.tombstones.filter(({ until }) => until >= now);
+  }
+}
+
+type MoneyRefusal =
+  | { outcome: "not_ready"; what: "month" | "key" }
+  | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
+  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint };
+
+function refuseMoney(space: NaiveWorkspace, request: AdmitRequest, month: string): MoneyRefusal | null {
+  const { key, amount, keyLimit, workspaceLimit } = request;
+  const spent = space.months.get(month);
+  if (!spent) return { outcome: "not_ready", what: "month" };
+  const keySpent = space.keyMonths.get(`${key}:${month}`);
+  if (!keySpent) return { outcome: "not_ready", what: "key" };
+  const { available } = space;
+  if (available < amount || space.balance.value <= 0n) {
+    return { outcome: "insufficient_credit", available, balance: space.balance.value };
+  }
+  const keyUsed = keySpent.value + space.held({ key, month });
+  if (keyLimit !== null && keyUsed + amount > keyLimit) {
+    return { outcome: "key_spend_limit_exceeded", headroom: keyLimit > keyUsed ? keyLimit - keyUsed : 0n };
+  }
+  const used = spent.value + space.held({ month });
+  if (workspaceLimit !== null && used + amount > workspaceLimit) {
+    return { outcome: "account_spend_limit_exceeded", headroom: workspaceLimit > used ? workspaceLimit - used : 0n };
+  }
+  return null;
+}
+
+function windowOf(times: number[], { request, now }: { request: AdmitRequest; now: number }): RateWindow {
+  const oldest = Math.min(...times);
+  return {
+    remaining: Math.max(0, request.requestsPerMinute - times.length),
+    resetMs: times.length === 0 ? 0 : oldest + 60_000 - now,
+  };
+}
+
+/** Of equal versions the one that was there stays. */
+function newest(known: Versioned | undefined, told: Versioned | undefined): Versioned {
+  if (!known) return told ?? { value: 0n, version: -1n };
+  return told && told.version > known.version ? told : known;
+}
+
+function forgetBefore(space: NaiveWorkspace, month: string): void {
+  const oldest = monthOf(Date.parse(`${month}-01T00:00:00Z`) - 1);
+  for (const name of space.months.keys()) if (name < oldest) space.months.delete(name);
+  for (const name of space.keyMonths.keys()) if (name.slice(-7) < oldest) space.keyMonths.delete(name);
+}
