@@ -104,6 +104,7 @@ export const inputTokensPerMessage = 16;
 export const originTrustMs = 30_000;
 export const originsKnownMax = 1_000;
 export const upstreamErrorBytesMax = 64 * 1024;
+export const upstreamSmallAnswerBytesMax = 256 * 1024;
 export const upstreamEventCharactersMax = 4 * 1024 * 1024;
 /** After the last event: how long and how far a body may go on before its connection is given up. */
 export const streamTailMs = 1_000;
@@ -163,7 +164,7 @@ export const eventAgeMsMax = 7 * 86_400_000;
 export const eventDuplicateMs = 120_000;
 export const eventAckMs = 60_000;
 export const eventsUnacknowledgedMax = 20_000;
-export const eventPullMs = 5_000;
+export const eventPullMs = 2_000;
 export const eventRetryMs = 250;
 export const eventRetryMsMax = 5_000;
 /** A consumer whose acknowledged end did not move for this long, with events there, is made anew. */

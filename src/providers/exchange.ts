@@ -37,6 +37,7 @@ export class Exchange {
   readonly #deadline: MovingDeadline;
   #phase: "first byte" | "next byte" = "first byte";
   #firstByteBy = Infinity;
+  #response: Response | null = null;
   #reader: Reader | null = null;
   #failure: UpstreamFailure | null = null;
   #giveUp: ((failure: UpstreamFailure) => void) | null = null;
@@ -47,7 +48,6 @@ export class Exchange {
     this.#endsAt = startedAt + clocks.streamMs;
     this.signal = this.#controller.signal;
     this.#deadline = new MovingDeadline(clock, () => this.fail(this.#expiry()));
-    this.#deadline.move(this.#endsAt);
   }
 
   /** Why the exchange was ended from this side; null: it was not. */
@@ -79,20 +79,31 @@ export class Exchange {
     this.#waitUntil(this.#firstByteBy);
   }
 
-  answered(body: ReadableStream<Uint8Array> | null): void {
-    this.#reader = body?.getReader() ?? null;
+  /** The head of the answer is here; its body is due within the first-byte clock, or as long after as nobody asks for it. */
+  answered(response: Response): void {
+    this.#response = response;
     this.#waitUntil(Infinity);
   }
 
   /** The next bytes of the answer; null at its end. @throws UpstreamFailure */
   async read(): Promise<Uint8Array | null> {
+    this.#reader ??= this.#response?.body?.getReader() ?? null;
     if (this.#reader === null) return null;
-    const now = this.#clock.monotonic();
-    this.#waitUntil(this.#phase === "first byte" ? this.#firstByteBy : now + this.#clocks.idleMs);
-    const { value } = await this.until(this.#reader.read());
+    const { value } = await this.#awaitBytes(this.#reader.read());
+    return value ?? null;
+  }
+
+  /** All of the answer at once, which costs less: for one that says itself that it is small. @throws UpstreamFailure */
+  async text(): Promise<string> {
+    return this.#response === null ? "" : this.#awaitBytes(this.#response.text());
+  }
+
+  async #awaitBytes<T>(bytes: Promise<T>): Promise<T> {
+    this.#waitUntil(this.#phase === "first byte" ? this.#firstByteBy : this.#clock.monotonic() + this.#clocks.idleMs);
+    const result = await this.until(bytes);
     this.#phase = "next byte";
     this.#waitUntil(Infinity);
-    return value ?? null;
+    return result;
   }
 
   /** Ends the exchange for this reason; what is being waited for rejects with it. The first reason stands. */

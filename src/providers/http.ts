@@ -73,17 +73,18 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const { path, headers, body } = format.encode(call);
   const url = new URL(provider.baseUrl + path);
   const keyed = keyHeaders(provider, format, context);
-  const unreachable = await exchange.until(transport.reach(url, context.clocks.connectMs));
+  const reaching = transport.reach(url, context.clocks.connectMs);
+  const unreachable = reaching && (await exchange.until(reaching));
   if (unreachable) throw unreachable;
   exchange.sending();
   const sent = { ...headersFor(call), ...headers, ...keyed };
   const response = await exchange.until(transport.post(url, { headers: sent, body, signal: exchange.signal }));
-  exchange.answered(response.body);
+  exchange.answered(response);
   if (response.status !== 200) throw await refusal(response.status, exchange, format);
   if (call.streamed && !isDocument(response)) {
     return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };
   }
-  const answer = await wholeAnswer(exchange, format);
+  const answer = await wholeAnswer(exchange, response.headers, format);
   if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
   return { kind: "whole", answer };
 }
@@ -115,8 +116,8 @@ function isDocument(response: Response): boolean {
   return /\b(json|html)\b/i.test(response.headers.get("content-type") ?? "");
 }
 
-async function wholeAnswer(exchange: Exchange, format: WireFormat): Promise<Answer> {
-  const text = await readWhole(exchange, upstreamAnswerBytesMax);
+async function wholeAnswer(exchange: Exchange, headers: Headers, format: WireFormat): Promise<Answer> {
+  const text = await readWhole(exchange, headers, upstreamAnswerBytesMax);
   exchange.finished();
   const body = parseJson(text);
   if (body === undefined)

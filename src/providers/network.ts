@@ -32,7 +32,7 @@ export class Network implements Transport {
     this.#dial = dialer;
   }
 
-  async reach(url: URL, connectMs: number): Promise<UpstreamFailure | null> {
+  reach(url: URL, connectMs: number): Promise<UpstreamFailure | null> | null {
     const aliveAt = this.#alive.get(url.origin) ?? -Infinity;
     if (this.#clock.monotonic() - aliveAt < originTrustMs) return null;
     const dialling = this.#dialling.get(url.origin) ?? this.#dialOnce(url, connectMs);

@@ -9,7 +9,7 @@ export interface PostInit {
 }
 
 export interface Transport {
-  /** Resolves when the provider can be reached, with what speaks against it or null; never rejects. */
-  reach(url: URL, connectMs: number): Promise<UpstreamFailure | null>;
+  /** null: it can be reached. A promise: that is being found out, and it tells what speaks against it, or null; it never rejects. */
+  reach(url: URL, connectMs: number): Promise<UpstreamFailure | null> | null;
   post(url: URL, init: PostInit): Promise<Response>;
 }

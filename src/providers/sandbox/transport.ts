@@ -10,7 +10,7 @@ import { errorBody, streamedCompletion, wholeCompletion } from "./wire.ts";
 
 export function sandboxOf(clock: Clock): Transport {
   return {
-    reach: async () => null,
+    reach: () => null,
     post: (_, init) => respond(init, clock),
   };
 }
