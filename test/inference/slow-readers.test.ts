@@ -1,0 +1,77 @@
+/** Clients that never read slow their provider down; they cost no memory. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { Fleet } from "../support/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
+import type { StubAnswer } from "../support/stub-answers.ts";
+import { chunk } from "../support/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+const clients = 100;
+const mebibyte = 1024 * 1024;
+
+describe(`${clients} clients that never read`, () => {
+  const stack = new AsyncDisposableStack();
+  let fleet: Fleet;
+  let stub: ProviderStub;
+  let written = 0;
+
+  /** Writes as fast as its socket takes, for ever. */
+  const endless: StubAnswer = async (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const event = `data: ${JSON.stringify(chunk({ content: "x".repeat(16_384) }))}\n\n`;
+    while (!response.destroyed) {
+      written += event.length;
+      if (!response.write(event)) await once(response, "drain");
+    }
+  };
+
+  beforeAll(async () => {
+    stub = stack.use(await startProviderStub());
+    const folder = stack.use(await temporaryFolder());
+    const catalogDir = await writeStubCatalog(folder.path, { url: stub.url });
+    fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
+    await fleet.runnable("stub/model");
+    stub.answer(endless);
+  }, 60_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  function openAndNeverRead(key: string): Socket {
+    const body = JSON.stringify({ model: "stub/model", stream: true, messages: [{ role: "user", content: "Go on" }] });
+    const head = `POST /gpt/v1/chat/completions HTTP/1.1\r\nHost: weir\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const socket = connect(fleet.gateways[0]?.port ?? 0, "127.0.0.1", () => socket.write(head + body));
+    socket.on("error", () => {});
+    return socket.pause();
+  }
+
+  const memory = (): number => {
+    const status = readFileSync(`/proc/${fleet.gateways[0]?.process.pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+  };
+
+  test.skipIf(process.platform !== "linux")(
+    "stop their provider, and the memory with it",
+    async () => {
+      const { keys } = await fleet.operator().customer({ credit: "100" });
+      const idle = memory();
+      const sockets = Array.from({ length: clients }, () => openAndNeverRead(keys[0]?.key ?? ""));
+      await stub.called(clients + 1);
+      let before = -1;
+      await until(async () => {
+        const stopped = written === before;
+        before = written;
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return stopped;
+      }, 40_000);
+      // What the kernel's socket buffers take is not ours; a stream of ours holds at most a read and a line.
+      expect(memory() - idle).toBeLessThan(clients * 2 * mebibyte);
+      for (const socket of sockets) socket.destroy();
+      await until(() => stub.calls.every(({ state }) => state !== "open"), 20_000);
+    },
+    60_000,
+  );
+});
