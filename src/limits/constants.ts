@@ -102,7 +102,6 @@ export const hiddenInputTokensWithTools = 1_024;
 export const inputTokensPerMessage = 16;
 /** A provider that answered within this time is taken to be reachable. */
 export const originTrustMs = 30_000;
-export const originsKnownMax = 1_000;
 export const upstreamErrorBytesMax = 64 * 1024;
 export const upstreamSmallAnswerBytesMax = 256 * 1024;
 export const upstreamEventCharactersMax = 4 * 1024 * 1024;
@@ -157,6 +156,8 @@ export const eventPublishMs = 5_000;
 /** What NATS takes in one message by default. */
 export const busPayloadBytesMax = 1024 * 1024;
 export const eventStreamBytesMax = 2 * 1024 * 1024 * 1024;
+/** Between finding that a stream is missing and making it. */
+export const eventStreamPauseMs = 500;
 /** Above this size, what was acknowledged is removed from the stream. */
 export const eventTrimBytes = 256 * 1024 * 1024;
 export const eventTrimMs = 10_000;

@@ -43,9 +43,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
   }
 
   async function startWorker(): Promise<OurProcess> {
-    const worker = stack.use(
-      new OurProcess({ arguments: [join(import.meta.dir, "answering-process.ts"), server.url], environment: {} }),
-    );
+    const worker = stack.use(new OurProcess({ arguments: ["test/support/answering-process.ts", server.url], environment: {} }));
     await worker.says("serving");
     return worker;
   }
@@ -225,8 +223,11 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     await bus.publish("settlements", "whole", question);
     await until(() => seen.includes("whole"));
     await deleteStream(server);
-    await until(async () => (await failureOf(bus.publish("settlements", "again", question))) === null);
-    await until(() => seen.includes("again"), 2 * recoveryMsMax);
+    // An event that meets the stream on its way out may be lost: who publishes it does so again until it is confirmed.
+    await until(async () => {
+      await failureOf(bus.publish("settlements", `again-${performance.now()}`, question));
+      return seen.some((id) => id.startsWith("again"));
+    }, recoveryMsMax + 1_000);
   }, 30_000);
 });
 

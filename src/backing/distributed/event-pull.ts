@@ -1,5 +1,5 @@
 /**
- * Pulls batches from a JetStream consumer: all that is there up to a number, or else the next event within five seconds. The
+ * Pulls batches from a JetStream consumer: all that is there up to a number, or else the next event within two seconds. The
  * server tells the end of each batch, so nothing is waited for but the first event (the client library's fetch cannot do this).
  */
 import { createInbox, nanos, type Msg } from "nats";

@@ -11,7 +11,7 @@ import {
 } from "@nats-io/jetstream";
 import type { ConsumerConfig, ConsumerInfo, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
 import { errors, nanos } from "nats";
-import { withDeadline, type Clock } from "../../kernel/clock.ts";
+import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import {
   busCallMs,
@@ -20,6 +20,7 @@ import {
   eventDuplicateMs,
   eventPublishMs,
   eventStreamBytesMax,
+  eventStreamPauseMs,
   eventTrimBytes,
   eventsUnacknowledgedMax,
 } from "../../limits/constants.ts";
@@ -46,8 +47,12 @@ export class EventStream {
   /** Makes what is missing. A consumer that is ahead of a stream that lost its end is made anew, too. */
   async ensure(): Promise<void> {
     const manager = await this.#manager();
-    const { stream, log } = this.#parts;
-    await orWhenMissing(manager.streams.info(stream), () => manager.streams.add(streamConfig(stream)));
+    const { stream, clock, log } = this.#parts;
+    await orWhenMissing(manager.streams.info(stream), async () => {
+      // Server 2.9 says that a stream is deleted before its folder is: what is written there at once can never be read.
+      await sleep(clock, eventStreamPauseMs);
+      return await manager.streams.add(streamConfig(stream));
+    });
     const found = await orWhenMissing(manager.consumers.info(stream, consumerName), () =>
       manager.consumers.add(stream, consumerConfig),
     );
