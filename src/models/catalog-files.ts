@@ -19,7 +19,7 @@ export interface CatalogFiles {
 
 /** @throws Error of the file system when providers.json or the folder `models` cannot be read */
 export async function readCatalogFiles(folder: string): Promise<CatalogFiles> {
-  const names = (await readdir(join(folder, "models"))).filter((name) => name.endsWith(".json")).sort();
+  const names = (await readdir(join(folder, "models"))).filter((name) => name.endsWith(".json")).toSorted();
   const providers = await readOne(folder, "providers.json");
   const models = await Promise.all(names.map((name) => readOne(folder, `models/${name}`)));
   const hash = createHash("sha256");
