@@ -1,0 +1,62 @@
+/** A worker of admission that answers as a test says, and a front's client that asks it. */
+import { AdmissionClient, type Caller, type Wanted } from "../../src/admission/client.ts";
+import { decodeAsks, encodeAnswers } from "../../src/admission/codec.ts";
+import type { AdmitAsk, Answer, Ask } from "../../src/admission/message.ts";
+import { recordOnBus } from "../../src/admission/record-on-bus.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { ManualClock } from "./clock.ts";
+import { FakeBus } from "./fake-bus.ts";
+import { hashOf, keyRecord } from "./key-records.ts";
+
+export const caller: Caller = { hash: hashOf("key"), record: recordOnBus(keyRecord()) };
+export const wanted: Wanted = { model: "sandbox/echo", inputTokens: 10, maxTokens: 20, tools: false };
+export const recordAnswer: Answer = { kind: "record", ageMs: 0, record: caller.record };
+
+export function admittedAnswer(fields: Partial<Answer & { kind: "admitted" }> = {}): Answer {
+  return {
+    kind: "admitted",
+    workspace: "ws-1",
+    key: "key-1",
+    at: 1_000,
+    month: "2026-11",
+    amount: "114000",
+    maxOutputTokens: 20,
+    window: { limit: 60, remaining: 59, resetMs: 60_000 },
+    ...fields,
+  };
+}
+
+export class ScriptedAdmission {
+  readonly clock = new ManualClock();
+  readonly bus = new FakeBus();
+  readonly asks: Ask[] = [];
+  /** Milliseconds of the counters' clock in each answer; null: they do not answer. */
+  now: number | null = 1_000_000;
+  admit: (ask: AdmitAsk) => Answer = () => admittedAnswer();
+  giveUp: () => Answer = () => ({ kind: "done" });
+  authenticate: () => Answer = () => recordAnswer;
+  other: (ask: Ask) => Answer = () => ({ kind: "done" });
+  readonly client: AdmissionClient;
+
+  constructor() {
+    void this.bus.serve("admission", (payload) => this.#answer(payload));
+    this.client = new AdmissionClient({ bus: this.bus, clock: this.clock, log: silentLog });
+  }
+
+  /** Of this kind, in order. */
+  asked<Kind extends Ask["kind"]>(kind: Kind): Extract<Ask, { kind: Kind }>[] {
+    return this.asks.filter((ask): ask is Extract<Ask, { kind: Kind }> => ask.kind === kind);
+  }
+
+  async #answer(payload: Uint8Array): Promise<Uint8Array> {
+    const { asks } = decodeAsks(payload);
+    this.asks.push(...asks);
+    return encodeAnswers({ now: this.now, answers: asks.map((ask) => this.#answerOne(ask)) });
+  }
+
+  #answerOne(ask: Ask): Answer {
+    if (ask.kind === "admit") return this.admit(ask);
+    if (ask.kind === "void") return this.giveUp();
+    return ask.kind === "authenticate" ? this.authenticate() : this.other(ask);
+  }
+}
