@@ -19,6 +19,9 @@ const budgetsMax = 3;
 /** For one test; Bun's own 5 s is short for a test of several processes on a busy machine. */
 const testMsMax = 30_000;
 
+/** Characters shown of what the tests of a failed suite printed. */
+const printedMax = 20_000;
+
 let running: ChildProcess | null = null;
 
 /** Shows progress and failures while it runs; ends with a line of its own. */
@@ -41,7 +44,8 @@ export async function runSuite({ name, files, budgetSeconds, cwd }: SuiteRun): P
   running = null;
   const tally = readTally(said);
   const seconds = (performance.now() - startedMs) / 1_000;
-  if (code !== 0 && told !== "") console.log(`What the tests printed:\n${told.slice(-20_000)}`);
+  const printed = told.replace(/^bun test v.*\n/, "").trim();
+  if (code !== 0 && printed !== "") console.log(`What the tests printed:\n${printed.slice(-printedMax)}`);
   if (stopped) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was ended`);
   else if (seconds > budgetSeconds) console.log(`${name} took longer than its budget`);
   // A process that dies in the middle, or finds nothing to run, has counted no failure itself.

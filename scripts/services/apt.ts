@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { environmentOf, type Program } from "./program.ts";
 
 const run = promisify(execFile);
-const commandMsMax = 300_000;
+const commandMsMax = 180_000;
+const connectSecondsMax = 10;
 
 /** Reads and downloads packages; needs no rights and changes nothing of the system. */
 export class Apt {
@@ -77,7 +78,8 @@ export class Apt {
 
   async #command(name: string, rest: string[], cwd = dirname(this.#folder)): Promise<{ stdout: string }> {
     await mkdir(cwd, { recursive: true });
-    const quiet = ["-q", "-o", "APT::Sandbox::User=root", ...this.#options];
-    return await run(name, [...quiet, ...rest], { cwd, timeout: commandMsMax, maxBuffer: 1 << 26 });
+    const waits = ["http", "https"].flatMap((scheme) => ["-o", `Acquire::${scheme}::Timeout=${connectSecondsMax}`]);
+    const settings = ["-q", "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=0", ...waits, ...this.#options];
+    return await run(name, [...settings, ...rest], { cwd, timeout: commandMsMax, maxBuffer: 1 << 26 });
   }
 }

@@ -21,13 +21,16 @@ const packagesOf: Record<string, (apt: Apt) => Promise<string[]>> = {
   postgres: async (apt) => (await apt.dependencies(["postgresql"])).filter((name) => /^postgresql-\d+$/.test(name)),
 };
 
+/** Where one cannot be fetched, the others are not waited for. */
+let given = true;
+
 /** null when this is not Debian or Ubuntu, or when they could not be fetched. */
 export async function fetchProgram({ binary, works }: Fetch): Promise<Program | null> {
   const home = join(cacheFolder(), binary);
   const kept = findUnpacked(home, binary);
   if (kept && works(kept)) return kept;
   const packages = packagesOf[binary];
-  if (packages === undefined || !(await Apt.isHere())) return null;
+  if (packages === undefined || !given || !(await Apt.isHere())) return null;
   console.error(`Fetching ${binary} (once; it is kept in ${home})`);
   const temporary = `${home}.${process.pid}`;
   try {
@@ -35,9 +38,11 @@ export async function fetchProgram({ binary, works }: Fetch): Promise<Program | 
     const apt = new Apt(join(cacheFolder(), "apt"));
     await apt.useLists("nats-server");
     await unpack({ apt, packages: await packages(apt), folder: temporary, binary });
-    await rm(home, { recursive: true, force: true });
-    await rename(temporary, home);
+    if (kept !== null) await rm(home, { recursive: true, force: true });
+    // Another process may have been quicker: then its files are used.
+    await rename(temporary, home).catch(() => {});
   } catch (error) {
+    given = false;
     console.error(`Cannot fetch ${binary}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     await rm(temporary, { recursive: true, force: true });
