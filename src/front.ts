@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AdmissionClient } from "./admission/client.ts";
 import { makeApp } from "./app.ts";
 import type { Backing } from "./backing/backing.ts";
+import { ping } from "./backing/ping.ts";
 import type { Config } from "./config.ts";
 import { GenerationBook } from "./generations/book.ts";
 import type { Check, Health } from "./health.ts";
@@ -90,7 +91,7 @@ function controlParts({ config, backing, models, operatorToken, clock, log }: Fr
 function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Record<string, Check> {
   return {
     database: async () => {
-      await withDeadline(clock, readyDeadlineMs, "The database's answer", backing.sql`SELECT 1`);
+      await withDeadline(clock, readyDeadlineMs, "The database's answer", ping(backing.sql));
       return null;
     },
     bus: async () => (backing.bus.connected() ? null : "not connected"),

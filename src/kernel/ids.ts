@@ -33,10 +33,6 @@ export function newInternalId(nowMs: number): string {
   return timeSortedText(nowMs);
 }
 
-export function isGenerationId(text: string): boolean {
-  return /^gen-[a-z2-7]{26}$/.test(text);
-}
-
 function timeSortedText(nowMs: number): string {
   let time = "";
   let rest = nowMs;
