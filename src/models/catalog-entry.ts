@@ -60,23 +60,20 @@ export function modelFrom(entry: ModelEntry, surroundings: ModelSurroundings): M
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
-  if (entry.routes === undefined) {
-    if (entry.upstream_model === undefined) return [];
-    const { upstream_model, prices_per_1m_usd, hidden_input_tokens, max_tokens_field } = entry;
-    return [
-      {
-        provider: fileProvider,
-        upstream_model,
-        ...(prices_per_1m_usd && { prices_per_1m_usd }),
-        ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
-        ...(max_tokens_field && { max_tokens_field }),
-      },
-    ];
+  const { upstream_model, prices_per_1m_usd, hidden_input_tokens, max_tokens_field } = entry;
+  // Said of the model, they hold for every route that does not say otherwise.
+  const shared = {
+    ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
+    ...(max_tokens_field !== undefined && { max_tokens_field }),
+  };
+  if (entry.routes !== undefined) {
+    if (upstream_model !== undefined || prices_per_1m_usd !== undefined) {
+      throw new EntryError("routes", "stands in place of upstream_model and prices_per_1m_usd, not beside them");
+    }
+    return entry.routes.map((route) => ({ ...shared, ...route }));
   }
-  if (entry.upstream_model !== undefined || entry.prices_per_1m_usd !== undefined) {
-    throw new EntryError("routes", "stands in place of upstream_model and prices_per_1m_usd, not beside them");
-  }
-  return entry.routes;
+  if (upstream_model === undefined) return [];
+  return [{ provider: fileProvider, upstream_model, ...shared, ...(prices_per_1m_usd && { prices_per_1m_usd }) }];
 }
 
 function routeFrom(model: string, entry: RouteEntry, providers: ReadonlyMap<string, ProviderRecord>): Route {

@@ -10,7 +10,7 @@ const Count = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 const Text = Type.String({ minLength: 1, maxLength: 200 });
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
 const Source = Type.String({ pattern: "^https://" });
-const ProviderId = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" });
+const ProviderId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" });
 
 export const PricesEntry = strict({
   input: Price,
@@ -36,7 +36,7 @@ export const RouteEntry = strict({ provider: ProviderId, ...routeFields });
 export type RouteEntry = Static<typeof RouteEntry>;
 
 export const ModelEntry = strict({
-  id: Type.String({ pattern: "^[a-z0-9][a-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._:-]*$", maxLength: 200 }),
+  id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._:/-]*$", maxLength: 200 }),
   name: Text,
   kind: Type.Union([Type.Literal("chat"), Type.Literal("embeddings"), Type.Literal("none")]),
   /** null: not announced; not allowed where the model is available. */

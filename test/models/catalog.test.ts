@@ -40,6 +40,20 @@ describe("a catalog", () => {
     expect(model?.listPrices).toEqual({ input: 1_000_000n, output: 2_000_000n, cacheRead: 100_000n, cacheWrite: 1_000_000n });
   });
 
+  test("takes what is said of a model for every route that does not say otherwise", async () => {
+    const routes = [
+      { provider: "stub", upstream_model: "m" },
+      { provider: "b", upstream_model: "m", hidden_input_tokens: 9 },
+    ];
+    const model = stubModel({ routes, hidden_input_tokens: 7, max_tokens_field: "max_completion_tokens" });
+    const catalog = await read({ providers: [...providers, stubProvider({ id: "b" })], models: { stub: [model] } });
+    const shown = catalog.models.get("stub/model")?.routes.map((route) => [route.hiddenInputTokens, route.maxTokensField]);
+    expect(shown).toEqual([
+      [7, "max_completion_tokens"],
+      [9, "max_completion_tokens"],
+    ]);
+  });
+
   test("keeps prices exact to six decimals", async () => {
     const prices_per_1m_usd = { input: "0.000001", output: "999999999.999999" };
     const catalog = await read({ providers, models: { stub: [stubModel({ prices_per_1m_usd })] } });
