@@ -18,6 +18,7 @@ export async function handle(
   } catch (error) {
     const known = error instanceof GatewayError ? error : unexpected(error, gateway);
     requestsTotal.inc({ status: known.status, code: known.code });
+    if (known.status >= 500) gateway.log.debug({ event: "refused", code: known.code, reason: String(known.cause ?? "") });
     await readRest(request, gateway.clock);
     return errorResponse(known, refusalHeaders(known));
   }
