@@ -1,17 +1,32 @@
 /** The operator's token: given by the environment, or made on first start in the data folder for its owner's eyes only. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ConfigError } from "./config.ts";
 import { Secret } from "./kernel/secret.ts";
 
+const charactersMin = 16;
+
+/** @throws ConfigError when the file holds no token: an empty one would open the control API to everybody */
 export function readOperatorToken(given: Secret | null, dataDir: string): Secret {
   if (given !== null) return given;
-  const path = join(dataDir, "operator-token");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const path = join(dataDir, "operator-token");
+  makeOnce(path);
+  const token = readFileSync(path, "utf8").trim();
+  if (token.length >= charactersMin) return new Secret(token);
+  throw new ConfigError(`The file "${path}" holds no operator token: remove it to have one made, or set OPERATOR_TOKEN`);
+}
+
+/** Written whole under another name first: who reads it sees all of it, whoever of several processes was first. */
+function makeOnce(path: string): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
   try {
-    writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { flag: "wx", mode: 0o600 });
+    linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
-  return new Secret(readFileSync(path, "utf8").trim());
 }

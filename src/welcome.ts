@@ -1,11 +1,13 @@
 /** What a person reads after a start: the first key once, and lines that work as pasted. */
 import type { Config } from "./config.ts";
 
+type Address = Pick<Config, "host" | "port" | "sandbox">;
+
 /** @param first null: this is a later start */
-export function welcome({ host, port }: Pick<Config, "host" | "port">, first: { key: string } | null): void {
+export function welcome({ host, port, sandbox }: Address, first: { key: string } | null): void {
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   console.log(`\nWeir is ready at ${url}\n`);
-  console.log(first === null ? laterStart : firstStart(`${url}/gpt/v1`, first.key));
+  console.log(first === null ? laterStart : firstStart({ url: `${url}/gpt/v1`, key: first.key, sandbox }));
 }
 
 const laterStart = `Keys are stored as hashes, so none can be shown again. Another one:
@@ -13,21 +15,34 @@ const laterStart = `Keys are stored as hashes, so none can be shown again. Anoth
   npm run -s weir -- key create --workspace default --owner owner@localhost --name "another key"
 `;
 
-function firstStart(url: string, key: string): string {
+function firstStart({ url, key, sandbox }: { url: string; key: string; sandbox: boolean }): string {
+  const bearer = `-H "Authorization: Bearer ${key}"`;
   return `The workspace "default" has 10 USD of credit and this key, which is shown this once:
 
   ${key}
 
-Stream a chat with the sandbox:
-
-  curl -N ${url}/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"model":"sandbox/echo","stream":true,"messages":[{"role":"user","content":"Hello, weir"}]}'
-
+${sandbox ? streamLine(url, bearer) : modelsLine(url, bearer)}
 See what the key may still spend:
 
-  curl ${url}/key -H "Authorization: Bearer ${key}"
+  curl ${url}/key ${bearer}
 
 See what it cost:
 
   npm run -s weir -- log list --limit 1
+`;
+}
+
+function streamLine(url: string, bearer: string): string {
+  const body = '{"model":"sandbox/echo","stream":true,"messages":[{"role":"user","content":"Hello, weir"}]}';
+  return `Stream a chat with the sandbox:
+
+  curl -N ${url}/chat/completions ${bearer} -H "Content-Type: application/json" -d '${body}'
+`;
+}
+
+function modelsLine(url: string, bearer: string): string {
+  return `See which models can be called, and why others cannot (SANDBOX=on adds one that needs no provider):
+
+  curl "${url}/models?all=true" ${bearer}
 `;
 }
