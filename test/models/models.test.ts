@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Queries } from "../../src/backing/backing.ts";
 import type { Topic } from "../../src/backing/bus.ts";
 import { silentLog } from "../../src/kernel/log.ts";
@@ -6,7 +6,7 @@ import { launchChecksPollMs } from "../../src/limits/constants.ts";
 import { openModels, type Models } from "../../src/models/models.ts";
 import { readLaunchChecks, recordLaunchCheck, type LaunchCheck } from "../../src/models/store.ts";
 import { ManualClock } from "../support/clock.ts";
-import { databases } from "../support/databases.ts";
+import { databases, type TestDatabase } from "../support/databases.ts";
 import { stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -46,8 +46,13 @@ async function open(folder: string, sql: Queries, bus = new Topics(), clock = ne
 
 for (const database of databases) {
   describe(`launch checks in ${database.name}`, () => {
+    let store: TestDatabase;
+    beforeAll(async () => {
+      store = await database.open();
+    }, 60_000);
+    afterAll(() => store[Symbol.asyncDispose]());
+
     test("the last check of a model and provider is kept", async () => {
-      await using store = await database.open();
       const check: LaunchCheck = { model: "m", provider: "p", entry: "one", passed: false, code: "upstream_auth" };
       await recordLaunchCheck(store.sql, check);
       await recordLaunchCheck(store.sql, { ...check, entry: "two", passed: true, code: null });
@@ -60,7 +65,6 @@ for (const database of databases) {
 
     test("make a model callable as soon as their change is told, or within seconds where nobody told it", async () => {
       await using folder = await temporaryFolder();
-      await using store = await database.open();
       const bus = new Topics();
       const clock = new ManualClock();
       using models = await open(folder.path, store.sql, bus, clock);
@@ -75,12 +79,15 @@ for (const database of databases) {
   });
 }
 
+/** A database that has the same answer to everything; nothing but a statement is asked of it here. */
+function answering(answer: Promise<unknown[]>): Queries {
+  return (() => answer) as unknown as Queries;
+}
+
 describe("the models of a process", () => {
   test("are those that are published", async () => {
     await using folder = await temporaryFolder();
-    await using store = await databases[0]?.open();
-    if (!store) throw new Error("There is always the embedded database");
-    using models = await open(folder.path, store.sql);
+    using models = await open(folder.path, answering(Promise.resolve([])));
     expect(models.find("stub/hidden")).toBeNull();
     expect(models.find("nobody/nothing")).toBeNull();
     expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo"]);
@@ -88,8 +95,7 @@ describe("the models of a process", () => {
 
   test("without a database only what needs no launch check can be called", async () => {
     await using folder = await temporaryFolder();
-    const failing = (() => Promise.reject(new Error("no database"))) as unknown as Queries;
-    using models = await open(folder.path, failing);
+    using models = await open(folder.path, answering(Promise.reject(new Error("no database"))));
     const echo = models.find("sandbox/echo");
     expect(echo && models.usableRoutes(echo, demands).reason).toBeNull();
     expect(reasonOf(models)).toBe("launch_check_missing");
