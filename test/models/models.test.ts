@@ -58,7 +58,7 @@ for (const database of databases) {
       await recordLaunchCheck(store.sql, { ...check, entry: "two", passed: true, code: null });
       await recordLaunchCheck(store.sql, { ...check, provider: "q" });
       const checks = await readLaunchChecks(store.sql);
-      expect([...checks.keys()].toSorted()).toEqual(["one", "two"]);
+      expect([...checks.values()].filter((one) => one.model === "m")).toHaveLength(2);
       expect(checks.get("one")).toMatchObject({ provider: "q", code: "upstream_auth" });
       expect(checks.get("two")).toMatchObject({ provider: "p", passed: true, code: null });
     });
@@ -80,14 +80,17 @@ for (const database of databases) {
 }
 
 /** A database that has the same answer to everything; nothing but a statement is asked of it here. */
-function answering(answer: Promise<unknown[]>): Queries {
-  return (() => answer) as unknown as Queries;
+function answering(answer: () => Promise<unknown[]>): Queries {
+  return answer as unknown as Queries;
 }
 
 describe("the models of a process", () => {
   test("are those that are published", async () => {
     await using folder = await temporaryFolder();
-    using models = await open(folder.path, answering(Promise.resolve([])));
+    using models = await open(
+      folder.path,
+      answering(() => Promise.resolve([])),
+    );
     expect(models.find("stub/hidden")).toBeNull();
     expect(models.find("nobody/nothing")).toBeNull();
     expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo"]);
@@ -95,7 +98,10 @@ describe("the models of a process", () => {
 
   test("without a database only what needs no launch check can be called", async () => {
     await using folder = await temporaryFolder();
-    using models = await open(folder.path, answering(Promise.reject(new Error("no database"))));
+    using models = await open(
+      folder.path,
+      answering(() => Promise.reject(new Error("no database"))),
+    );
     const echo = models.find("sandbox/echo");
     expect(echo && models.usableRoutes(echo, demands).reason).toBeNull();
     expect(reasonOf(models)).toBe("launch_check_missing");
