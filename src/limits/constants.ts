@@ -77,7 +77,7 @@ export const publishDeadlineMs = 10_000;
 /** Doubled from attempt to attempt. */
 export const publishRetryMs = 50;
 export const publishRetryMsMax = 5_000;
-export const confirmationMs = 30_000;
+export const confirmationMs = 10_000;
 export const confirmationMsMax = 300_000;
 export const orphanScanMs = 10_000;
 export const adoptionFlushMs = 30_000;
@@ -163,7 +163,7 @@ export const eventTrimBytes = 256 * 1024 * 1024;
 export const eventTrimMs = 10_000;
 export const eventAgeMsMax = 7 * 86_400_000;
 export const eventDuplicateMs = 120_000;
-export const eventAckMs = 60_000;
+export const eventAckMs = 10_000;
 export const eventsUnacknowledgedMax = 20_000;
 export const eventPullMs = 2_000;
 export const eventRetryMs = 250;
