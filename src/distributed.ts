@@ -27,7 +27,9 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const front = openFront({ config, backing, models, operatorToken, folder, clock, log });
   const stop = new AbortController();
   const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
-  const adopting = adoptOrphansForEver({ bus: backing.bus, clock, log, dataDir, take: takeIfFree }, stop.signal);
+  const { voids } = front.gateway.admission;
+  const giveUp = voids.add.bind(voids);
+  const adopting = adoptOrphansForEver({ bus: backing.bus, clock, log, dataDir, take: takeIfFree, giveUp }, stop.signal);
   const opened = stack.move();
   return {
     ...front,

@@ -43,9 +43,10 @@ export interface Front {
 export function openFront(parts: FrontParts): Front {
   const { config, backing, models, operatorToken, folder, clock, log } = parts;
   const book = new GenerationBook({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
-  const recovered = book.recover();
-  if (recovered.settled + recovered.unknown > 0) log.info({ event: "spool.recovered", ...recovered });
-  const admission = new AdmissionClient({ bus: backing.bus, clock, log });
+  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal: book });
+  const { undecided, ...owed } = book.recover();
+  if (owed.settled + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
+  for (const { workspace, generation } of undecided) admission.voids.add(workspace, generation);
   const live = new LiveAnswers();
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });

@@ -3,6 +3,7 @@ import type { Bus } from "../backing/bus.ts";
 import { reservationFrom, type Reservation } from "../credit/reservation.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
+import type { Asked } from "../generations/spool-line.ts";
 import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { admissionDeadlineMs, askAgainMs, rebuildWaitMs } from "../limits/constants.ts";
@@ -58,6 +59,8 @@ interface ClientParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
+  /** Written before admission is asked, so that a hold which this process never hears of is given up by its successor. */
+  journal: { asked(asked: Asked[]): void };
 }
 
 export class AdmissionClient {
@@ -66,14 +69,23 @@ export class AdmissionClient {
   readonly #clock: Clock;
   readonly #hints: Hints;
   readonly #undecided: UndecidedAdmissions;
+  readonly #journal: ClientParts["journal"];
+  /** To be written with the next message. */
+  #asked: Asked[] = [];
   /** The counters' clock minus our monotonic one: never ahead of the truth, for a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
-  constructor({ bus, clock, log }: ClientParts) {
+  constructor({ bus, clock, log, journal }: ClientParts) {
     this.#clock = clock;
     this.#hints = new Hints(clock);
     this.#undecided = new UndecidedAdmissions(bus);
-    this.#questions = new Questions({ bus, clock, onTime: (now) => (this.#clockOffset = now - clock.monotonic()) });
+    this.#questions = new Questions({
+      bus,
+      clock,
+      onTime: (now) => (this.#clockOffset = now - clock.monotonic()),
+      beforeSend: () => this.#writeAsked(),
+    });
+    this.#journal = journal;
     this.voids = new Voids(this.#questions, clock, log);
     bus.listen("records-changed", () => this.#hints.forget());
   }
@@ -148,11 +160,12 @@ export class AdmissionClient {
   }
 
   /**
-   * A decision that stands. "Again" means that counters are being loaded; for that a request waits up to a second, and so it
-   * does where they were rebuilt while its answer was on its way. What may be held without a standing decision is given up.
+   * A decision that stands. "Again" means that counters are being loaded, for which a request waits up to a second. Where they
+   * were rebuilt while its answer was on its way it asks again at once. What may be held without a decision is given up.
    */
   async #decide({ record: { workspace } }: Caller, ask: AdmitAsk): Promise<Admitted | Refused> {
     using undecided = this.#undecided.open(workspace);
+    this.#asked.push({ workspace, generation: ask.generation });
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
     let mayBeHeld = false;
     try {
@@ -163,7 +176,7 @@ export class AdmissionClient {
         mayBeHeld ||= resent || answer.kind === "admitted" || isUnknown(answer);
         const refused = answer.kind === "refused" ? answer : null;
         if (refused === null && this.#clock.monotonic() < endsAt) {
-          await sleep(this.#clock, askAgainMs);
+          if (answer.kind === "again") await sleep(this.#clock, askAgainMs);
           continue;
         }
         if (mayBeHeld) this.voids.add(workspace, ask.generation);
@@ -173,6 +186,12 @@ export class AdmissionClient {
       if (mayBeHeld || !(error instanceof NotAskedError)) this.voids.add(workspace, ask.generation);
       throw new GatewayError("billing_unavailable", { cause: error });
     }
+  }
+
+  #writeAsked(): void {
+    if (this.#asked.length === 0) return;
+    this.#journal.asked(this.#asked);
+    this.#asked = [];
   }
 
   async #position(ask: Ask): Promise<Answer> {

@@ -38,6 +38,8 @@ interface QuestionsParts {
   clock: Clock;
   /** Told the counters' clock with each message that brings it. */
   onTime: (now: number) => void;
+  /** Called before each message; where it throws, nothing is asked. */
+  beforeSend?: () => void;
 }
 
 export class Questions {
@@ -103,6 +105,13 @@ export class Questions {
   }
 
   async #exchange(batch: Waiting[]): Promise<void> {
+    try {
+      this.#parts.beforeSend?.();
+    } catch (error) {
+      for (const { reject } of batch)
+        reject(new NotAskedError("Cannot ask admission: it cannot be written down", { cause: error }));
+      return;
+    }
     try {
       const { payload, resent } = await this.#parts.bus.request("admission", encodeAsks(batch));
       this.#tell(batch, decodeAnswers(payload), resent);

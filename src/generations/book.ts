@@ -10,7 +10,7 @@ import { decodeOpenQuestion, encodeOpenReport } from "./open-report.ts";
 import { OpenGenerations } from "./open.ts";
 import { Outlet } from "./outlet.ts";
 import { Spool } from "./spool.ts";
-import type { Intent } from "./spool-line.ts";
+import type { Asked, Intent } from "./spool-line.ts";
 import { encodeSettlement } from "./settlement-codec.ts";
 import type { Settlement } from "./settlement.ts";
 import { unknownSettlement } from "./unknown-settlement.ts";
@@ -54,14 +54,22 @@ export class GenerationBook implements Disposable {
 
   /**
    * Takes up what an earlier owner of the folder left: what it settled is published again, what it did not is
-   * reported as unknown and charged nothing. Returns how many of each.
+   * reported as unknown and charged nothing. Returns how many of each, and admissions that the caller must give up.
    */
-  recover(): { settled: number; unknown: number } {
-    const { intents, settlements, unknown } = this.#spool.takeRecovered();
+  recover(): { settled: number; unknown: number; undecided: Asked[] } {
+    const { intents, settlements, unknown, undecided } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent);
     for (const settlement of settlements) this.#outlet.add(settlement.generation, encodeSettlement(settlement));
     for (const intent of unknown) this.end(unknownSettlement(intent, this.#parts.clock.now()));
-    return { settled: settlements.length, unknown: unknown.length };
+    return { settled: settlements.length, unknown: unknown.length, undecided };
+  }
+
+  /**
+   * Before admission is asked: should this process die before it hears, its successor gives these up.
+   * @throws Error when it cannot be written: then nothing may be asked
+   */
+  asked(asked: Asked[]): void {
+    this.#spool.writeAsked(asked);
   }
 
   /**

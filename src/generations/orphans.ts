@@ -6,6 +6,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Bus } from "../backing/bus.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
+import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { adoptionFlushMs, orphanScanMs } from "../limits/constants.ts";
 import { GenerationBook, type BookParts } from "./book.ts";
@@ -19,6 +20,8 @@ interface OrphanParts {
   log: Logger;
   dataDir: string;
   take: TakeFolder;
+  /** Releases what the dead gateway may have been granted and never heard of. */
+  giveUp(workspace: WorkspaceId, generation: GenerationId): void;
 }
 
 /** Looks every ten seconds until aborted. */
@@ -52,15 +55,16 @@ async function adopt(folder: string, parts: OrphanParts): Promise<boolean> {
   }
 }
 
-async function emptySpool(folder: string, { bus, clock, log }: OrphanParts): Promise<boolean> {
-  if (!(await bringToLedger({ bus, clock, log, folder }))) return false;
+async function emptySpool(folder: string, { bus, clock, log, giveUp }: OrphanParts): Promise<boolean> {
+  if (!(await bringToLedger({ bus, clock, log, folder }, giveUp))) return false;
   rmSync(folder, { recursive: true, force: true });
   return true;
 }
 
-async function bringToLedger(parts: BookParts): Promise<boolean> {
+async function bringToLedger(parts: BookParts, giveUp: OrphanParts["giveUp"]): Promise<boolean> {
   using book = new GenerationBook(parts);
-  const owed = book.recover();
+  const { undecided, ...owed } = book.recover();
+  for (const { workspace, generation } of undecided) giveUp(workspace, generation);
   const facts = { event: "spool.adopted", folder: parts.folder, ...owed };
   if (owed.settled + owed.unknown > 0) parts.log.warn(facts, "Took over what a dead gateway owed to the ledger");
   return await book.flushed(adoptionFlushMs);

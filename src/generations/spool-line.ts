@@ -20,7 +20,12 @@ export const Intent = Type.Object({
 });
 export type Intent = Static<typeof Intent>;
 
+/** Written before admission is asked: a hold may come of it that this process never hears of. */
+export const Asked = Type.Object({ workspace: Type.String(), generation: Type.String() });
+export type Asked = Static<typeof Asked>;
+
 const SpoolLine = Type.Union([
+  Type.Object({ kind: Type.Literal("asked"), asked: Type.Array(Asked) }),
   Type.Object({ kind: Type.Literal("intent"), intent: Intent }),
   Type.Object({ kind: Type.Literal("settlement"), settlement: Settlement }),
   /** Tests whether the disk takes writes again. */
@@ -29,6 +34,10 @@ const SpoolLine = Type.Union([
 export type SpoolLine = Static<typeof SpoolLine>;
 
 const spoolLineCheck = TypeCompiler.Compile(SpoolLine);
+
+export function encodeAskedLine(asked: Asked[]): string {
+  return `{"kind":"asked","asked":${JSON.stringify(asked)}}\n`;
+}
 
 export function encodeIntentLine(intent: Intent): string {
   return `{"kind":"intent","intent":${JSON.stringify(intent)}}\n`;

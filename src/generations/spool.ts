@@ -1,6 +1,6 @@
 /**
- * The front's own copy of what it owes to the ledger: an intent line before a provider is called, a settlement line before
- * the client has the whole answer. Written synchronously (to the page cache: `kill -9` loses nothing, power loss may), kept in
+ * The front's own copy of what it owes to the ledger: a line before admission is asked, an intent before a provider is called,
+ * a settlement before the client has the whole answer. Written synchronously (to the page cache: `kill -9` loses nothing, power loss may), kept in
  * segments, and deleted once the ledger confirmed all of a segment and the rate window no longer needs its admissions.
  */
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
@@ -8,7 +8,16 @@ import { join } from "node:path";
 import type { GenerationId } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { rateWindowMs, spoolSegmentBytesMax } from "../limits/constants.ts";
-import { decodeSpoolLine, encodeIntentLine, encodeSettlementLine, noteLine, type Intent, type SpoolLine } from "./spool-line.ts";
+import {
+  type Asked,
+  decodeSpoolLine,
+  encodeAskedLine,
+  encodeIntentLine,
+  encodeSettlementLine,
+  noteLine,
+  type Intent,
+  type SpoolLine,
+} from "./spool-line.ts";
 import type { Settlement } from "./settlement.ts";
 
 interface Segment {
@@ -32,6 +41,8 @@ export interface Recovered {
   settlements: Settlement[];
   /** Admissions of the last minute and before, for the rate window. */
   intents: Intent[];
+  /** Asked for and not dispatched: refused, given up, or held by nobody's knowledge. */
+  undecided: Asked[];
 }
 
 export class Spool implements Disposable {
@@ -67,8 +78,14 @@ export class Spool implements Disposable {
   /** Hands out what was there at the start, once. */
   takeRecovered(): Recovered {
     const recovered = this.#recovered;
-    this.#recovered = { unknown: [], settlements: [], intents: [] };
+    this.#recovered = { unknown: [], settlements: [], intents: [], undecided: [] };
     return recovered;
+  }
+
+  /** @throws Error when the line cannot be written: then admission must not be asked */
+  writeAsked(asked: Asked[]): void {
+    this.#write(encodeAskedLine(asked));
+    this.#rotateWhenFull();
   }
 
   /** @throws Error when the line cannot be written: then the generation must not be dispatched */
@@ -180,12 +197,18 @@ function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
 }
 
 function sortOut(lines: SpoolLine[]): Recovered {
+  const asked = new Map<GenerationId, Asked>();
   const intents = new Map<GenerationId, Intent>();
   const settlements = new Map<GenerationId, Settlement>();
   for (const line of lines) {
+    if (line.kind === "asked") for (const one of line.asked) asked.set(one.generation, one);
     if (line.kind === "intent") intents.set(line.intent.generation, line.intent);
     if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
   }
-  const unknown = [...intents.values()].filter(({ generation }) => !settlements.has(generation));
-  return { unknown, settlements: [...settlements.values()], intents: [...intents.values()] };
+  return {
+    unknown: [...intents.values()].filter(({ generation }) => !settlements.has(generation)),
+    settlements: [...settlements.values()],
+    intents: [...intents.values()],
+    undecided: [...asked.values()].filter(({ generation }) => !intents.has(generation) && !settlements.has(generation)),
+  };
 }

@@ -1,4 +1,5 @@
 /** A worker of admission that answers as a test says, and a front's client that asks it. */
+import type { Asked } from "../../src/generations/spool-line.ts";
 import { AdmissionClient, type Caller, type Wanted } from "../../src/admission/client.ts";
 import { decodeAsks, encodeAnswers } from "../../src/admission/codec.ts";
 import type { AdmitAsk, Answer, Ask } from "../../src/admission/message.ts";
@@ -36,11 +37,18 @@ export class ScriptedAdmission {
   giveUp: () => Answer = () => ({ kind: "done" });
   authenticate: () => Answer = () => recordAnswer;
   other: (ask: Ask) => Answer = () => ({ kind: "done" });
+  /** What is written down before a message goes out. */
+  journal: (asked: Asked[]) => void = () => {};
   readonly client: AdmissionClient;
 
   constructor() {
     void this.bus.serve("admission", (payload) => this.#answer(payload));
-    this.client = new AdmissionClient({ bus: this.bus, clock: this.clock, log: silentLog });
+    this.client = new AdmissionClient({
+      bus: this.bus,
+      clock: this.clock,
+      log: silentLog,
+      journal: { asked: (asked) => this.journal(asked) },
+    });
   }
 
   /** Of this kind, in order. */

@@ -1,0 +1,60 @@
+/** Fronts without HTTP: a client of admission and a book of generations, as `src/front.ts` joins them. */
+import { join } from "node:path";
+import { AdmissionClient, type Admission, type Caller } from "../../src/admission/client.ts";
+import { recordOnBus } from "../../src/admission/record-on-bus.ts";
+import type { Bus } from "../../src/backing/bus.ts";
+import type { Reservation } from "../../src/credit/reservation.ts";
+import { GenerationBook } from "../../src/generations/book.ts";
+import type { Settlement } from "../../src/generations/settlement.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import type { KeyRecord } from "../../src/keys/record.ts";
+import { settlement } from "./settlements.ts";
+
+export interface FrontOptions {
+  bus: Bus;
+  clock: Clock;
+  /** Its spool is in here. */
+  folder: string;
+}
+
+export class TestFront implements Disposable {
+  readonly admission: AdmissionClient;
+  readonly book: GenerationBook;
+
+  constructor({ bus, clock, folder }: FrontOptions) {
+    this.book = new GenerationBook({ bus, clock, log: silentLog, folder: join(folder, "spool") });
+    this.admission = new AdmissionClient({ bus, clock, log: silentLog, journal: this.book });
+  }
+
+  admit(hash: string, record: KeyRecord): Promise<Admission> {
+    const caller: Caller = { hash, record: recordOnBus(record) };
+    return this.admission.admit(caller, { model: "acme/one", inputTokens: 36, maxTokens: 50, tools: false });
+  }
+
+  /** From the key to the point where its provider would be called. */
+  async begin(hash: string, record: KeyRecord): Promise<Reservation> {
+    const { reservation, fingerprint } = await this.admit(hash, record);
+    try {
+      this.book.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
+    } catch (error) {
+      this.admission.giveUp(reservation);
+      throw error;
+    }
+    return reservation;
+  }
+
+  [Symbol.dispose](): void {
+    this.book[Symbol.dispose]();
+  }
+}
+
+/** How the generation of a reservation ended: 1,000 nano-USD an input token and 2,000 an output token. */
+export function endOf(
+  reservation: Reservation,
+  { promptTokens, completionTokens }: { promptTokens: number; completionTokens: number },
+): Settlement {
+  const { generation, request, workspace, key, month, amount, admittedAt } = reservation;
+  const usage = { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+  return settlement({ generation, request, workspace, key, month, reserved: amount.toString(), admittedAt, usage });
+}
