@@ -43,10 +43,11 @@ export class EmbeddedCounters implements Counters {
 
   async load(input: WorkspaceLoad): Promise<void> {
     assertCountable(input.account);
+    const now = this.#now();
     const { workspace } = input.account;
     const known = this.#space(workspace);
     if (known.ready) return;
-    this.workspaces.set(workspace, load(known, input, { now: this.#now(), tombstones: this.#tombstones }));
+    this.workspaces.set(workspace, load(known, input, { now, tombstones: this.#tombstones }));
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {

@@ -113,6 +113,17 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await admit(of(), { requestsPerMinute: 5 })).toMatchObject({ outcome: "rate_limited", retryAfterMs: 1 });
     });
 
+    test("takes over many thousand holds", async () => {
+      const holds = Array.from({ length: 5_000 }, () => hold(of())).toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
+      const account = { workspace: "w1", balance: 100_000n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
+      await of().counters.load({ account, holds, windows: [] });
+      expect(await of().counters.holds("w1")).toEqual(holds);
+      expect((await of().counters.read("w1", null)).account).toMatchObject({ reserved: 50_000n, available: 50_000n });
+      const resolves = holds.map(({ generation }) => ({ workspace: "w1", generation, as: "unknown" as const }));
+      const freed = await of().counters.resolveMany({ resolve: resolves, accounts: [], keyMonths: [] });
+      expect(freed).toEqual(holds.map(() => 10n));
+    });
+
     test("takes over windows of many thousand admissions", async () => {
       const now = of().now();
       const times = Array.from({ length: 10_000 }, (_, index) => now - 59_999 + index * 5);

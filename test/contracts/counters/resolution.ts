@@ -74,6 +74,13 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await admit(of(), { workspaceLimit: 69n })).toMatchObject({ headroom: 9n });
     });
 
+    test("takes nothing from a push that is older than the balance, not even a month that it does not know", async () => {
+      await makeReady(of(), { balance: 100n, sequence: 5n });
+      await pushAccount(of().counters, { balance: 1n, sequence: 4n, month: "2026-12", spent: 7n });
+      expect((await of().counters.read("w1", null)).account).toMatchObject({ balance: 100n, sequence: 5n });
+      expect((await of().dump("w1")).totals).not.toContainKey(":2026-12");
+    });
+
     test("fences each month by itself", async () => {
       await makeReady(of(), { balance: 100n, sequence: 5n });
       await pushAccount(of().counters, { balance: 100n, sequence: 5n, month: "2026-10", spent: 7n });

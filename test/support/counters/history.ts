@@ -73,6 +73,11 @@ export class History {
     return this.#stores[0]?.now() ?? 0;
   }
 
+  #observe(): number {
+    this.#naive.endTombstones(this.#now);
+    return this.#now;
+  }
+
   async #all(act: (store: CountersHarness) => Promise<void>): Promise<void> {
     await Promise.all(this.#stores.map(act));
   }
@@ -83,7 +88,7 @@ export class History {
   }
 
   async #admit({ requests, inMonth }: Admit): Promise<void> {
-    const now = this.#now;
+    const now = this.#observe();
     const month = inMonth ? monthOf(now) : "2026-09";
     const batch = requests.map(({ deadlineIn, ...request }) => ({
       ...request,
@@ -110,7 +115,7 @@ export class History {
   }
 
   async #resolve({ resolve, accounts, keyMonths }: Command & { kind: "resolve" }): Promise<void> {
-    const now = this.#now;
+    const now = this.#observe();
     const freed = resolve.map((one) => this.#naive.resolve(one, now));
     for (const push of accounts) this.#naive.pushAccount(push);
     for (const push of keyMonths) this.#naive.pushKeyMonth(push);
@@ -118,7 +123,7 @@ export class History {
   }
 
   async #load({ account, keepsHolds, reported, windows }: Command & { kind: "load" }): Promise<void> {
-    const now = this.#now;
+    const now = this.#observe();
     const month = monthOf(now);
     const known = keepsHolds ? this.#naive.space(account.workspace).holds : [];
     const told = reported.map((one): Hold => ({

@@ -65,8 +65,12 @@ export class NaiveCounters {
     for (const space of this.#spaces.values()) space.ready = false;
   }
 
+  /** Whatever is done first finds out which tombstones have ended: they are gone then, also if the clock is set back. */
+  endTombstones(now: number): void {
+    for (const space of this.#spaces.values()) space.tombstones = space.tombstones.filter(({ until }) => until >= now);
+  }
+
   admit(request: AdmitRequest, { now, month }: { now: number; month: string }): AdmitReply {
-    this.#endTombstones(now);
     const space = this.space(request.workspace);
     if (!space.ready) return { outcome: "not_ready", what: "workspace" };
     const hold = space.holds.find(({ generation }) => generation === request.generation);
@@ -89,7 +93,6 @@ export class NaiveCounters {
   }
 
   resolve({ workspace, generation, as }: Resolve, now: number): bigint {
-    this.#endTombstones(now);
     const space = this.space(workspace);
     const freed = space.holds.filter((hold) => hold.generation === generation);
     space.holds = space.holds.filter((hold) => hold.generation !== generation);
@@ -101,6 +104,7 @@ export class NaiveCounters {
 
   pushAccount({ workspace, balance, sequence, months }: AccountPush): void {
     const space = this.space(workspace);
+    if (sequence < space.balance.version) return;
     space.balance = newest(space.balance, { value: balance, version: sequence });
     const begun = months.map(({ month }) => month).filter((month) => !space.months.has(month));
     for (const { month, spent } of months) {
@@ -115,7 +119,6 @@ export class NaiveCounters {
   }
 
   load({ account, holds, windows }: WorkspaceLoad, now: number): void {
-    this.#endTombstones(now);
     const space = this.space(account.workspace);
     if (space.ready) return;
     space.ready = true;
@@ -144,10 +147,6 @@ export class NaiveCounters {
     const window = windowOf(space.counted(request.key, now).times, { request, now });
     const { admittedAt: at, month, amount } = hold;
     return { outcome: "admitted", at, month, amount, available: space.available, window, replay: true };
-  }
-
-  #endTombstones(now: number): void {
-    for (const space of this.#spaces.values()) space.tombstones = space.tombstones.filter(({ until }) => until >= now);
   }
 }
 

@@ -3,7 +3,7 @@ import type { WorkspaceLoad } from "../../counters.ts";
 import { rateWindowMs } from "../../../limits/constants.ts";
 import { holdRecord } from "./hold-record.ts";
 
-/** What one call of merge-windows.lua takes: some 10 ms in which Redis does nothing else. */
+/** What one call of merge-windows.lua takes: some 20 ms in which Redis does nothing else. */
 const timesPerCallMax = 20_000;
 
 /** The values of load.lua. A generation that is told twice is one hold. */

@@ -43,14 +43,16 @@ local function forgetMonthsBefore(space, oldest)
   callWithAll('HDEL', space.account, gone)
 end
 
+-- A push that is older than the balance is stale in all it says, also of a month that is not known yet.
 local function pushAccount(space)
   local balance, sequence, fields, keepFrom = take(), take(), {}, ''
-  if tonumber(sequence) > version(space, 'seq') then fields = { 'bal', balance, 'seq', sequence } end
+  local head = version(space, 'seq')
+  if tonumber(sequence) > head then fields = { 'bal', balance, 'seq', sequence } end
   for _ = 1, tonumber(take()) do
     local month, spent, oldest = take(), take(), take()
     local known = version(space, 'wq:' .. month)
-    if known < 0 and oldest > keepFrom then keepFrom = oldest end
-    if tonumber(sequence) > known then
+    if tonumber(sequence) > known and tonumber(sequence) >= head then
+      if known < 0 and oldest > keepFrom then keepFrom = oldest end
       for _, word in ipairs({ 'ws:' .. month, spent, 'wq:' .. month, sequence }) do fields[#fields + 1] = word end
     end
   end

@@ -4,7 +4,9 @@ import { countableBalance } from "../../credit-bound.ts";
 import { monthBounds, monthOf, type Month } from "../../../kernel/clock.ts";
 import { keyMonthTotals, monthTotals, type MonthTotals, type WorkspaceCounters } from "./workspace-counters.ts";
 
+/** A push that is older than the balance is stale in all it says, also of a month that is not known yet. */
 export function pushAccount(space: WorkspaceCounters, { balance, sequence, months }: AccountPush): void {
+  if (sequence < space.sequence) return;
   if (sequence > space.sequence) {
     space.balance = countableBalance(balance);
     space.sequence = sequence;
