@@ -69,9 +69,6 @@ export class AdmissionClient {
   readonly #clock: Clock;
   readonly #hints: Hints;
   readonly #undecided: UndecidedAdmissions;
-  readonly #journal: ClientParts["journal"];
-  /** To be written with the next message. */
-  #asked: Asked[] = [];
   /** The counters' clock minus our monotonic one: never ahead of the truth, for a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
@@ -83,9 +80,8 @@ export class AdmissionClient {
       bus,
       clock,
       onTime: (now) => (this.#clockOffset = now - clock.monotonic()),
-      beforeSend: () => this.#writeAsked(),
+      writeDown: (asked) => journal.asked(asked),
     });
-    this.#journal = journal;
     this.voids = new Voids(this.#questions, clock, log);
     bus.listen("records-changed", () => this.#hints.forget());
   }
@@ -165,12 +161,12 @@ export class AdmissionClient {
    */
   async #decide({ record: { workspace } }: Caller, ask: AdmitAsk): Promise<Admitted | Refused> {
     using undecided = this.#undecided.open(workspace);
-    this.#asked.push({ workspace, generation: ask.generation });
+    const note: Asked = { workspace, generation: ask.generation };
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
     let mayBeHeld = false;
     try {
       for (;;) {
-        const { answer, resent } = await this.#questions.ask(ask);
+        const { answer, resent } = await this.#questions.ask(ask, note);
         const isRebuilt = undecided.takeMark();
         if (answer.kind === "admitted" && !isRebuilt) return answer;
         mayBeHeld ||= resent || answer.kind === "admitted" || isUnknown(answer);
@@ -186,12 +182,6 @@ export class AdmissionClient {
       if (mayBeHeld || !(error instanceof NotAskedError)) this.voids.add(workspace, ask.generation);
       throw new GatewayError("billing_unavailable", { cause: error });
     }
-  }
-
-  #writeAsked(): void {
-    if (this.#asked.length === 0) return;
-    this.#journal.asked(this.#asked);
-    this.#asked = [];
   }
 
   async #position(ask: Ask): Promise<Answer> {

@@ -3,6 +3,7 @@
  * While as many messages are under way as the workers take, further questions wait and travel together.
  */
 import { BusTimeoutError, BusUnavailableError, type Bus } from "../backing/bus.ts";
+import type { Asked } from "../generations/spool-line.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { admissionBatchBytesMax, admissionBatchMax, admissionDeadlineMs, questionsWaitingMax } from "../limits/constants.ts";
 import type { Answer, AnswerMessage, Ask } from "./message.ts";
@@ -27,6 +28,7 @@ export interface Told {
 }
 
 interface Waiting extends EncodedAsk {
+  note: Asked | null;
   /** Monotonic ms: nobody is helped by an answer after it. */
   endsAt: number;
   resolve: (told: Told) => void;
@@ -38,8 +40,8 @@ interface QuestionsParts {
   clock: Clock;
   /** Told the counters' clock with each message that brings it. */
   onTime: (now: number) => void;
-  /** Called before each message; where it throws, nothing is asked. */
-  beforeSend?: () => void;
+  /** Given the notes of a message's questions before it is sent; where it throws, nothing is asked. */
+  writeDown: (notes: Asked[]) => void;
 }
 
 export class Questions {
@@ -52,14 +54,17 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** @throws NotAskedError, NoAnswerError */
-  ask(ask: Ask): Promise<Told> {
+  /**
+   * @param note what must be on disk before the question leaves
+   * @throws NotAskedError, NoAnswerError
+   */
+  ask(ask: Ask, note: Asked | null = null): Promise<Told> {
     if (this.#waiting.length >= questionsWaitingMax) {
       return Promise.reject(new NotAskedError(`Cannot ask admission: ${questionsWaitingMax} questions wait already`));
     }
     return new Promise((resolve, reject) => {
       const endsAt = this.#parts.clock.monotonic() + admissionDeadlineMs;
-      this.#waiting.push({ ...encodeAsk(ask), endsAt, resolve, reject });
+      this.#waiting.push({ ...encodeAsk(ask), note, endsAt, resolve, reject });
       this.#schedule();
     });
   }
@@ -106,7 +111,8 @@ export class Questions {
 
   async #exchange(batch: Waiting[]): Promise<void> {
     try {
-      this.#parts.beforeSend?.();
+      const notes = batch.flatMap(({ note }) => note ?? []);
+      if (notes.length > 0) this.#parts.writeDown(notes);
     } catch (error) {
       for (const { reject } of batch)
         reject(new NotAskedError("Cannot ask admission: it cannot be written down", { cause: error }));

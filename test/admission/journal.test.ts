@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { GenerationBook } from "../../src/generations/book.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { ManualClock } from "../support/clock.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { FakeBus } from "../support/fake-bus.ts";
 import { ScriptedAdmission, caller, wanted } from "../support/scripted-admission.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -28,6 +29,18 @@ test("where it cannot be written down nothing is asked, and the answer is billin
   const refused = await scripted.client.admit(caller, wanted).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: "billing_unavailable" });
   expect(scripted.asked("admit")).toEqual([]);
+});
+
+test("what could not be asked for is not written down later: a full disk leaves no pile behind", async () => {
+  const scripted = new ScriptedAdmission();
+  const written: string[] = [];
+  scripted.journal = () => {
+    throw new Error("The disk is full");
+  };
+  for (let number = 0; number < 3; number++) await failureOf(scripted.client.admit(caller, wanted));
+  scripted.journal = (asked) => written.push(...asked.map(({ generation }) => generation));
+  const { reservation } = await scripted.client.admit(caller, wanted);
+  expect(written).toEqual([reservation.generation]);
 });
 
 test("a successor is told what was asked for and never dispatched", async () => {

@@ -21,7 +21,7 @@ async function open() {
   const bus = new FakeBus();
   const times: number[] = [];
   await bus.serve("admission", async (payload) => done(payload));
-  return { clock, bus, times, questions: new Questions({ bus, clock, onTime: (now) => times.push(now) }) };
+  return { clock, bus, times, questions: new Questions({ bus, clock, onTime: (now) => times.push(now), writeDown: () => {} }) };
 }
 
 const asksOf = (bus: FakeBus): Ask[][] => bus.asked.map((payload) => decodeAsks(payload).asks);
