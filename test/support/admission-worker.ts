@@ -1,0 +1,123 @@
+/** A worker of admission over counters in this process, a ledger in memory, and a table of keys. */
+import { AdmissionService } from "../../src/admission/service.ts";
+import { decodeAnswers, encodeAsk, encodeAsks } from "../../src/admission/codec.ts";
+import type { ModelsView } from "../../src/admission/decide.ts";
+import type { AdmitAsk, Answer, AnswerMessage, Ask } from "../../src/admission/message.ts";
+import type { Counters } from "../../src/backing/counters.ts";
+import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
+import { newGenerationId } from "../../src/kernel/ids.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import type { KeyRecord } from "../../src/keys/record.ts";
+import { ManualClock } from "./clock.ts";
+import { FakeBus } from "./fake-bus.ts";
+import { hashOf, keyRecord } from "./key-records.ts";
+import { MemoryLedger } from "./memory-ledger.ts";
+import { chatModel } from "./model.ts";
+
+/** "acme/one" costs 1,000 nano-USD an input token and 2,000 an output token; 64 tokens of input are added to what is sent. */
+const model = chatModel();
+
+/** What `admitAsk` reserves: (36 + 64) × 1,000 + 50 × 2,000 nano-USD. */
+export const askedAmount = 200_000n;
+
+export function admitAsk(fields: Partial<AdmitAsk> = {}): AdmitAsk {
+  return {
+    kind: "admit",
+    generation: newGenerationId(Date.UTC(2026, 10, 20, 12)),
+    hash: hashOf("key"),
+    model: model.id,
+    inputTokens: 36,
+    maxTokens: 50,
+    tools: false,
+    deadline: Number.MAX_SAFE_INTEGER,
+    ...fields,
+  };
+}
+
+export interface WorkerOptions {
+  clock?: ManualClock;
+  bus?: FakeBus;
+  ledger?: MemoryLedger;
+}
+
+export class AdmissionWorker {
+  readonly clock: ManualClock;
+  readonly bus: FakeBus;
+  readonly ledger: MemoryLedger;
+  readonly records = new Map<string, KeyRecord>([[hashOf("key"), keyRecord()]]);
+  readonly models: ModelsView & { isReadable: boolean };
+  isBehind = false;
+  isDatabaseDown = false;
+  /** What stands between the worker and its counters. */
+  counters: Counters;
+  readonly service: AdmissionService;
+
+  constructor({
+    clock = new ManualClock(),
+    bus = new FakeBus(),
+    ledger = new MemoryLedger().open("ws-1", 1_000_000n),
+  }: WorkerOptions = {}) {
+    this.clock = clock;
+    this.bus = bus;
+    this.ledger = ledger;
+    this.counters = new EmbeddedCounters(clock);
+    this.models = {
+      isReadable: true,
+      readable() {
+        return this.isReadable;
+      },
+      find: (id) => (id === model.id ? model : null),
+      usableRoutes: ({ routes }) => ({ routes, reason: null }),
+    };
+    this.service = this.worker();
+  }
+
+  /** One more worker over the same counters, bus and ledger. */
+  worker(): AdmissionService {
+    return new AdmissionService({
+      bus: this.bus,
+      counters: forwardTo(() => this.counters),
+      store: this.ledger,
+      findRecords: async (hashes) => {
+        if (this.isDatabaseDown) throw new Error("the database is down");
+        return new Map([...this.records].filter(([hash]) => hashes.includes(hash)));
+      },
+      models: this.models,
+      metering: { behind: () => this.isBehind },
+      clock: this.clock,
+      log: silentLog,
+    });
+  }
+
+  /** The counters lose everything. */
+  wipe(): void {
+    this.counters = new EmbeddedCounters(this.clock);
+  }
+
+  async message(asks: Ask[], service = this.service): Promise<AnswerMessage> {
+    return decodeAnswers(await service.answer(encodeAsks(asks.map(encodeAsk))));
+  }
+
+  async answers(...asks: Ask[]): Promise<Answer[]> {
+    return (await this.message(asks)).answers;
+  }
+
+  /** One word for each question: its code where it was refused. */
+  async words(...asks: Ask[]): Promise<string[]> {
+    return (await this.answers(...asks)).map((answer) => (answer.kind === "refused" ? answer.code : answer.kind));
+  }
+}
+
+/** Counters that may be exchanged behind the worker's back. */
+export function forwardTo(current: () => Counters): Counters {
+  return {
+    admitMany: (batch) => current().admitMany(batch),
+    resolveMany: (batch) => current().resolveMany(batch),
+    load: (load) => current().load(load),
+    holds: (workspace) => current().holds(workspace),
+    overdue: (workspace, limit) => current().overdue(workspace, limit),
+    read: (workspace, key) => current().read(workspace, key),
+    now: () => current().now(),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

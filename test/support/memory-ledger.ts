@@ -1,0 +1,112 @@
+/** The ledger in memory: what `metering/store.ts` and `credit/load.ts` promise, without a database. */
+import type { LoadStore } from "../../src/admission/load.ts";
+import type { AccountPush, KeyMonthPush } from "../../src/backing/counters.ts";
+import type { Charge } from "../../src/metering/charge.ts";
+import type { Booked, SettlementStore } from "../../src/metering/settle.ts";
+
+interface Account {
+  balance: bigint;
+  sequence: bigint;
+  /** The balance after each entry. */
+  balances: bigint[];
+}
+
+interface Total {
+  spent: bigint;
+  version: bigint;
+}
+
+export class MemoryLedger implements LoadStore, SettlementStore {
+  readonly accounts = new Map<string, Account>();
+  readonly charges = new Map<string, Charge & { late: boolean }>();
+  readonly workspaceMonths = new Map<string, bigint>();
+  readonly keyMonths = new Map<string, Total>();
+
+  open(workspace: string, credit: bigint): this {
+    this.accounts.set(workspace, { balance: 0n, sequence: 0n, balances: [] });
+    this.append(workspace, credit);
+    return this;
+  }
+
+  append(workspace: string, amount: bigint): void {
+    const account = this.#account(workspace);
+    account.balance += amount;
+    account.sequence++;
+    account.balances.push(account.balance);
+  }
+
+  async settle(charges: Charge[]): Promise<Booked> {
+    const isHomeless = ({ settlement }: Charge) => !this.accounts.has(settlement.workspace);
+    const refused = charges.filter(isHomeless);
+    const bookable = charges.filter((charge) => !isHomeless(charge));
+    const fresh = bookable.filter((charge) => this.#insert(charge));
+    for (const charge of fresh.filter(({ cost }) => cost > 0n)) this.#book(charge);
+    return {
+      fresh: generationsOf(fresh),
+      refused: generationsOf(refused),
+      late: generationsOf(fresh.filter(({ settlement }) => this.charges.get(settlement.generation)?.late)),
+      accounts: [...new Set(bookable.map(({ settlement }) => settlement.workspace))].map((workspace) =>
+        this.#push(
+          workspace,
+          bookable.filter(({ settlement }) => settlement.workspace === workspace).map(({ settlement }) => settlement.month),
+        ),
+      ),
+      keyMonths: bookable.map(({ settlement }) => this.#keyMonth(settlement)),
+    };
+  }
+
+  async account(workspace: string, generations: string[]): Promise<{ account: AccountPush; ended: Set<string> } | null> {
+    if (!this.accounts.has(workspace)) return null;
+    const months = [...this.workspaceMonths.keys()].filter((name) => name.startsWith(`${workspace} `));
+    const account = this.#push(
+      workspace,
+      months.map((name) => name.slice(workspace.length + 1)),
+    );
+    return { account, ended: new Set(generations.filter((generation) => this.charges.has(generation))) };
+  }
+
+  async keyMonth(workspace: string, key: string, month: string): Promise<KeyMonthPush> {
+    return this.#keyMonth({ workspace, key, month });
+  }
+
+  /** Whether it was booked now: once, and once more where its end had not been known. */
+  #insert(charge: Charge): boolean {
+    const { generation, outcome } = charge.settlement;
+    const present = this.charges.get(generation);
+    if (present && (present.settlement.outcome === "settled" || outcome !== "settled")) return false;
+    this.charges.set(generation, { ...charge, late: present !== undefined });
+    return true;
+  }
+
+  #book({ settlement: { workspace, key, month }, cost }: Charge): void {
+    this.append(workspace, -cost);
+    const name = `${workspace} ${month}`;
+    this.workspaceMonths.set(name, (this.workspaceMonths.get(name) ?? 0n) + cost);
+    const total = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
+    this.keyMonths.set(`${key} ${month}`, { spent: total.spent + cost, version: total.version + 1n });
+  }
+
+  #push(workspace: string, months: string[]): AccountPush {
+    const { balance, sequence } = this.#account(workspace);
+    const totals = [...new Set(months)].map((month) => ({
+      month,
+      spent: this.workspaceMonths.get(`${workspace} ${month}`) ?? 0n,
+    }));
+    return { workspace, balance, sequence, months: totals };
+  }
+
+  #keyMonth({ workspace, key, month }: { workspace: string; key: string; month: string }): KeyMonthPush {
+    const { spent, version } = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
+    return { workspace, key, month, spent, version };
+  }
+
+  #account(workspace: string): Account {
+    const account = this.accounts.get(workspace);
+    if (!account) throw new Error(`The test has no workspace "${workspace}"`);
+    return account;
+  }
+}
+
+function generationsOf(charges: Charge[]): Set<string> {
+  return new Set(charges.map(({ settlement }) => settlement.generation));
+}
