@@ -62,7 +62,7 @@ export interface Bus extends AsyncDisposable {
   /**
    * Asks one live server. A server that leaves the question unanswered for 100 ms is passed over until it beats again,
    * and the same bytes go once more to another.
-   * @throws BusUnavailableError nobody was there; certainly not received
+   * @throws BusUnavailableError nobody is there, or the connection is down: at once where that is known; certainly not received
    * @throws BusTimeoutError no answer within 2 s; outcome unknown
    */
   request(service: Service, payload: Uint8Array): Promise<Reply>;
@@ -88,11 +88,14 @@ export interface Bus extends AsyncDisposable {
   ): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
 
-  /** To every process that listens, this one included. Lost when the connection is down. */
+  /** To every process that listens, this one included. Lost while the connection is down. */
   broadcast(topic: Topic, payload?: Uint8Array): void;
   listen(topic: Topic, handler: (payload: Uint8Array) => void): Disposable;
 
-  /** Asks every process that reports; resolves after `waitMs` or once all known ones have answered. */
+  /**
+   * Asks every process that reports; resolves after `waitMs` or once all known ones have answered.
+   * @throws BusUnavailableError when nobody can be asked: no answers would look like nobody there
+   */
   survey(survey: Survey, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   report(survey: Survey, handler: (payload: Uint8Array) => Uint8Array): Disposable;
 

@@ -70,6 +70,25 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     expect(ratio).toBeGreaterThan(0.3);
   }, 30_000);
 
+  test("a question that a worker leaves unanswered goes once more to another, with the same bytes, and the reply says so", async () => {
+    const asked: string[] = [];
+    const serve = (name: string, answer: Promise<Uint8Array>): Promise<AsyncDisposable> =>
+      openBus().serve("admission", (payload) => {
+        asked.push(`${name} ${new TextDecoder().decode(payload)}`);
+        return answer;
+      });
+    const held = Promise.withResolvers<Uint8Array>();
+    await using _mute = await serve("mute", held.promise);
+    await using _able = await serve("able", Promise.resolve(question));
+    await until(() => bus.width("admission") === 4);
+    const startedAt = performance.now();
+    const replies = await Promise.all([bus.request("admission", question), bus.request("admission", question)]);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(replies.map(({ resent }) => resent).toSorted()).toEqual([false, true]);
+    expect(asked.toSorted()).toEqual(["able may I?", "able may I?", "mute may I?"]);
+    held.resolve(question);
+  });
+
   test("a worker that is killed under load loses no question while another lives", async () => {
     const [killed] = [await startWorker(), await startWorker()];
     await answers();

@@ -59,7 +59,10 @@ async function createDatabase(folder: string, clock: Clock): Promise<void> {
 
 let thread: Worker | null = null;
 
-/** One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime. */
+/**
+ * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
+ * An error that nobody catches in it ends the process: what was acknowledged is on disk.
+ */
 function databaseThread(): Worker {
   if (thread === null) {
     thread = new Worker(new URL("./postgres-thread.ts", import.meta.url));

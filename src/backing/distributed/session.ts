@@ -1,0 +1,113 @@
+/**
+ * One connection to PostgreSQL for one statement or transaction at a time, thrown away when it breaks. postgres.js would connect
+ * anew under the same object, but what was asked while the old connection closed is forgotten then, answered with no rows, or
+ * sent before the greeting of the new one (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`).
+ */
+import { connect, type Socket } from "node:net";
+import postgres from "postgres";
+import { withDeadline, type Clock } from "../../kernel/clock.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import {
+  databaseConnectMs,
+  databaseIdleInTransactionMs,
+  databaseLockMs,
+  databaseStatementMsMax,
+} from "../../limits/constants.ts";
+import type { Database } from "../backing.ts";
+
+/** The server ends a statement this much earlier than we give it up. */
+const serverLeadMs = 500;
+
+export interface SessionParts {
+  url: Secret;
+  /** Shown by pg_stat_activity. */
+  applicationName: string;
+  clock: Clock;
+}
+
+/** The parts of postgres.js's parsed options that say where the server is. */
+interface Address {
+  host: string[];
+  port: number[];
+  path: string | false;
+}
+
+export class Session {
+  readonly sql: Database;
+  readonly #clock: Clock;
+  #socket: Socket | null = null;
+  #alive = true;
+  #fail: ((error: Error) => void) | null = null;
+
+  /** Connects on first use. */
+  constructor({ url, applicationName, clock }: SessionParts) {
+    this.#clock = clock;
+    const socket = { socket: (address: Address) => this.#connect(address) };
+    this.sql = postgres(url.reveal(), {
+      ...socket,
+      max: 1,
+      types: { bigint: postgres.BigInt },
+      connect_timeout: databaseConnectMs / 1_000,
+      onnotice: () => {},
+      onclose: () => this.#end(),
+      connection: {
+        application_name: applicationName,
+        TimeZone: "UTC",
+        statement_timeout: databaseStatementMsMax - serverLeadMs,
+        lock_timeout: databaseLockMs,
+        idle_in_transaction_session_timeout: databaseIdleInTransactionMs,
+      },
+    });
+  }
+
+  /** False once the connection is gone. */
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** The promise's own outcome, or an error as soon as the connection is gone. Used by one caller at a time. */
+  outcome<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#fail = reject;
+      promise.then(resolve, reject).finally(() => (this.#fail = null));
+      if (!this.#alive) reject(new Error("The connection to the database is closed"));
+    });
+  }
+
+  /** Gives a statement so long, and drops the connection of one that is not over: the server itself ends it earlier. */
+  async watch<T>(statementMs: number, promise: Promise<T>): Promise<T> {
+    let missed = true;
+    const noted = promise.finally(() => (missed = false));
+    try {
+      return await withDeadline(this.#clock, statementMs, "A statement of the database", noted);
+    } finally {
+      if (missed) this.drop();
+    }
+  }
+
+  /** Calls back once, `ms` from now; returns what cancels it. */
+  after(ms: number, callback: () => void): () => void {
+    return this.#clock.after(ms, callback);
+  }
+
+  drop(): void {
+    this.#socket?.destroy();
+    this.#end();
+  }
+
+  #connect({ host: [host], port: [port], path }: Address): Socket {
+    // Asked a second time, the first connection broke before it stood.
+    if (this.#socket !== null) {
+      this.#end();
+      throw new Error("The database closed the connection");
+    }
+    this.#socket = connect(path ? { path } : { host: host ?? "localhost", port: port ?? 5432 });
+    this.#socket.setNoDelay(true);
+    return this.#socket;
+  }
+
+  #end(): void {
+    this.#alive = false;
+    this.#fail?.(new Error("The connection to the database was lost"));
+  }
+}
