@@ -184,8 +184,11 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
         () => true,
       ),
     );
-    expect(await refused()).toBeLessThan(answerMsMax);
-    expect(await refused()).toBeLessThan(answerMsMax);
+    const busySince = performance.now();
+    await until(async () => {
+      expect(await refused()).toBeLessThan(answerMsMax);
+      return performance.now() > busySince + 1_200;
+    });
     await ask((client) => client.scriptKill());
     expect(await endless).toMatch(/killed/i);
     other.destroy();

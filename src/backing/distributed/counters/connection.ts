@@ -121,8 +121,9 @@ export class RedisConnection implements AsyncDisposable {
     }
   }
 
+  /** A ping that Redis refuses, for it is busy or still loading, is an error too, but the connection stands. */
   #lose(error: unknown): void {
-    this.#server = null;
+    if (!this.#client.isReady) this.#server = null;
     this.#logTrouble(error);
   }
 
