@@ -1,8 +1,15 @@
 import { ofWorkspace } from "./flags.ts";
 import { email, oneOf } from "./value.ts";
-import type { Verb } from "./verb.ts";
+import type { Flag, Verb } from "./verb.ts";
 
-const role = oneOf("member", "auditor", "admin", "super_admin");
+const role: Flag = {
+  name: "role",
+  field: "role",
+  value: oneOf("member", "auditor", "admin", "super_admin"),
+  required: true,
+  help: "what the person may do there",
+};
+const theMember: Flag = { name: "email", field: "id", value: email, required: true, help: "the member's address" };
 
 export const memberVerbs: readonly Verb[] = [
   {
@@ -11,11 +18,7 @@ export const memberVerbs: readonly Verb[] = [
     summary: "Make a person a member of a workspace",
     method: "POST",
     path: "/members",
-    flags: [
-      ofWorkspace,
-      { name: "email", field: "email", value: email, required: true, help: "the person's address" },
-      { name: "role", field: "role", value: role, required: true, help: "what the person may do there" },
-    ],
+    flags: [ofWorkspace, { name: "email", field: "email", value: email, required: true, help: "the person's address" }, role],
   },
   {
     noun: "member",
@@ -24,5 +27,29 @@ export const memberVerbs: readonly Verb[] = [
     method: "GET",
     path: "/members",
     flags: [ofWorkspace],
+  },
+  {
+    noun: "member",
+    verb: "set",
+    summary: "Give a member another role",
+    method: "PATCH",
+    path: "/members/:id",
+    flags: [ofWorkspace, theMember, role],
+  },
+  {
+    noun: "member",
+    verb: "deactivate",
+    summary: "End a membership and revoke the member's keys in the workspace for good",
+    method: "POST",
+    path: "/members/:id/deactivate",
+    flags: [ofWorkspace, theMember],
+  },
+  {
+    noun: "member",
+    verb: "reactivate",
+    summary: "Let a member in again; their revoked keys stay revoked",
+    method: "POST",
+    path: "/members/:id/reactivate",
+    flags: [ofWorkspace, theMember],
   },
 ];

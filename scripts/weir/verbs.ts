@@ -1,4 +1,5 @@
 /** All verbs. A new noun is a file like its neighbours and a line here. */
+import { accountVerbs } from "./account.ts";
 import { auditVerbs } from "./audit.ts";
 import { creditVerbs } from "./credit.ts";
 import { keyVerbs } from "./key.ts";
@@ -12,6 +13,7 @@ import { workspaceVerbs } from "./workspace.ts";
 export const verbs: readonly Verb[] = [
   ...workspaceVerbs,
   ...memberVerbs,
+  ...accountVerbs,
   ...keyVerbs,
   ...creditVerbs,
   ...modelVerbs,

@@ -4,7 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { signatureOf, type Actor } from "./actor.ts";
 import type { Changes } from "./changes.ts";
-import { insertAudit } from "./store.ts";
+import { insertAudits } from "./store.ts";
 
 /** What every verb works with. An open transaction in place of the database joins the verb to it. */
 export interface Sources {
@@ -23,11 +23,11 @@ export interface AuditEvent {
 
 export interface Change<T> {
   result: T;
-  /** null: nothing changed, nothing is recorded. */
-  event: AuditEvent | null;
+  /** null: nothing changed, nothing is recorded. Several where one act changes several things, in their order. */
+  event: AuditEvent | readonly AuditEvent[] | null;
 }
 
-/** Runs `work` in a transaction, the caller's where it has one, and records its event there. */
+/** Runs `work` in a transaction, the caller's where it has one, and records its events there. */
 export async function change<T>(
   actor: Actor,
   { sql, clock }: Sources,
@@ -35,7 +35,12 @@ export async function change<T>(
 ): Promise<T> {
   const inside = async (tx: Transaction): Promise<{ result: T }> => {
     const { result, event } = await work(tx);
-    if (event) await insertAudit({ ...event, ...signatureOf(actor), at: clock.now() }, tx);
+    const events = event === null ? [] : [event].flat();
+    const signature = { ...signatureOf(actor), at: clock.now() };
+    await insertAudits(
+      events.map((one) => ({ ...one, ...signature })),
+      tx,
+    );
     return { result };
   };
   const { result } = await ("savepoint" in sql ? inside(sql) : sql.begin(inside));

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from "../backing/backing.ts";
+import { isoTime } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Signature } from "./actor.ts";
 import type { Changes } from "./changes.ts";
@@ -16,11 +17,13 @@ export interface AuditRow extends Omit<NewAuditRow, "at"> {
   at: Date;
 }
 
-export async function insertAudit(row: NewAuditRow, tx: Transaction): Promise<void> {
+export async function insertAudits(rows: NewAuditRow[], tx: Transaction): Promise<void> {
+  if (rows.length === 0) return;
   await tx`
     INSERT INTO audit_events (at, event, actor, role, carried_by, workspace_id, target, changes)
-    VALUES (${new Date(row.at)}, ${row.event}, ${row.actor}, ${row.role}, ${row.carriedBy}, ${row.workspace}, ${row.target},
-      ${tx.json(row.changes)})`;
+    SELECT at, event, actor, role, "carriedBy", workspace, target, changes
+    FROM jsonb_to_recordset(${tx.json(rows.map((row) => ({ ...row, at: isoTime(row.at) })))}) AS new (at timestamptz, event text,
+      actor text, role text, "carriedBy" text, workspace text, target text, changes jsonb)`;
 }
 
 export interface AuditFilter {

@@ -1,5 +1,6 @@
 /** All endpoints of the control API: routes, documents and the OpenAPI description are made from this list. */
 import type { Endpoint } from "./endpoint.ts";
+import { accountEndpoints } from "./endpoints/accounts.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import { creditEndpoints } from "./endpoints/credit.ts";
 import { keyEndpoints } from "./endpoints/keys.ts";
@@ -12,6 +13,7 @@ import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 export const endpoints: readonly Endpoint[] = [
   ...workspaceEndpoints,
   ...memberEndpoints,
+  ...accountEndpoints,
   ...keyEndpoints,
   ...creditEndpoints,
   ...logEndpoints,

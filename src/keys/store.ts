@@ -137,3 +137,15 @@ export async function updateLimits(id: KeyId, limits: Limits, tx: Transaction): 
 export async function updateRevoked(id: KeyId, at: Date, tx: Transaction): Promise<void> {
   await tx`UPDATE api_keys SET revoked_at = ${at} WHERE id = ${id}`;
 }
+
+/** @returns the keys of an owner that were active, in the order of their creation */
+export async function revokeKeysOf(
+  { workspace, owner, at }: { workspace: WorkspaceId; owner: string; at: Date },
+  tx: Transaction,
+): Promise<KeyId[]> {
+  const rows = await tx<{ id: KeyId }[]>`
+    UPDATE api_keys SET revoked_at = ${at}
+    WHERE workspace_id = ${workspace} AND owner_email = ${owner} AND revoked_at IS NULL
+    RETURNING id`;
+  return rows.map(({ id }) => id).toSorted();
+}

@@ -3,7 +3,7 @@ import type { Queries } from "../backing/backing.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { ControlError } from "./control-error.ts";
 import { canonicalEmail } from "./fields.ts";
-import { selectMembers } from "./store.ts";
+import { selectMembers } from "./member-store.ts";
 
 /**
  * The member in whose name the operator token acts.

@@ -6,7 +6,7 @@ import { allow, nobody } from "./allow.ts";
 import { ControlError } from "./control-error.ts";
 import { canonicalEmail } from "./fields.ts";
 import type { MemberForm, MemberView } from "./schema.ts";
-import { insertMember, selectMembers } from "./store.ts";
+import { insertMember, selectMembers } from "./member-store.ts";
 import { viewMember } from "./list-members.ts";
 
 /**

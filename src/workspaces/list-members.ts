@@ -1,7 +1,7 @@
 import type { Queries } from "../backing/backing.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { MemberView } from "./schema.ts";
-import { selectMembers, type MemberRow } from "./store.ts";
+import { selectMembers, type MemberRow } from "./member-store.ts";
 
 /** Everybody of a workspace, deactivated members included, by address. */
 export async function listMembers(workspace: WorkspaceId, sql: Queries): Promise<MemberView[]> {

@@ -49,3 +49,13 @@ export type MemberForm = Static<typeof MemberForm>;
 
 export const MemberView = Type.Object({ email: Type.String(), role: Role, state: Type.String() });
 export type MemberView = Static<typeof MemberView>;
+
+export const MemberEdit = Type.Pick(MemberForm, ["role"]);
+
+/** `role`: what the person is in every workspace of theirs; null where they are one thing here and another there. */
+export const AccountView = Type.Object({
+  email: Type.String(),
+  role: Type.Union([Role, Type.Null()]),
+  state: Type.String(),
+});
+export type AccountView = Static<typeof AccountView>;

@@ -1,4 +1,3 @@
-import type { Role } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../backing/backing.ts";
 import type { Month } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
@@ -75,37 +74,4 @@ export async function anyWorkspace(sql: Queries): Promise<boolean> {
 /** Holds off whoever else adds or changes a workspace until the transaction ends. */
 export async function lockWorkspaces(tx: Transaction): Promise<void> {
   await tx`LOCK TABLE workspaces IN EXCLUSIVE MODE`;
-}
-
-export interface MemberRow {
-  email: string;
-  role: Role;
-  /** Of the membership in this workspace. */
-  active: boolean;
-  /** Of the person, in whatever workspace. */
-  account: "active" | "suspended" | "locked" | "deleted";
-}
-
-/** Adds a membership, and the person's account when it is new. False when it is there already. */
-export async function insertMember(
-  { workspace, email, role, at }: { workspace: WorkspaceId; email: string; role: Role; at: number },
-  tx: Transaction,
-): Promise<boolean> {
-  await tx`INSERT INTO accounts (email, created_at) VALUES (${email}, ${new Date(at)}) ON CONFLICT (email) DO NOTHING`;
-  const inserted = await tx`
-    INSERT INTO members (workspace_id, email, role, created_at) VALUES (${workspace}, ${email}, ${role}, ${new Date(at)})
-    ON CONFLICT (workspace_id, email) DO NOTHING`;
-  return inserted.count === 1;
-}
-
-/** @param email null: everybody, by address */
-export async function selectMembers(
-  { workspace, email }: { workspace: WorkspaceId; email: string | null },
-  sql: Queries,
-): Promise<MemberRow[]> {
-  return sql<MemberRow[]>`
-    SELECT m.email, m.role, m.active, a.state AS account
-    FROM members m JOIN accounts a ON a.email = m.email
-    WHERE m.workspace_id = ${workspace} ${email === null ? sql`` : sql`AND m.email = ${email}`}
-    ORDER BY m.email`;
 }

@@ -4,45 +4,24 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verbs } from "../../scripts/weir/verbs.ts";
-import { run } from "../../scripts/weir/run.ts";
 import { endpoints } from "../../src/console/endpoints.ts";
 import { Control, objectOf, operatorToken } from "../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+import { Weir, type Outcome } from "../support/weir.ts";
 
 let database: TestDatabase;
-let control: Control;
-let server: { url: string; stop(): Promise<void> };
+let server: Weir;
 beforeAll(async () => {
   database = await openEmbeddedDatabase();
-  control = new Control(database.sql);
-  server = control.listen();
+  server = new Weir(new Control(database.sql));
 }, 60_000);
 afterAll(async () => {
-  await server.stop();
+  await server[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
 
-interface Outcome {
-  code: number;
-  out: string;
-  error: string;
-}
-
-async function weir(...words: string[]): Promise<Outcome> {
-  const outcome: Outcome = { code: -1, out: "", error: "" };
-  const terminal = {
-    out: (text: string) => void (outcome.out += `${text}\n`),
-    error: (text: string) => void (outcome.error += `${text}\n`),
-  };
-  outcome.code = await run(words, () => ({ url: server.url, token: operatorToken }), terminal);
-  return outcome;
-}
-
-async function json(...words: string[]): Promise<Record<string, unknown>> {
-  const { code, out, error } = await weir(...words, "--json");
-  expect([code, error]).toEqual([0, ""]);
-  return objectOf(JSON.parse(out));
-}
+const weir = (...words: string[]) => server.run(...words);
+const json = (...words: string[]) => server.json(...words);
 
 test("every verb calls an endpoint that is there, with fields that it takes, and every endpoint has its verb", () => {
   for (const { noun, verb, method, path, flags } of verbs) {

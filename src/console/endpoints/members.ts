@@ -1,9 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import { deactivateMember } from "../../keys/deactivate-member.ts";
 import { addMember } from "../../workspaces/add-member.ts";
 import { listMembers } from "../../workspaces/list-members.ts";
-import { MemberForm, MemberView } from "../../workspaces/schema.ts";
+import { reactivateMember } from "../../workspaces/reactivate-member.ts";
+import { MemberEdit, MemberForm, MemberView } from "../../workspaces/schema.ts";
+import { setMember } from "../../workspaces/set-member.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace } from "../fields.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields } from "../fields.ts";
 
 export const memberEndpoints: Endpoint[] = [
   endpoint({
@@ -29,6 +32,45 @@ export const memberEndpoints: Endpoint[] = [
     async handle({ input, acting, parts }) {
       const { workspace } = await acting.in(input.workspace);
       return { data: await listMembers(workspace.id, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "PATCH",
+    path: "/members/:id",
+    summary: "Give a member another role; the path takes the address",
+    fields: inWorkspace(MemberEdit),
+    view: MemberView,
+    async handle({ input, id: email, acting, parts }) {
+      const { actor, workspace } = await acting.in(input.workspace);
+      const view = await setMember({ actor, workspace: workspace.id, email, role: input.role }, parts);
+      parts.changed();
+      return view;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/members/:id/deactivate",
+    summary: "End a membership and revoke the member's keys in the workspace for good",
+    fields: inWorkspace(NoFields),
+    view: MemberView,
+    async handle({ input, id: email, acting, parts }) {
+      const { actor, workspace } = await acting.in(input.workspace);
+      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
+      parts.changed();
+      return view;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/members/:id/reactivate",
+    summary: "Let a member in again; their revoked keys stay revoked",
+    fields: inWorkspace(NoFields),
+    view: MemberView,
+    async handle({ input, id: email, acting, parts }) {
+      const { actor, workspace } = await acting.in(input.workspace);
+      const view = await reactivateMember({ actor, workspace: workspace.id, email }, parts);
+      parts.changed();
+      return view;
     },
   }),
 ];

@@ -1,0 +1,55 @@
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import { allow, nobody } from "./allow.ts";
+import { ControlError } from "./control-error.ts";
+import { canonicalEmail } from "./fields.ts";
+import { lockAccount, selectMemberships, updateAccount, type AccountState } from "./member-store.ts";
+import type { AccountView } from "./schema.ts";
+
+interface Transition {
+  from: readonly AccountState[];
+  to: AccountState;
+  event: string;
+}
+
+/** What can be done to an account. A deleted one stays deleted. */
+const transitions = {
+  suspend: { from: ["active"], to: "suspended", event: "account.suspended" },
+  unsuspend: { from: ["suspended"], to: "active", event: "account.unsuspended" },
+  lock: { from: ["active"], to: "locked", event: "account.locked" },
+  unlock: { from: ["locked"], to: "active", event: "account.unlocked" },
+  delete: { from: ["active", "suspended", "locked"], to: "deleted", event: "account.deleted" },
+} as const satisfies Record<string, Transition>;
+
+export type AccountVerb = keyof typeof transitions;
+
+/**
+ * Moves a person's account to another state, in every workspace of theirs: keys work only while it is active. Recorded once for
+ * each workspace. Where the account is in that state already nothing changes.
+ * @throws ControlError not_found; conflict where the way leads from another state; forbidden but to the operator
+ */
+export async function setAccount(
+  { actor, email: typed, verb }: { actor: Actor; email: string; verb: AccountVerb },
+  sources: Sources,
+): Promise<AccountView> {
+  allow(actor, { roles: nobody, action: `${verb} an account` });
+  const email = canonicalEmail(typed);
+  const { from, to, event }: Transition = transitions[verb];
+  return change(actor, sources, async (tx) => {
+    const state = await lockAccount(email, tx);
+    if (state === undefined) throw refusal("not_found", `There is no account "${email}"`);
+    const memberships = await selectMemberships(email, tx);
+    const roles = [...new Set(memberships.map(({ role }) => role))];
+    const result = { email, role: roles.length === 1 ? (roles[0] ?? null) : null, state: to };
+    if (state === to) return { result, event: null };
+    if (!from.includes(state)) throw refusal("conflict", `Cannot ${verb} the account "${email}": it is ${state}`);
+    await updateAccount(email, to, tx);
+    const changes = changedFields({ before: { state }, after: { state: to } });
+    return { result, event: memberships.map(({ workspace }) => ({ event, workspace, target: email, changes })) };
+  });
+}
+
+function refusal(code: "not_found" | "conflict", message: string): ControlError {
+  return new ControlError(code, { field: "email", message });
+}

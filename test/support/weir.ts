@@ -1,0 +1,50 @@
+/** The command line as a person types it, against the control API over a database of the test. */
+import { expect } from "bun:test";
+import { run } from "../../scripts/weir/run.ts";
+import { objectOf, operatorToken, type Control } from "./control.ts";
+
+export interface Outcome {
+  code: number;
+  out: string;
+  error: string;
+}
+
+export class Weir implements AsyncDisposable {
+  readonly #server: { url: string; stop(): Promise<void> };
+
+  constructor(control: Control) {
+    this.#server = control.listen();
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  async run(...words: string[]): Promise<Outcome> {
+    const outcome: Outcome = { code: -1, out: "", error: "" };
+    const terminal = {
+      out: (text: string) => void (outcome.out += `${text}\n`),
+      error: (text: string) => void (outcome.error += `${text}\n`),
+    };
+    outcome.code = await run(words, () => ({ url: this.url, token: operatorToken }), terminal);
+    return outcome;
+  }
+
+  /** The one JSON document of a command that is expected to succeed without a word on stderr. */
+  async json(...words: string[]): Promise<Record<string, unknown>> {
+    const { code, out, error } = await this.run(...words, "--json");
+    expect([code, error]).toEqual([0, ""]);
+    return objectOf(JSON.parse(out));
+  }
+
+  /** The message of a command that is expected to be refused, with nothing on stdout. */
+  async refusal(...words: string[]): Promise<string> {
+    const { code, out, error } = await this.run(...words, "--json");
+    expect([code, out]).toEqual([1, ""]);
+    return error.trim();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop();
+  }
+}
