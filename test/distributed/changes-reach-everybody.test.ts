@@ -1,0 +1,97 @@
+/** How soon what one gateway is told counts at another, with two admission workers between them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Fleet } from "../support/fleet.ts";
+import { chat, outcomeOf } from "../support/requests.ts";
+import { testServices } from "../support/services.ts";
+
+const services = await testServices();
+
+/** "within 30 seconds" is the specification's; a second is what is usual. */
+const promisedMs = 30_000;
+const usualMs = 1_000;
+const trials = 5;
+/** So many answers of the new kind in a row, of each gateway, mean that no process clings to the old. */
+const inARow = 10;
+
+describe.skipIf(services === null)("two gateways, two admission workers", () => {
+  const stack = new AsyncDisposableStack();
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 2, services: services?.urls ?? null }));
+  }, 60_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  /** A workspace with one member and one key of theirs, which both gateways have seen work. */
+  async function subject(): Promise<{ workspace: string; email: string; id: string; key: string }> {
+    const operator = fleet.operator();
+    const name = `changes ${crypto.randomUUID()}`;
+    const email = `${crypto.randomUUID()}@example.test`;
+    const { id: workspace } = await operator.call<{ id: string }>("POST", "/workspaces", { name, credit_usd: "1" });
+    await operator.call("POST", "/members", { workspace, email, role: "member" });
+    const form = { workspace, owner: email, rate_limit_rpm: 10_000 };
+    const { id, key } = await operator.call<{ id: string; key: string }>("POST", "/keys", form);
+    await settledAs(key, "200");
+    return { workspace, email, id, key };
+  }
+
+  async function answerOf(gateway: number, key: string): Promise<string> {
+    const body = { model: "sandbox/echo", max_tokens: 1 };
+    const { status, code } = await outcomeOf(chat({ url: fleet.url(gateway), key, body }));
+    return code === null ? String(status) : `${status} ${code}`;
+  }
+
+  /** Asks both gateways until both only answer so. @returns performance.now() of the last answer that was another one */
+  async function settledAs(key: string, expected: string): Promise<number> {
+    const gateways = fleet.gateways.map(async (_, gateway) => {
+      let otherAt = performance.now();
+      for (let row = 0; row < inARow; row++) {
+        if ((await answerOf(gateway, key)) === expected) continue;
+        otherAt = performance.now();
+        row = -1;
+      }
+      return otherAt;
+    });
+    return Math.max(...(await Promise.all(gateways)));
+  }
+
+  test.each<[string, string, (of: Awaited<ReturnType<typeof subject>>) => [string, string, unknown?]]>([
+    ["a revoked key", "401 invalid_api_key", ({ id }) => ["POST", `/keys/${id}/revoke`]],
+    [
+      "a deactivated owner's key",
+      "401 invalid_api_key",
+      ({ email, workspace }) => ["POST", `/members/${email}/deactivate`, { workspace }],
+    ],
+    ["a suspended owner's key", "401 invalid_api_key", ({ email }) => ["POST", `/accounts/${email}/suspend`]],
+    [
+      "a workspace switched off",
+      "403 gateway_disabled",
+      ({ workspace }) => ["PATCH", `/workspaces/${workspace}`, { enabled: false }],
+    ],
+    ["a lower limit of a key", "429 rate_limited", ({ id }) => ["PATCH", `/keys/${id}`, { rate_limit_rpm: 1 }]],
+  ])(
+    "%s is refused everywhere with %s, usually within a second",
+    async (what, expected, change) => {
+      const times: number[] = [];
+      for (let trial = 0; trial < trials; trial++) {
+        const of = await subject();
+        const startedAt = performance.now();
+        await fleet.operator(trial % 2).call(...change(of));
+        times.push((await settledAs(of.key, expected)) - startedAt);
+      }
+      const sorted = times.toSorted((a, b) => a - b).map(Math.round);
+      console.log(`${what}: refused everywhere after at most ${sorted.at(-1)} ms, ${trials} trials: ${sorted.join(", ")} ms`);
+      expect(sorted.at(-1)).toBeLessThan(promisedMs);
+      expect(sorted[Math.floor(trials / 2)]).toBeLessThan(usualMs);
+    },
+    2 * promisedMs,
+  );
+
+  test("an account that is let in again has its keys work everywhere again", async () => {
+    const { email, key } = await subject();
+    await fleet.operator(0).call("POST", `/accounts/${email}/lock`);
+    await settledAs(key, "401 invalid_api_key");
+    await fleet.operator(1).call("POST", `/accounts/${email}/unlock`);
+    await settledAs(key, "200");
+  }, 60_000);
+});
