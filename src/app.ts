@@ -14,7 +14,8 @@ export interface AppParts {
 
 /** `fetch` of the result is a web-standard handler: it runs wherever `Request` and `Response` do. */
 export function makeApp({ gateway, control, health }: AppParts) {
-  return new Elysia({ normalize: false })
+  // Paths are to be found behind any Host, and not, as by default, behind those of four characters and more alone.
+  return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
     .use(healthRoutes(health))
     .use(inferenceRoutes(gateway))

@@ -1,6 +1,7 @@
 /** /api/console: the one control API, which the command line, tests and the Console call with the operator token. */
 import { Elysia } from "elysia";
 import { withDeadline } from "../kernel/clock.ts";
+import { requestTarget } from "../kernel/request-target.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 import { acting } from "./acting.ts";
@@ -58,7 +59,7 @@ function chosen(request: Request, methods: Endpoint[]): Endpoint {
   if (methods.length === 0) {
     throw new ControlError("not_found", {
       field: null,
-      message: `There is no ${new URL(request.url).pathname} in the control API`,
+      message: `There is no ${requestTarget(request).path} in the control API`,
     });
   }
   const allowed = methods.map(({ method }) => method).join(" and ");

@@ -1,5 +1,6 @@
 /** What a request sends: the query of a GET, the JSON object in the body of anything else. */
 import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { requestTarget } from "../kernel/request-target.ts";
 import { BodyReader } from "../inference/body-reader.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
@@ -12,7 +13,7 @@ export async function readFields(request: Request, clock: Clock): Promise<Record
 
 function readQuery(request: Request): Record<string, unknown> {
   const fields = new Map<string, string>();
-  for (const [field, value] of new URL(request.url).searchParams) {
+  for (const [field, value] of requestTarget(request).query) {
     if (fields.has(field)) throw new ControlError("invalid_field", { field, message: `The field "${field}" is given twice` });
     fields.set(field, value);
   }

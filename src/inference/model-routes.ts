@@ -1,20 +1,25 @@
 /** GET /models and GET /models/{id}: what the key can call, and what it cannot, and why. */
 import type { Caller } from "../admission/client.ts";
+import { requestTarget } from "../kernel/request-target.ts";
 import type { Gateway } from "./gateway.ts";
 import { identify } from "./identify.ts";
 import { modelBody, modelListBody, type Listing } from "./model-list.ts";
 
+/** What stands before the id in a path; an id may have it in it as well. */
+const before = "/models/";
+
 /** With `all=true` also the models that cannot be called. */
 export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await identify(request, gateway);
-  const all = new URL(request.url).searchParams.get("all") === "true";
+  const all = requestTarget(request).query.get("all") === "true";
   return Response.json(modelListBody(listingFor(caller, gateway), all));
 }
 
 /** Ids contain a slash: as it is or escaped, it is the same model. */
 export async function showModel(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await identify(request, gateway);
-  const [, escaped = ""] = new URL(request.url).pathname.split("/models/");
+  const { path } = requestTarget(request);
+  const escaped = path.slice(path.indexOf(before) + before.length);
   return Response.json(modelBody(listingFor(caller, gateway), unescaped(escaped)));
 }
 
