@@ -1,6 +1,7 @@
 /** A whole answer in the official form. */
 import type { Usage } from "../models/model.ts";
 import type { Answer, FinishReason } from "../providers/provider.ts";
+import { logprobsBody, type Logprobs } from "./logprobs.ts";
 import { usageBody, type UsageBody } from "./usage-body.ts";
 
 export interface CompletionFacts {
@@ -19,7 +20,7 @@ export interface CompletionBody {
   object: "chat.completion";
   created: number;
   model: string;
-  choices: [{ index: 0; message: Answer["message"]; logprobs: unknown; finish_reason: FinishReason }];
+  choices: [{ index: 0; message: Answer["message"]; logprobs: Logprobs | null; finish_reason: FinishReason }];
   usage: UsageBody;
 }
 
@@ -32,7 +33,7 @@ export function completionBody(
     object: "chat.completion",
     created: facts.created,
     model: facts.model,
-    choices: [{ index: 0, message, logprobs: logprobs ?? null, finish_reason: finishReason }],
+    choices: [{ index: 0, message, logprobs: logprobsBody(logprobs), finish_reason: finishReason }],
     usage: usageBody(usage),
   };
 }

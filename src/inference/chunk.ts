@@ -2,6 +2,7 @@
 import { errorBody, type GatewayError } from "../kernel/errors.ts";
 import type { Usage } from "../models/model.ts";
 import type { FinishReason } from "../providers/provider.ts";
+import type { Logprobs } from "./logprobs.ts";
 import { usageBody } from "./usage-body.ts";
 
 export interface ChunkFacts {
@@ -33,7 +34,7 @@ export class ChunkWriter {
     this.#facts = facts;
   }
 
-  delta(delta: Record<string, unknown>, finishReason: FinishReason | null = null, logprobs: unknown = null): string {
+  delta(delta: Record<string, unknown>, finishReason: FinishReason | null = null, logprobs: Logprobs | null = null): string {
     const logprobsText = logprobs === null ? "null" : JSON.stringify(logprobs);
     const finishText = finishReason === null ? "null" : `"${finishReason}"`;
     return `${this.#head}{"index":0,"delta":${JSON.stringify(delta)},"logprobs":${logprobsText},"finish_reason":${finishText}${this.#deltaTail}`;

@@ -6,6 +6,7 @@ import type { Usage } from "../models/model.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../providers/provider.ts";
 import { ChunkWriter, doneLine, type ChunkFacts } from "./chunk.ts";
 import { laterUsage } from "./later-usage.ts";
+import { logprobsBody } from "./logprobs.ts";
 import { textBytes } from "./text-bytes.ts";
 import { streamError } from "./upstream-errors.ts";
 
@@ -81,7 +82,8 @@ export class Transcript {
     const lines = this.#begin();
     this.#bytes += textBytes(news);
     this.#calledTools ||= Array.isArray(news["tool_calls"]) && news["tool_calls"].length > 0;
-    const line = logprobs != null || saysSomething(news) ? this.#writer.delta(news, null, logprobs ?? null) : "";
+    const likely = logprobsBody(logprobs);
+    const line = likely !== null || saysSomething(news) ? this.#writer.delta(news, null, likely) : "";
     return lines + line + (finishReason === null ? "" : this.#finish(finishReason));
   }
 

@@ -1,5 +1,6 @@
 /** The fields of a message or of a piece of one that are passed on; whatever else a provider adds stays behind. */
-import { asArray, asObject, asText, type JsonObject } from "../json.ts";
+import { asArray, asCount, asObject, asText, type JsonObject } from "../json.ts";
+import { argumentsText } from "./openai-tool-calls.ts";
 
 /** Text of a content: plain, or the text parts of a list. null: there is none. */
 export function contentText(content: unknown): string | null {
@@ -13,10 +14,24 @@ export function furtherFields(message: JsonObject): JsonObject {
   const refusal = asText(message["refusal"]);
   const reasoning = asText(message["reasoning_content"]);
   const functionCall = asObject(message["function_call"]);
-  const annotations = asArray(message["annotations"]);
+  const annotations = asArray(message["annotations"]).filter(isCitation);
   if (refusal) fields["refusal"] = refusal;
   if (reasoning) fields["reasoning_content"] = reasoning;
-  if (functionCall) fields["function_call"] = functionCall;
+  if (functionCall) fields["function_call"] = functionCallOf(functionCall);
   if (annotations.length > 0) fields["annotations"] = annotations;
   return fields;
+}
+
+/** Of a whole answer, or a piece of it: the name comes first, the arguments bit by bit. */
+function functionCallOf(call: JsonObject): JsonObject {
+  const name = asText(call["name"]);
+  return { ...(name && { name }), arguments: argumentsText(call["arguments"]) };
+}
+
+/** The one kind of annotation that the official schema knows. */
+function isCitation(annotation: unknown): boolean {
+  const told = asObject(annotation);
+  const citation = told?.["type"] === "url_citation" ? asObject(told["url_citation"]) : null;
+  const { url, title, start_index: start, end_index: end } = citation ?? {};
+  return asText(url) !== null && asText(title) !== null && asCount(start) !== null && asCount(end) !== null;
 }

@@ -38,7 +38,8 @@ export class ToolCallPieces {
   }
 }
 
-function argumentsText(value: unknown): string {
+/** Arguments are JSON text; some providers send the object itself. */
+export function argumentsText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
