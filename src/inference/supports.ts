@@ -19,7 +19,12 @@ export const supportWords = {
 
 export type Support = keyof typeof supportWords;
 
+/** The weaker word needs no mention beside the stronger: who keeps to a schema writes JSON, and functions are tools by their old name. */
+export const openedAlsoBy: Partial<Record<Support, Support>> = { json_object: "json_schema", functions: "tools" };
+
 /** True also where the catalog does not know the model, or it is none for chat: that is answered at a later check. */
 export function supports(model: Model | null, word: Support): boolean {
-  return model === null || model.kind !== "chat" || model.supports.has(word);
+  if (model === null || model.kind !== "chat" || model.supports.has(word)) return true;
+  const stronger = openedAlsoBy[word];
+  return stronger !== undefined && model.supports.has(stronger);
 }

@@ -1,52 +1,51 @@
 import { describe, expect, test } from "bun:test";
-import { checkChat } from "../../src/inference/chat.ts";
 import { chatFields } from "../../src/inference/chat-fields.ts";
-import { supportWords } from "../../src/inference/supports.ts";
+import { openedAlsoBy, supportWords, type Support } from "../../src/inference/supports.ts";
 import { check, everything, hello, messageOf, nothing, refusal, tool, type Body } from "../support/check-chat.ts";
 import { chatModel } from "../support/model.ts";
+import { fieldCases } from "./field-cases.ts";
 
-describe("a field out of its range is invalid_request", () => {
-  test.each([
-    ["temperature", 2.1],
-    ["temperature", -0.1],
-    ["temperature", "1"],
-    ["top_p", 1.5],
-    ["frequency_penalty", -3],
-    ["presence_penalty", 2.5],
-    ["max_tokens", 0],
-    ["max_tokens", 1.5],
-    ["max_tokens", "10"],
-    ["max_completion_tokens", -1],
-    ["seed", 1.5],
-    ["stop", ["a", "b", "c", "d", "e"]],
-    ["stop", 7],
-    ["logit_bias", { "50256": 101 }],
-    ["logprobs", "yes"],
-    ["stream", "true"],
-    ["stream", 1],
-    ["user", 7],
-    ["metadata", { a: 1 }],
-    ["metadata", Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, "v"]))],
-    ["safety_identifier", "a".repeat(65)],
-    ["reasoning_effort", "extreme"],
-    ["verbosity", "loud"],
-    ["response_format", "json"],
-    ["tools", {}],
-    ["tool_choice", "perhaps"],
-    ["parallel_tool_calls", 1],
-    ["functions", []],
-    ["function_call", "perhaps"],
-    ["prediction", "text"],
-    ["modalities", "text"],
-  ])("%s: %j", (name, value) => {
-    expect(refusal({ [name]: value, ...(name === "parallel_tool_calls" && { tools: [tool] }) })).toStartWith(
-      `invalid_request ${name}`,
-    );
+test("every field of the official schema is known, and held here to what it may be", () => {
+  expect(chatFields).toHaveLength(35);
+  expect(Object.keys(fieldCases)).toEqual(chatFields.map((field) => field.name));
+});
+
+const shown = (value: unknown): string => JSON.stringify(value).slice(0, 70);
+
+describe("a field is accepted and sent on exactly", () => {
+  const accepted = Object.entries(fieldCases).flatMap(([name, cases]) =>
+    cases.accepted.map(([value, sentOn, beside]) => ({ name, shown: shown(value), value, sentOn, beside })),
+  );
+
+  test.each(accepted)("$name: $shown", ({ name, value, sentOn, beside }) => {
+    const { [name]: sent, ...others } = check({ ...beside, [name]: value }).body;
+    expect(sent).toEqual(sentOn);
+    expect(others).toEqual(check({ ...beside }).body);
+  });
+});
+
+describe("a field that cannot be honoured is refused by its name", () => {
+  const refused = Object.entries(fieldCases).flatMap(([name, cases]) =>
+    cases.refused.map(([value, code, param = name, beside]) => ({ name, shown: shown(value), value, code, param, beside })),
+  );
+
+  test.each(refused)("$name: $shown is $code", ({ name, value, code, param, beside }) => {
+    expect(refusal({ ...beside, [name]: value })).toBe(`${code} ${param}`);
   });
 
-  test("and temperature 2 is in it", () => {
-    expect(check({ temperature: 2 }).body["temperature"]).toBe(2);
-    expect(check({ temperature: 0 }).body["temperature"]).toBe(0);
+  test.each(["top_k", "thinking", "safety_settings", "__proto__x", "constructor", "Temperature", ""])(
+    "%p, which the official schema does not know, is unsupported_parameter",
+    (name) => {
+      expect(refusal({ [name]: 1 })).toBe(`unsupported_parameter ${name}`);
+    },
+  );
+
+  test("for n it says that only n=1 is supported", () => {
+    expect(messageOf({ n: 2 })).toContain("only n=1 is supported");
+  });
+
+  test("for max_tokens it names the model's limit", () => {
+    expect(messageOf({ max_completion_tokens: 4_097 })).toContain("4096");
   });
 });
 
@@ -60,55 +59,22 @@ describe("explicit null", () => {
     },
   );
 
-  test("is legal for 26 fields of the official schema and its deprecated ones", () => {
-    expect(chatFields.filter((field) => field.nullable).length).toBe(26);
-    expect(chatFields).toHaveLength(35);
-  });
-
-  test("is never sent on", () => {
-    const fields = Object.fromEntries(chatFields.filter((field) => field.nullable).map((field) => [field.name, null]));
-    expect(check(fields).body).toEqual({ model: "acme/one", messages: hello });
-  });
-});
-
-describe("what no model here offers is unsupported_parameter", () => {
-  test.each([
-    ["n", 2],
-    ["n", 0],
-    ["n", "1"],
-    ["audio", { voice: "alloy", format: "wav" }],
-    ["modalities", ["text", "audio"]],
-    ["web_search_options", {}],
-    ["moderation", {}],
-    ["store", true],
-    ["service_tier", "priority"],
-    ["prompt_cache_retention", "24h"],
-    ["prompt_cache_options", { ttl: "12h" }],
-    ["top_k", 40],
-    ["thinking", { type: "enabled" }],
-    ["__proto__x", 1],
-  ])("%s: %j", (name, value) => {
-    expect(refusal({ [name]: value })).toBe(`unsupported_parameter ${name}`);
-  });
-
-  test("and for n it says that only n=1 is", () => {
-    expect(messageOf({ n: 2 })).toContain("only n=1 is supported");
-  });
-
-  test("also where the field is called __proto__", () => {
-    const bytes = new TextEncoder().encode('{"model":"acme/one","messages":[{"role":"user","content":"x"}],"__proto__":{"n":2}}');
-    expect(() => checkChat(bytes, { find: () => everything })).toThrow("__proto__ is not a supported field");
+  test("is legal for 26 fields of the official schema and its deprecated ones, and never sent on", () => {
+    const fields = chatFields.filter((field) => field.nullable).map((field) => [field.name, null] as const);
+    expect(fields).toHaveLength(26);
+    expect(check(Object.fromEntries(fields)).body).toEqual({ model: "acme/one", messages: hello });
   });
 });
 
 describe("what the model supports", () => {
-  const fields: Record<string, Body> = {
+  const fields: Record<Support, Body> = {
     tools: { tools: [tool] },
     custom_tools: { tools: [{ type: "custom", custom: { name: "shell" } }] },
     functions: { functions: [{ name: "f" }] },
     json_object: { response_format: { type: "json_object" } },
     json_schema: { response_format: { type: "json_schema", json_schema: { name: "x", schema: {}, strict: true } } },
     reasoning: { reasoning_effort: "low" },
+    reasoning_content: { messages: [{ role: "assistant", content: "Hi", reasoning_content: "thinking" }] },
     verbosity: { verbosity: "low" },
     penalties: { frequency_penalty: 1 },
     seed: { seed: 7 },
@@ -116,75 +82,56 @@ describe("what the model supports", () => {
     logprobs: { logprobs: true },
     prediction: { prediction: { type: "content", content: "x" } },
   };
-  const needed: Record<string, string[]> = { custom_tools: ["tools"] };
+  const words = Object.keys(supportWords) as Support[];
+  const needed: Partial<Record<Support, string>> = { custom_tools: "tools" };
+  const openers = (word: Support) => [word, openedAlsoBy[word]].filter((opener) => opener !== undefined);
 
-  test.each(Object.keys(fields))(
-    "%s opens its field, which is then sent on; without it the field is unsupported_parameter",
-    (word) => {
-      const [name = ""] = Object.keys(fields[word] ?? {});
-      const body = fields[word] ?? {};
-      const others = Object.keys(supportWords).filter((other) => other !== word);
-      expect(check(body, chatModel([word, ...(needed[word] ?? [])])).body[name]).toEqual(body[name]);
-      expect(refusal(body, chatModel(others))).toStartWith(`unsupported_parameter ${name}`);
-    },
-  );
-
-  test("is not asked for values that ask for what happens anyway, as some SDKs always send them", () => {
-    const defaults = {
-      n: 1,
-      frequency_penalty: 0,
-      presence_penalty: 0,
-      logprobs: false,
-      top_logprobs: 0,
-      logit_bias: {},
-      stop: [],
-      tools: [],
-      tool_choice: "auto",
-      parallel_tool_calls: true,
-      response_format: { type: "text" },
-      modalities: ["text"],
-      service_tier: "auto",
-      store: false,
-      stream: false,
-    };
-    expect(check(defaults, nothing).body).toEqual({ model: "acme/one", messages: hello });
+  test.each(words)("%s opens its field, which is then sent on", (word) => {
+    const [[name = "", value] = []] = Object.entries(fields[word]);
+    const model = chatModel([word, ...(needed[word] === undefined ? [] : [needed[word]])]);
+    expect(check(fields[word], model).body[name]).toEqual(value);
   });
 
-  test("names its output limit where max_tokens is above it", () => {
-    expect(check({ max_tokens: 4_096 }).maxTokens).toBe(4_096);
-    expect(refusal({ max_tokens: 4_097 })).toBe("invalid_request max_tokens");
-    expect(messageOf({ max_completion_tokens: 4_097 })).toContain("4096");
+  test.each(words.filter((word) => word !== "reasoning_content"))("without %s its field is unsupported_parameter", (word) => {
+    const [name = ""] = Object.keys(fields[word]);
+    const others = words.filter((other) => !openers(word).includes(other));
+    expect(refusal(fields[word], chatModel(others))).toStartWith(`unsupported_parameter ${name}`);
+  });
+
+  test("a model's own thoughts are left out where it does not want them back", () => {
+    expect(check(fields.reasoning_content, nothing).body.messages).toEqual([{ role: "assistant", content: "Hi" }]);
+  });
+
+  test.each(Object.entries(openedAlsoBy))("the field of %s is open as well where the model supports %s", (word, stronger) => {
+    expect(refusal(fields[word as Support], chatModel([stronger]))).toBeNull();
+    expect(refusal(fields[stronger], chatModel([word]))).toStartWith("unsupported_parameter");
+  });
+
+  test("is not asked for values that ask for what happens anyway, as some SDKs always send them", () => {
+    const asIfAbsent = Object.entries(fieldCases).flatMap(([name, { accepted }]) =>
+      accepted.filter(([, sentOn, beside]) => sentOn === undefined && !beside).map(([value]) => [name, value] as const),
+    );
+    for (const [name, value] of asIfAbsent) {
+      expect(check({ [name]: value }, nothing).body).toEqual({ model: "acme/one", messages: hello });
+    }
+    expect(asIfAbsent.map(([name]) => name)).toContain("frequency_penalty");
+  });
+
+  test("is not known where the model is not: that is answered at a later check", () => {
+    for (const word of words) expect(refusal(fields[word], null)).toBeNull();
   });
 });
 
-describe("fields that depend on each other", () => {
-  test.each([
-    [{ max_tokens: 10, max_completion_tokens: 11 }, "invalid_request max_tokens"],
-    [{ stream_options: { include_usage: true } }, "invalid_request stream_options"],
-    [{ stream: false, stream_options: {} }, "invalid_request stream_options"],
-    [{ stream: true, stream_options: { include_obfuscation: true } }, "unsupported_parameter stream_options.include_obfuscation"],
-    [{ stream: true, stream_options: { other: true } }, "unsupported_parameter stream_options.other"],
-    [{ top_logprobs: 3 }, "invalid_request top_logprobs"],
-    [{ tool_choice: "required" }, "invalid_request tool_choice"],
-    [
-      { tools: [tool], tool_choice: { type: "function", function: { name: "other" } } },
-      "invalid_request tool_choice.function.name",
-    ],
-    [{ tools: [{ ...tool, cache_control: {} }] }, "unsupported_parameter tools[0].cache_control"],
-    [{ tools: [{ type: "function", function: { name: "not a name" } }] }, "invalid_request tools[0].function.name"],
-    [{ response_format: { type: "json_schema" } }, "invalid_request response_format.json_schema"],
-    [{ response_format: { type: "yaml" } }, "invalid_request response_format.type"],
-  ])("%j", (fields, expected) => {
-    expect(refusal(fields)).toBe(expected);
-  });
+test("either field bounds the output, and both where they agree", () => {
+  expect(check({ max_tokens: 10, max_completion_tokens: 10 }).maxTokens).toBe(10);
+  expect(check({ max_completion_tokens: 12 }).maxTokens).toBe(12);
+  expect(check({ max_tokens: 12, max_completion_tokens: null }).maxTokens).toBe(12);
+  expect(check({}).maxTokens).toBeNull();
+});
 
-  test("pass where they agree", () => {
-    expect(check({ max_tokens: 10, max_completion_tokens: 10 }).maxTokens).toBe(10);
-    expect(check({ max_completion_tokens: 12 }).maxTokens).toBe(12);
-    expect(check({}).maxTokens).toBeNull();
-    const streamed = check({ stream: true, stream_options: { include_usage: true, include_obfuscation: false } });
-    expect(streamed).toMatchObject({ streamed: true, includeUsage: true });
-    const choice = { type: "function", function: { name: "look_up" } };
-    expect(check({ tools: [tool], tool_choice: choice }).body["tool_choice"]).toEqual(choice);
-  });
+test("a stream, and its usage chunk, are what the client asked for", () => {
+  const options = { include_usage: true, include_obfuscation: false };
+  expect(check({ stream: true, stream_options: options })).toMatchObject({ streamed: true, includeUsage: true });
+  expect(check({ stream: true }, everything)).toMatchObject({ streamed: true, includeUsage: false });
+  expect(check({})).toMatchObject({ streamed: false, includeUsage: false });
 });
