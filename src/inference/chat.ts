@@ -11,6 +11,7 @@ import { readField, shown, unknownField, type ReadContext } from "./read-value.t
 import { invalid, unsupported } from "./refuse.ts";
 import { estimatedTokens } from "./text-bytes.ts";
 import { refuseRouting, routingFields } from "./routing-fields.ts";
+import { refuseUncarried } from "./uncarried.ts";
 
 export interface CheckedChat {
   /** What is sent on: no labels, no nulls, nothing that the gateway itself acts on. */
@@ -38,7 +39,8 @@ const knownFields = new Set(["model", "messages", ...chatFields.map((field) => f
 
 /**
  * Reads `model`, `messages` and their items, then the fields in the order of the official schema: the first problem is
- * answered. What depends on the model is skipped where the catalog does not know it.
+ * answered; last of all what the format of the model's provider has no place for. What depends on the model is skipped
+ * where the catalog does not know it.
  * @throws GatewayError invalid_request or unsupported_parameter with `param`
  */
 export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): CheckedChat {
@@ -54,6 +56,7 @@ export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): Checke
   }
   refuseRouting(request);
   refuseUnknown(request);
+  refuseUncarried(body, context.model);
   const streamOptions = request["stream_options"];
   const inputTokens = inputTokensBound(body);
   return {

@@ -71,7 +71,16 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** What a provider's format has no place for: answered 400 `unsupported_parameter` before anything is set aside or sent. */
+export interface Uncarried {
+  /** Path of the field, such as `messages[0].name`. */
+  param: string;
+  message: string;
+}
+
 export interface WireFormat {
+  /** The first thing in a request that this format cannot carry, so that nothing is dropped in silence. Absent: it carries all. */
+  uncarried?(chat: ChatBody): Uncarried | null;
   encode(call: ProviderCall): EncodedCall;
   /** The headers that carry our key. Called last of all, so that nothing else holds it. */
   authorization(key: string): Record<string, string>;

@@ -1,6 +1,7 @@
 /** The wire formats that are spoken. A new one is a file in formats/ and a line here. */
 import type { Clock } from "../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";
+import { anthropic } from "./formats/anthropic.ts";
 import { openai } from "./formats/openai.ts";
 import { networkOf } from "./network.ts";
 import type { WireFormat } from "./provider.ts";
@@ -14,5 +15,6 @@ export interface SpokenFormat {
 
 export const spokenFormats: Partial<Record<WireFormatName, SpokenFormat>> = {
   openai: { format: openai, transport: networkOf },
+  anthropic: { format: anthropic, transport: networkOf },
   sandbox: { format: openai, transport: sandboxOf },
 };

@@ -4,6 +4,7 @@
  */
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, parseJson } from "../json.ts";
+import { contextHint, failureDetail, filterHint } from "./failure-words.ts";
 
 /** An answer other than 200. */
 export function classifyOpenaiError(status: number, body: string): UpstreamFailure {
@@ -99,12 +100,10 @@ const accountMessage = new RegExp(
 const contextMessage =
   /maximum context length|context (window|length|limit)|prompt is too long|reduce the length of|token count .{0,60}exceeds|too many (input )?tokens/i;
 
-const contextHint = "The request is longer than the model's maximum context length; shorten it or lower max_tokens";
-const filterHint = "The provider's content filter refused the request";
-
 function judge(status: number, told: ToldError): UpstreamFailure {
   const says = (words: ReadonlySet<string>): boolean => told.words.some((word) => words.has(word));
-  const failure = (code: UpstreamCode, hint: string | null = null) => new UpstreamFailure(code, detailOf(status, told), hint);
+  const failure = (code: UpstreamCode, hint: string | null = null) =>
+    new UpstreamFailure(code, failureDetail(status, told.words), hint);
   if (says(accountWords)) return failure("upstream_auth");
   // Larger than a whole minute's allowance (413 of Groq): waiting does not help.
   if (says(rateWords) && status !== 413) return failure("upstream_rate_limited");
@@ -122,10 +121,4 @@ function judge(status: number, told: ToldError): UpstreamFailure {
 function hintFor(told: ToldError, filtered: boolean): string | null {
   if (told.words.includes("context_length_exceeded") || contextMessage.test(told.message)) return contextHint;
   return filtered ? filterHint : null;
-}
-
-/** Status and those of the provider's words that are plain names: enough for our log, and nobody's text. */
-function detailOf(status: number, told: ToldError): string {
-  const names = told.words.filter((word) => /^[a-z0-9_.-]{1,64}$/.test(word));
-  return names.length === 0 ? `status ${status}` : `status ${status}: ${names.join(", ")}`;
 }
