@@ -1,12 +1,10 @@
 /** The gateway's process: `bun src/main.ts`. One process with everything in it, or a front of a fleet, as the environment says. */
 import { createServer } from "node:net";
 import { ConfigError, readConfig, type Config } from "./config.ts";
-import { openDistributed } from "./distributed.ts";
-import { openEmbedded } from "./embedded.ts";
 import { systemClock } from "./kernel/clock.ts";
-import { openLog } from "./kernel/log.ts";
+import { openLog, type Logger } from "./kernel/log.ts";
 import { serverBodyBytesMax } from "./limits/constants.ts";
-import { LockedError } from "./lock.ts";
+import type { Service } from "./service.ts";
 import { whenStopped } from "./stop.ts";
 
 async function main(): Promise<number> {
@@ -14,9 +12,8 @@ async function main(): Promise<number> {
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);
   const log = openLog(config.logLevel, "gateway");
-  const parts = { config, log, clock: systemClock };
   const stopped = whenStopped();
-  const service = distributed ? await openDistributed(parts) : await openEmbedded(parts);
+  const service = await openService(config, log);
   const { server } = service.app.listen({
     port: config.port,
     hostname: config.host,
@@ -48,12 +45,22 @@ function refuseTakenPort({ host, port }: Config, shared: boolean): Promise<void>
   });
 }
 
+/** Each mode's libraries are loaded by that mode alone. */
+async function openService(config: Config, log: Logger): Promise<Service> {
+  const parts = { config, log, clock: systemClock };
+  if (config.backends.mode === "distributed") return (await import("./distributed.ts")).openDistributed(parts);
+  return (await import("./embedded.ts")).openEmbedded(parts);
+}
+
 /** A refusal to start is one line for a person, not a stack. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && ["ConfigError", "LockedError", "EmbeddedDatabaseError", "MigrationError"].includes(error.name);
+}
+
 try {
   process.exitCode = await main();
 } catch (error) {
-  const expected = error instanceof ConfigError || error instanceof LockedError;
-  console.error(expected ? error.message : error);
+  console.error(isRefusal(error) ? error.message : error);
   process.exitCode = 1;
 }
 process.exit();

@@ -52,8 +52,6 @@ describe.skipIf(services === null)("credit for 100 requests that reserve twice t
     const steps = await ledgerSteps(workspace);
     expect(steps.length).toBe((counts["200"] ?? 0) + 1);
     expect(steps.filter(({ balance_after_nano, open_nano }) => BigInt(balance_after_nano) < BigInt(open_nano))).toEqual([]);
-    // The last cent can only be reserved by half.
-    expect(await fleet.operator().show(workspace)).toMatchObject({ balance_usd: "0.010000000" });
     expect(await fleet.operator().verify()).toMatchObject({ ok: true, broken: null });
   }, 60_000);
 

@@ -1,6 +1,8 @@
 /** The official package works by changing address and key, against one process and against a fleet. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
+import type { LogRow } from "../support/operator.ts";
+import { until } from "../support/until.ts";
 import { Fleet } from "../support/fleet.ts";
 import { testServices } from "../support/services.ts";
 
@@ -106,8 +108,8 @@ for (const [mode, urls] of Object.entries(modes)) {
     });
 
     test("the request log says to the nano-dollar what each cost", async () => {
-      const rows = await fleet.operator().log(`workspace=${workspace}&limit=100`);
-      const first = rows.at(-1);
+      let first: LogRow | undefined;
+      await until(async () => (first = (await fleet.operator().log(`workspace=${workspace}&limit=100`)).at(-1)) !== undefined);
       expect(first).toMatchObject({
         model: "sandbox/echo",
         status: 200,
