@@ -16,6 +16,7 @@ import { takeLock } from "./lock.ts";
 import { openModels } from "./models/models.ts";
 import { readOperatorToken } from "./operator-token.ts";
 import { providerCalls } from "./providers/http.ts";
+import { launchCheckClocks } from "./providers/launch-check.ts";
 import type { Service } from "./service.ts";
 import { welcome } from "./welcome.ts";
 
@@ -34,7 +35,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const first = await firstStart({ sql, clock, slug });
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
   stack.use(await startMetering({ backing, counters, clock, log }));
-  const call = providerCalls({ clock, clocks, providerKey });
+  const call = providerCalls({ clock, clocks: launchCheckClocks(clocks), providerKey });
   const alone = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
   const front = openFront({ config, backing, models, operatorToken, folder: dataDir, clock, log });

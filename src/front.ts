@@ -86,6 +86,7 @@ function controlParts({ config, backing, models, operatorToken, clock, log }: Fr
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),
     changed: () => backing.bus.broadcast("records-changed"),
+    checksChanged: () => backing.bus.broadcast("checks-changed"),
   };
 }
 

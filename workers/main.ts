@@ -8,6 +8,7 @@ import { serveMetrics } from "../src/metrics-port.ts";
 import { openModels, type Models } from "../src/models/models.ts";
 import { takeProberLock } from "../src/models/store.ts";
 import { providerCalls } from "../src/providers/http.ts";
+import { launchCheckClocks } from "../src/providers/launch-check.ts";
 import { whenStopped } from "../src/stop.ts";
 import { startAdmission } from "./admission.ts";
 import { startMetering } from "./metering.ts";
@@ -33,8 +34,7 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   },
   async prober({ config, backing, clock, log }, stack) {
     const models = stack.use(await modelsOf({ config, backing, clock, log }));
-    const { providerKey, clocks } = config;
-    const call = providerCalls({ clock, clocks, providerKey });
+    const call = providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey });
     return startProber({ ...backing, models, call, clock, log, lock: () => takeProberLock(backing.sql) });
   },
 };

@@ -1,6 +1,7 @@
 /**
- * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Each missing check runs
- * at start and when the catalog or the provider keys changed; one prober at a time, by an advisory lock.
+ * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Each check that is missing
+ * or asked for again runs at start and when checks, the catalog or the provider keys changed; one prober at a time, by an
+ * advisory lock.
  */
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
@@ -8,7 +9,7 @@ import { probeTicket } from "../src/credit/reservation.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../src/kernel/ids.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { proberPauseMs } from "../src/limits/constants.ts";
+import { launchChecksAtOnce, proberPauseMs } from "../src/limits/constants.ts";
 import type { Model, Route } from "../src/models/model.ts";
 import type { Models } from "../src/models/models.ts";
 import { recordLaunchCheck } from "../src/models/store.ts";
@@ -17,8 +18,8 @@ import { launchCheck } from "../src/providers/launch-check.ts";
 
 export interface ProberParts {
   sql: Database;
-  bus: Bus;
-  models: Models;
+  bus: Pick<Bus, "broadcast" | "listen">;
+  models: Pick<Models, "list" | "toCheck" | "refreshChecks">;
   call: CallProvider;
   /** The right to probe: one prober of a fleet has it at a time. */
   lock: () => Promise<AsyncDisposable | null>;
@@ -37,22 +38,46 @@ export function startProber(parts: ProberParts): AsyncDisposable {
   };
 }
 
+/** Looks when it is told of a change, and regularly, for what is told may be lost. */
 async function probeForEver(parts: ProberParts, signal: AbortSignal): Promise<void> {
+  let pause = new AbortController();
+  const wake = (): void => pause.abort();
+  using _listening = parts.bus.listen("checks-changed", wake);
+  signal.addEventListener("abort", wake);
   while (!signal.aborted) {
-    await probeMissing(parts).catch((error: unknown) => parts.log.warn({ event: "probe.failed", reason: String(error) }));
-    await sleep(parts.clock, proberPauseMs, signal);
+    pause = new AbortController();
+    await probeAll(parts).catch((error: unknown) => parts.log.warn({ event: "probe.failed", reason: String(error) }));
+    if (!signal.aborted) await sleep(parts.clock, proberPauseMs, pause.signal);
   }
 }
 
-/** Runs the checks that are missing. @returns how many ran */
-export async function probeMissing(parts: ProberParts): Promise<number> {
-  const missing = parts.models.list().flatMap((model) => parts.models.unchecked(model).map((route) => ({ model, route })));
-  if (missing.length === 0) return 0;
+interface Probe {
+  model: Model;
+  route: Route;
+}
+
+/** Runs the checks that are missing or asked for again, a few at a time. @returns how many ran */
+export async function probeAll(parts: ProberParts): Promise<number> {
+  await parts.models.refreshChecks();
+  if (probesOf(parts).length === 0) return 0;
   await using alone = await parts.lock();
   if (alone === null) return 0;
-  for (const { model, route } of missing) await probe(model, route, parts);
-  parts.bus.broadcast("checks-changed");
-  return missing.length;
+  // Whoever held the lock before may have run them.
+  await parts.models.refreshChecks();
+  const probes = probesOf(parts);
+  const queue = probes.values();
+  const lanes = Array.from({ length: launchChecksAtOnce }, async () => {
+    for (const { model, route } of queue) await probe(model, route, parts);
+  });
+  // The lock is held until the last of them has ended, whatever became of the others.
+  const failed = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
+  if (failed) throw failed.reason;
+  if (probes.length > 0) parts.bus.broadcast("checks-changed");
+  return probes.length;
+}
+
+function probesOf({ models }: ProberParts): Probe[] {
+  return models.list().flatMap((model) => models.toCheck(model).map((route) => ({ model, route })));
 }
 
 async function probe(model: Model, route: Route, parts: ProberParts): Promise<void> {

@@ -12,7 +12,7 @@ export interface Service {
 }
 
 const answerMsMax = 60_000;
-/** A verification ends by itself after ten minutes. */
+/** What tells its progress ends by itself after ten minutes. */
 const progressMsMax = 660_000;
 
 export interface Call {

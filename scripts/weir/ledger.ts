@@ -9,6 +9,6 @@ export const ledgerVerbs: readonly Verb[] = [
     path: "/ledger/verify",
     flags: [],
     columns: ["ok", "broken"],
-    progress: true,
+    progress: ({ invariant, rows }) => `${String(invariant)}: ${String(rows)} rows`,
   },
 ];

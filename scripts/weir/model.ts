@@ -1,5 +1,8 @@
 import { id } from "./value.ts";
-import type { Verb } from "./verb.ts";
+import type { Flag, Verb } from "./verb.ts";
+
+const oneModel: Flag = { name: "id", field: "id", value: id, help: "only this model" };
+const columns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];
 
 export const modelVerbs: readonly Verb[] = [
   {
@@ -8,7 +11,18 @@ export const modelVerbs: readonly Verb[] = [
     summary: "List the catalog's models and why those that cannot be called cannot",
     method: "GET",
     path: "/models",
-    flags: [{ name: "id", field: "id", value: id, help: "only this model" }],
-    columns: ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"],
+    flags: [oneModel],
+    columns,
+  },
+  {
+    noun: "model",
+    verb: "check",
+    summary: "Run the launch checks again, each a test call that costs a few tokens, and wait until they have ended",
+    method: "POST",
+    path: "/models/check",
+    flags: [oneModel],
+    columns,
+    progress: ({ model, provider, code }) =>
+      `${String(model)} by ${String(provider)}: ${code === null ? "passed" : String(code)}`,
   },
 ];

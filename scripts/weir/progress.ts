@@ -1,11 +1,14 @@
-/** A verification as it goes: a line on stderr for each invariant, the result at the end. */
+/** A long act as it goes: a line on stderr for each part, the result at the end. */
 import { CallError } from "./call.ts";
 
 /** @throws CallError when the service failed, or broke off before the result */
-export async function readProgress(response: Response, tell: (line: string) => void): Promise<Record<string, unknown>> {
+export async function readProgress(
+  response: Response,
+  tell: (part: Record<string, unknown>) => void,
+): Promise<Record<string, unknown>> {
   for await (const line of linesOf(response)) {
     const { checked, result, error } = JSON.parse(line);
-    if (checked) tell(`${checked.invariant}: ${checked.rows} rows`);
+    if (checked) tell(checked);
     if (error) throw new CallError(String(error.message));
     if (result) return result;
   }

@@ -22,7 +22,8 @@ export async function run(words: string[], service: () => Service, terminal: Ter
     }
     const { verb } = command;
     const response = await call(command, service());
-    const body = verb.progress ? await readProgress(response, (line) => terminal.error(line)) : await wholeBody(response);
+    const { progress } = verb;
+    const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
     terminal.out(command.json ? JSON.stringify(body, null, 2) : print(verb, body));
     return body["ok"] === false ? 1 : 0;
   } catch (error) {

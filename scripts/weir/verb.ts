@@ -23,6 +23,6 @@ export interface Verb {
   confirm?: string;
   /** Fields that people are shown, all when left out; --json always prints all. */
   columns?: readonly string[];
-  /** How the answer comes: as a stream of progress with a result at its end, or whole. */
-  progress?: boolean;
+  /** The answer is a stream of parts with the result at its end: the line for a part. Left out: it comes whole. */
+  progress?(part: Record<string, unknown>): string;
 }

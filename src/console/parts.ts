@@ -23,11 +23,13 @@ export interface ControlParts {
   /** The service's own name, with which keys begin. */
   slug: string;
   operatorToken: Secret;
-  models: Pick<Models, "list" | "availability">;
+  models: Pick<Models, "list" | "availability" | "checkable" | "refreshChecks">;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;
   /** The ledger grew by credit: the counters are to read it again. */
   refresh(workspace: WorkspaceId): Promise<void>;
   /** A key, an owner or a workspace changed: nobody is to trust what is cached. */
   changed(): void;
+  /** Launch checks are asked for: the prober is to look. */
+  checksChanged(): void;
 }

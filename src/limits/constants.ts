@@ -109,6 +109,14 @@ export const upstreamEventCharactersMax = 4 * 1024 * 1024;
 export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;
 
+// Ours: launch checks
+export const launchCheckMsMax = 60_000;
+export const launchChecksAtOnce = 8;
+/** How long `model check` waits without hearing of any check before it takes the prober for dead. */
+export const launchChecksSilenceMsMax = 90_000;
+export const launchChecksWaitMs = 200;
+export const modelCheckMsMax = 600_000;
+
 // Ours: control API
 export const nameCharactersMax = 200;
 export const emailCharactersMax = 254;

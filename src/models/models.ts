@@ -26,8 +26,10 @@ export interface Models extends Disposable {
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: Demands): Availability;
-  /** Routes that only lack their launch check. */
-  unchecked(model: Model): Route[];
+  /** Routes whose launch check decides, whatever its outcome: everything else speaks for them. */
+  checkable(model: Model): Route[];
+  /** Of these, the ones whose check has not run yet, or is to run again. */
+  toCheck(model: Model): Route[];
   /** The routes that may serve, or why there is none. */
   usableRoutes(model: Model, demands: Demands): { routes: Route[]; reason: UnavailableReason | null };
   /** Reads the launch checks again, as after one has just run here. */
@@ -41,8 +43,12 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const published = (model: Model | undefined): Model | null => (model?.published ? model : null);
   const availability = (model: Model, { zeroDataRetention }: Demands): Availability =>
     availabilityOf(model, { providerKey: options.providerKey, checks: checks.current(), zeroDataRetention });
-  const lacksCheck = (model: Model, route: Route): boolean =>
-    availability({ ...model, routes: [route] }, { zeroDataRetention: false }).reason === "launch_check_missing";
+  const checkable = (model: Model): Route[] => model.routes.filter((route) => isCheckable(model, route));
+  const isCheckable = (model: Model, route: Route): boolean => {
+    const { runnable, reason } = availability({ ...model, routes: [route] }, { zeroDataRetention: false });
+    const decided = runnable || reason === "launch_check_failed" || reason === "launch_check_missing";
+    return decided && route.provider.format !== "sandbox";
+  };
   return {
     readable: () => catalog.current() !== null,
     catalog: () => catalog.current(),
@@ -50,7 +56,8 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     find: (id) => published(catalog.current()?.models.get(id)),
     list: () => [...(catalog.current()?.models.values() ?? [])].filter((model) => model.published),
     availability,
-    unchecked: (model) => model.routes.filter((route) => lacksCheck(model, route)),
+    checkable,
+    toCheck: (model) => checkable(model).filter(({ entry }) => checks.current().get(entry)?.again ?? true),
     usableRoutes: availability,
     refreshChecks: () => checks.look(),
     [Symbol.dispose]() {

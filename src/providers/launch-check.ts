@@ -1,7 +1,8 @@
 /** The end-to-end test call of the launch checks: one short question, and a usable answer with a count of tokens. */
 import type { Reservation } from "../credit/reservation.ts";
-import { probeOutputTokensMax } from "../limits/constants.ts";
+import { launchCheckMsMax, probeOutputTokensMax } from "../limits/constants.ts";
 import type { Route } from "../models/model.ts";
+import type { ProviderClocks } from "./exchange.ts";
 import type { CallProvider } from "./http.ts";
 import { UpstreamFailure } from "./provider.ts";
 
@@ -24,4 +25,9 @@ export async function launchCheck(
     if (error instanceof UpstreamFailure) return error.code;
     throw error;
   }
+}
+
+/** The clocks of a test call: nobody waits as long for one word as for an answer. */
+export function launchCheckClocks(clocks: ProviderClocks): ProviderClocks {
+  return { ...clocks, streamMs: Math.min(clocks.streamMs, launchCheckMsMax) };
 }

@@ -4,7 +4,7 @@ import type { Topic } from "../../src/backing/bus.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { launchChecksPollMs } from "../../src/limits/constants.ts";
 import { openModels, type Models } from "../../src/models/models.ts";
-import { readLaunchChecks, recordLaunchCheck, type LaunchCheck } from "../../src/models/store.ts";
+import { readLaunchChecks, recordLaunchCheck, type CheckOutcome } from "../../src/models/store.ts";
 import { ManualClock } from "../support/clock.ts";
 import { databases, type TestDatabase } from "../support/databases.ts";
 import { stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
@@ -33,7 +33,7 @@ function reasonOf(models: Models): string | null {
   return model === null ? "not found" : models.usableRoutes(model, demands).reason;
 }
 
-function passed(models: Models): LaunchCheck {
+function passed(models: Models): CheckOutcome {
   const entry = models.find("stub/model")?.routes[0]?.entry ?? "";
   return { model: "stub/model", provider: "stub", entry, passed: true, code: null };
 }
@@ -53,7 +53,7 @@ for (const database of databases) {
     afterAll(() => store[Symbol.asyncDispose]());
 
     test("the last check of a model and provider is kept", async () => {
-      const check: LaunchCheck = { model: "m", provider: "p", entry: "one", passed: false, code: "upstream_auth" };
+      const check: CheckOutcome = { model: "m", provider: "p", entry: "one", passed: false, code: "upstream_auth" };
       await recordLaunchCheck(store.sql, check);
       await recordLaunchCheck(store.sql, { ...check, entry: "two", passed: true, code: null });
       await recordLaunchCheck(store.sql, { ...check, provider: "q" });

@@ -1,12 +1,19 @@
 /** The control API over a database, without a network: what a client with the operator token sees. */
 import { pino } from "pino";
 import { controlApi } from "../../src/console/api.ts";
-import type { Position } from "../../src/console/parts.ts";
+import type { ControlParts, Position } from "../../src/console/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { ManualClock } from "./clock.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
+
+const noModels: ControlParts["models"] = {
+  list: () => [],
+  availability: () => ({ availability: "available", runnable: true, reason: null, routes: [] }),
+  checkable: () => [],
+  refreshChecks: async () => {},
+};
 
 export interface Answer {
   status: number;
@@ -42,10 +49,11 @@ export class Control {
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
       operatorToken: new Secret(operatorToken),
-      models: { list: () => [], availability: () => ({ availability: "available", runnable: true, reason: null, routes: [] }) },
+      models: noModels,
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
       changed: () => void this.changes++,
+      checksChanged: () => {},
     });
   }
 

@@ -2,7 +2,7 @@ import { ledgerStatementMsMax } from "../../limits/constants.ts";
 import { Verification, verifyLedger } from "../../metering/verify.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
-import { streamVerification } from "../stream-verification.ts";
+import { streamProgress, wantsProgress } from "../stream-progress.ts";
 
 export const ledgerEndpoints: Endpoint[] = [
   endpoint({
@@ -12,10 +12,10 @@ export const ledgerEndpoints: Endpoint[] = [
     fields: NoFields,
     view: Verification,
     deadlineMs: ledgerStatementMsMax,
-    async handle({ acting, request, parts }) {
+    async handle({ acting, request, parts: { sql, log } }) {
       acting.operator("verify the ledger");
-      if (request.headers.get("accept") === "application/x-ndjson") return streamVerification(parts);
-      return verifyLedger({ sql: parts.sql });
+      if (!wantsProgress(request)) return verifyLedger({ sql });
+      return streamProgress((tell) => verifyLedger({ sql, onChecked: tell }), log);
     },
   }),
 ];

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startProber, type ProberParts } from "../../workers/prober.ts";
+import type { Topic } from "../../src/backing/bus.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { launchChecksAtOnce, launchChecksSilenceMsMax } from "../../src/limits/constants.ts";
+import { checkModels } from "../../src/models/check.ts";
+import { openModels, type Models } from "../../src/models/models.ts";
+import { readLaunchChecks, type CheckOutcome } from "../../src/models/store.ts";
+import { UpstreamFailure } from "../../src/providers/provider.ts";
+import { ManualClock } from "../support/clock.ts";
+import { databases, type TestDatabase } from "../support/databases.ts";
+import { stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+class Topics {
+  readonly #handlers = new Set<{ topic: Topic; handler: (payload: Uint8Array) => void }>();
+
+  listen(topic: Topic, handler: (payload: Uint8Array) => void): Disposable {
+    const entry = { topic, handler };
+    this.#handlers.add(entry);
+    return { [Symbol.dispose]: () => void this.#handlers.delete(entry) };
+  }
+
+  broadcast(topic: Topic): void {
+    for (const entry of this.#handlers) if (entry.topic === topic) entry.handler(new Uint8Array());
+  }
+}
+
+const answer = {
+  kind: "whole" as const,
+  answer: {
+    message: { role: "assistant" as const, content: "Hi", refusal: null },
+    finishReason: "stop" as const,
+    logprobs: null,
+    usage: { promptTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 1, reasoningTokens: 0 },
+  },
+};
+
+describe.each(databases)("launch checks on $name", ({ open }) => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await open();
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  /** Processes around one database: whoever asks for checks, and, once `start` is called, a prober. */
+  async function world(providers: string[]): Promise<
+    {
+      gateway: Models;
+      call: { answer: ProberParts["call"]; models: string[] };
+      start(options?: { lock?: ProberParts["lock"] }): void;
+      check(id: string | null): Promise<CheckOutcome[]>;
+    } & AsyncDisposable
+  > {
+    const stack = new AsyncDisposableStack();
+    const folder = stack.use(await temporaryFolder());
+    await database.sql`DELETE FROM launch_checks`;
+    await writeCatalog(folder.path, {
+      providers: providers.map((id) => stubProvider({ id })),
+      models: Object.fromEntries(providers.map((id) => [id, [stubModel({ id: `${id}/model` })]])),
+    });
+    const bus = new Topics();
+    const common = { sql: database.sql, bus, clock: systemClock, log: silentLog };
+    const opened = () => openModels({ folder: folder.path, sandbox: true, ...common, providerKey: () => "key" });
+    const [gateway, models] = [stack.use(await opened()), stack.use(await opened())];
+    const call: { answer: ProberParts["call"]; models: string[] } = { answer: async () => answer, models: [] };
+    return {
+      gateway,
+      call,
+      start({ lock = async () => new AsyncDisposableStack() } = {}) {
+        const counted: ProberParts["call"] = (reservation, providerCall, options) => {
+          call.models.push(providerCall.chat.model);
+          return call.answer(reservation, providerCall, options);
+        };
+        stack.use(startProber({ ...common, models, call: counted, lock }));
+      },
+      async check(id) {
+        const ended: CheckOutcome[] = [];
+        const chosen = gateway.list().filter((model) => id === null || model.id === id);
+        const sources = { ...common, models: gateway, checksChanged: () => bus.broadcast("checks-changed") };
+        await checkModels({ chosen, onEnded: (outcome) => ended.push(outcome) }, sources);
+        return ended;
+      },
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  }
+
+  const reasonOf = (models: Models, id: string) => {
+    const model = models.find(id);
+    return model && models.availability(model, { zeroDataRetention: false }).reason;
+  };
+
+  test("that are missing run at start, each once, and make their model callable", async () => {
+    await using at = await world(["a", "b"]);
+    at.start();
+    await until(() => reasonOf(at.gateway, "a/model") === null && reasonOf(at.gateway, "b/model") === null);
+    expect(at.call.models.toSorted()).toEqual(["a/model", "b/model"]);
+  });
+
+  test("run again when they are asked for; it is answered when all have ended, and what they found counts then", async () => {
+    await using at = await world(["a", "b"]);
+    at.start();
+    await at.check(null);
+    at.call.answer = async (_, { chat }) => {
+      if (chat.model === "a/model") throw new UpstreamFailure("upstream_auth", "refused");
+      return answer;
+    };
+    const ended = await at.check(null);
+    expect(
+      ended
+        .map(({ model, provider, passed, code }) => ({ model, provider, passed, code }))
+        .toSorted((x, y) => (x.model < y.model ? -1 : 1)),
+    ).toEqual([
+      { model: "a/model", provider: "a", passed: false, code: "upstream_auth" },
+      { model: "b/model", provider: "b", passed: true, code: null },
+    ]);
+    expect([reasonOf(at.gateway, "a/model"), reasonOf(at.gateway, "b/model")]).toEqual(["launch_check_failed", null]);
+  });
+
+  test("of one model alone leave the others alone", async () => {
+    await using at = await world(["a", "b"]);
+    at.start();
+    await at.check(null);
+    at.call.models.length = 0;
+    expect(await at.check("b/model")).toHaveLength(1);
+    expect(at.call.models).toEqual(["b/model"]);
+  });
+
+  test("that run again keep their model callable until they have ended", async () => {
+    await using at = await world(["a"]);
+    at.start();
+    await at.check(null);
+    const held = Promise.withResolvers<void>();
+    at.call.models.length = 0;
+    at.call.answer = async () => {
+      await held.promise;
+      throw new UpstreamFailure("upstream_timeout", "late");
+    };
+    const checking = at.check(null);
+    await until(() => at.call.models.length === 1);
+    await at.gateway.refreshChecks();
+    expect(reasonOf(at.gateway, "a/model")).toBeNull();
+    held.resolve();
+    expect(await checking).toMatchObject([{ code: "upstream_timeout" }]);
+    expect(reasonOf(at.gateway, "a/model")).toBe("launch_check_failed");
+  });
+
+  test("are a bounded number at a time", async () => {
+    const names = Array.from({ length: 3 * launchChecksAtOnce }, (_, index) => `p${index}`);
+    await using at = await world(names);
+    let [now, most] = [0, 0];
+    at.call.answer = async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now--;
+      return answer;
+    };
+    at.start();
+    expect(await at.check(null)).toHaveLength(names.length);
+    expect(most).toBe(launchChecksAtOnce);
+  });
+
+  test("of a sandbox and of a model that lacks more than its check are none, and end at once", async () => {
+    await using at = await world([]);
+    expect(await at.check("sandbox/echo")).toEqual([]);
+  });
+
+  test("are run by one prober at a time: who has not got the lock runs none", async () => {
+    await using at = await world(["a"]);
+    at.start({ lock: async () => null });
+    at.start();
+    await at.check(null);
+    await at.check(null);
+    expect(at.call.models).toEqual(["a/model", "a/model"]);
+  });
+
+  test("that nobody runs are given up with the question whether there is a prober, and stay asked for", async () => {
+    await using at = await world(["a"]);
+    const clock = new ManualClock();
+    const sources = { sql: database.sql, clock, models: at.gateway, checksChanged: () => {} };
+    const outcome = checkModels({ chosen: at.gateway.list() }, sources).then(
+      () => "ended",
+      (error: unknown) => String(error),
+    );
+    let said: string | null = null;
+    void outcome.then((words) => (said = words));
+    await until(() => {
+      clock.advance(launchChecksSilenceMsMax / 10);
+      return said !== null;
+    });
+    expect(said as string | null).toContain("is a prober running?");
+    at.start();
+    await until(async () => (await readLaunchChecks(database.sql)).size === 1);
+  });
+});
