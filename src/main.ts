@@ -4,6 +4,7 @@ import { ConfigError, readConfig, type Config } from "./config.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
 import { serverBodyBytesMax } from "./limits/constants.ts";
+import { serveMetrics } from "./metrics-port.ts";
 import type { Service } from "./service.ts";
 import { whenStopped } from "./stop.ts";
 
@@ -21,6 +22,7 @@ async function main(): Promise<number> {
     idleTimeout: 255,
     maxRequestBodySize: serverBodyBytesMax,
   });
+  if (config.metricsPort !== null) await serveMetrics({ host: config.host, port: config.metricsPort });
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });
