@@ -24,6 +24,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
     baseUrl: entry.base_url.replace(/\/+$/, ""),
     keyEnv: entry.key_env,
     cancelStopsBilling: entry.cancel_stops_billing,
+    streamOptions: entry.stream_options ?? true,
     zeroDataRetention: entry.zero_data_retention,
     termsChecked: entry.terms_checked,
     subprocessorListed: entry.subprocessor_listed,

@@ -13,6 +13,8 @@ export interface ProviderRecord {
   keyEnv: string | null;
   /** When the client is gone: true cancels the call, false drains it, for it is billed anyway. */
   cancelStopsBilling: boolean;
+  /** false: the provider refuses `stream_options` and tells its usage in every stream unasked. */
+  streamOptions: boolean;
   zeroDataRetention: boolean;
   termsChecked: boolean;
   subprocessorListed: boolean;

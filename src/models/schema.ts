@@ -32,7 +32,7 @@ const routeFields = {
   max_tokens_field: Type.Optional(Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")])),
 };
 
-export const RouteEntry = strict({ provider: ProviderId, ...routeFields });
+export const RouteEntry = strict({ provider: ProviderId, ...routeFields, source: Type.Optional(Source) });
 export type RouteEntry = Static<typeof RouteEntry>;
 
 export const ModelEntry = strict({
@@ -71,11 +71,15 @@ export const ProviderEntry = strict({
   /** The environment variable that holds our key; null: the provider takes none. */
   key_env: Type.Union([Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.Null()]),
   cancel_stops_billing: Type.Boolean(),
+  /** false: the provider refuses `stream_options` and tells its usage in every stream unasked. Absent: true. */
+  stream_options: Type.Optional(Type.Boolean()),
   zero_data_retention: Type.Boolean(),
   /** Somebody answerable has read the provider's terms and found that this service may pass requests on to it. */
   terms_checked: Type.Boolean(),
   /** The provider stands in the service's public list of subprocessors. */
   subprocessor_listed: Type.Boolean(),
+  /** Where the provider's terms stand, for whoever is to check them. */
+  terms: Type.Optional(Source),
   source: Type.Optional(Source),
   seen: Type.Optional(Day),
 });

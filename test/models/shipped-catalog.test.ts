@@ -1,44 +1,109 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { supportWords } from "../../src/inference/supports.ts";
 import { availabilityOf } from "../../src/models/availability.ts";
 import { readCatalog } from "../../src/models/catalog.ts";
 import { modelRecord } from "../../src/models/listing.ts";
+import type { Model, Route } from "../../src/models/model.ts";
+import { maximumCost } from "../../src/models/price.ts";
 import type { ModelEntry, ProviderEntry } from "../../src/models/schema.ts";
 
 const folder = join(import.meta.dir, "../../catalog-data");
-const catalog = await readCatalog(folder, { sandbox: true });
+const catalog = await readCatalog(folder, { sandbox: false });
+const models = [...catalog.models.values()];
+const real = models.filter((model) => !model.id.startsWith("weir/"));
 const noAccount = { providerKey: () => null, checks: new Map(), zeroDataRetention: false };
 
 async function entriesOf<Entry>(file: string): Promise<Entry[]> {
   return JSON.parse(await readFile(join(folder, file), "utf8"));
 }
 
+const files = (await readdir(join(folder, "models"))).filter((name) => name !== "weir.json");
+const entries = (await Promise.all(files.map((name) => entriesOf<ModelEntry>(`models/${name}`)))).flat();
+const providers = await entriesOf<ProviderEntry>("providers.json");
+
+function routesOf(models: Model[]): Route[] {
+  return models.flatMap((model) => model.routes);
+}
+
 describe("the catalog that is shipped", () => {
-  test("lists several models of a real provider, all provider_not_configured where there is no account", () => {
-    const real = [...catalog.models.values()].filter((model) =>
-      model.routes.some((route) => route.provider.format !== "sandbox"),
-    );
-    expect(real.length).toBeGreaterThanOrEqual(4);
-    for (const model of real) expect(availabilityOf(model, noAccount).reason).toBe("provider_not_configured");
+  test("lists at least 60 chat models of at least 8 providers", () => {
+    expect(real.filter((model) => model.kind === "chat").length).toBeGreaterThanOrEqual(60);
+    expect(new Set(routesOf(real).map((route) => route.provider.id)).size).toBeGreaterThanOrEqual(8);
   });
 
-  test("names the source of every real model and the day on which it was read", async () => {
-    const files = (await readdir(join(folder, "models"))).filter((name) => name !== "weir.json");
-    const entries = await Promise.all(files.map((name) => entriesOf<ModelEntry>(`models/${name}`)));
-    for (const entry of entries.flat())
+  test("has a use for every provider that it names", () => {
+    const used = new Set(routesOf(real).map((route) => route.provider.id));
+    expect(providers.map((provider) => provider.id).filter((id) => !used.has(id))).toEqual([]);
+  });
+
+  test("names the source of every real model, route and provider, and the day on which it was read", () => {
+    for (const entry of [...entries, ...providers])
       expect([entry.id, entry.source, entry.seen]).toEqual([entry.id, expect.stringMatching(/^https:/), expect.any(String)]);
+    for (const { id, routes = [] } of entries)
+      for (const route of routes) expect([id, route.source]).toEqual([id, expect.stringMatching(/^https:/)]);
   });
 
-  test("leaves the operator's own acts undone: terms, subprocessor list, zero data retention", async () => {
-    for (const provider of await entriesOf<ProviderEntry>("providers.json")) {
-      expect(provider).toMatchObject({ terms_checked: false, subprocessor_listed: false, zero_data_retention: false });
+  test("prices every route, and reading from a provider's cache never above sending anew", () => {
+    for (const { provider, upstreamModel, prices } of routesOf(real)) {
+      const told = [provider.id, upstreamModel];
+      expect([...told, prices !== null && prices.input > 0n && prices.output > 0n]).toEqual([...told, true]);
+      expect([...told, prices !== null && prices.cacheRead <= prices.input]).toEqual([...told, true]);
+    }
+  });
+
+  test("names no model of a provider twice", () => {
+    const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test("bounds every answer within the model's context", () => {
+    const wrong = real.filter((model) => model.maxOutputTokens === 0 || model.maxOutputTokens > model.contextLength);
+    expect(wrong.map((model) => model.id)).toEqual([]);
+  });
+
+  test("says of a model's abilities only what opens a request field, and prediction of none", () => {
+    const known = new Set(Object.keys(supportWords).filter((word) => word !== "prediction"));
+    const unknown = models.flatMap((model) => [...model.supports].filter((word) => !known.has(word)));
+    expect(unknown).toEqual([]);
+  });
+
+  test("has several routes for at least three models, and reserves for the dearest", () => {
+    const several = real.filter((model) => model.routes.length > 1);
+    expect(several.length).toBeGreaterThanOrEqual(3);
+    for (const model of several) {
+      const request = { model, inputTokens: 1_000, tools: false, maxTokens: 1_000 };
+      const each = model.routes.map((route) => maximumCost({ ...request, routes: [route] }).amount);
+      const all = maximumCost({ ...request, routes: model.routes }).amount;
+      expect([model.id, each.every((amount) => amount <= all), each.includes(all)]).toEqual([model.id, true, true]);
     }
   });
 });
 
+describe("what an operator has to do for a real model", () => {
+  test("without any account every one says provider_not_configured", () => {
+    for (const model of real)
+      expect([model.id, availabilityOf(model, noAccount).reason]).toEqual([model.id, "provider_not_configured"]);
+  });
+
+  test("with a provider's key it says terms_not_checked: terms, subprocessor list and zero data retention are a person's to decide", () => {
+    for (const model of real) {
+      const reason = availabilityOf(model, { ...noAccount, providerKey: () => "key" }).reason;
+      expect([model.id, reason]).toEqual([model.id, "terms_not_checked"]);
+    }
+    for (const provider of providers) {
+      expect(provider).toMatchObject({ terms_checked: false, subprocessor_listed: false, zero_data_retention: false });
+    }
+  });
+
+  test("the terms to be checked are named for every provider", () => {
+    for (const { id, terms } of providers) expect([id, terms]).toEqual([id, expect.stringMatching(/^https:/)]);
+  });
+});
+
 describe("the service's own lineup", () => {
-  const own = [...catalog.models.values()].filter((model) => model.id.startsWith("weir/"));
+  const own = models.filter((model) => model.id.startsWith("weir/"));
   const records = own.map((model) => modelRecord(model, availabilityOf(model, noAccount), () => null));
 
   test("is three models plus Zero, with the specified context windows and parameters", () => {

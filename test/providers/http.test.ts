@@ -47,6 +47,12 @@ describe("what a provider receives", () => {
     expect(provider.calls[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
+  test("no such wish where the provider refuses it and tells its usage unasked", async () => {
+    await readAll(await callStream({ route: aRoute({ base_url: provider.url, stream_options: false }) }));
+    expect(provider.calls[0]?.body).toMatchObject({ stream: true });
+    expect(provider.calls[0]?.body).not.toHaveProperty("stream_options");
+  });
+
   test("no label of the client's, and no store", async () => {
     await callWhole({
       route,

@@ -10,6 +10,7 @@ export function route(id: string, provider: Partial<ProviderRecord> = {}): Route
       baseUrl: "http://127.0.0.1:1/v1",
       keyEnv: null,
       cancelStopsBilling: true,
+      streamOptions: true,
       zeroDataRetention: false,
       termsChecked: true,
       subprocessorListed: true,

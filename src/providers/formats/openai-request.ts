@@ -19,7 +19,7 @@ const keptBack = new Set([
   "prompt_cache_key",
 ]);
 
-/** Usage is always asked for, whether or not the client gets to see it. */
+/** Usage is asked for, whether or not the client gets to see it, wherever the provider does not tell it unasked. */
 export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
   const body: Record<string, unknown> = { model: route.upstreamModel };
   for (const [field, value] of Object.entries(chat)) {
@@ -28,7 +28,7 @@ export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, 
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {
     body["stream"] = true;
-    body["stream_options"] = { include_usage: true };
+    if (route.provider.streamOptions) body["stream_options"] = { include_usage: true };
   }
   return {
     path: "/chat/completions",
