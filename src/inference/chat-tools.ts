@@ -37,10 +37,16 @@ const customTool = objectOf({
   type: required(text()),
   custom: required(objectOf({ name: required(text()), description: { read: text() }, format: { read: anyObject } })),
 });
+/** What a model gave along with a call, to know its own thoughts by: back to those that want it back, left out for the others. */
+const signature: Reader = (value, at, context) => {
+  const read = anyObject(value, at, context);
+  return supports(context.model, "thought_signatures") ? read : undefined;
+};
 const functionCall = objectOf({
   id: required(text()),
   type: required(text()),
   function: required(objectOf({ name: required(text()), arguments: required(text()) })),
+  extra_content: { read: signature, nullable: true },
 });
 const customCall = objectOf({
   id: required(text()),

@@ -67,6 +67,8 @@ describe("explicit null", () => {
 });
 
 describe("what the model supports", () => {
+  const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
+  const signature = { google: { thought_signature: "c2lnbmF0dXJl" } };
   const fields: Record<Support, Body> = {
     tools: { tools: [tool] },
     custom_tools: { tools: [{ type: "custom", custom: { name: "shell" } }] },
@@ -75,6 +77,7 @@ describe("what the model supports", () => {
     json_schema: { response_format: { type: "json_schema", json_schema: { name: "x", schema: {}, strict: true } } },
     reasoning: { reasoning_effort: "low" },
     reasoning_content: { messages: [{ role: "assistant", content: "Hi", reasoning_content: "thinking" }] },
+    thought_signatures: { messages: [{ role: "assistant", tool_calls: [{ ...call, extra_content: signature }] }] },
     verbosity: { verbosity: "low" },
     penalties: { frequency_penalty: 1 },
     seed: { seed: 7 },
@@ -92,7 +95,8 @@ describe("what the model supports", () => {
     expect(check(fields[word], model).body[name]).toEqual(value);
   });
 
-  test.each(words.filter((word) => word !== "reasoning_content"))("without %s its field is unsupported_parameter", (word) => {
+  const leftOut: Support[] = ["reasoning_content", "thought_signatures"];
+  test.each(words.filter((word) => !leftOut.includes(word)))("without %s its field is unsupported_parameter", (word) => {
     const [name = ""] = Object.keys(fields[word]);
     const others = words.filter((other) => !openers(word).includes(other));
     expect(refusal(fields[word], chatModel(others))).toStartWith(`unsupported_parameter ${name}`);
@@ -100,6 +104,13 @@ describe("what the model supports", () => {
 
   test("a model's own thoughts are left out where it does not want them back", () => {
     expect(check(fields.reasoning_content, nothing).body.messages).toEqual([{ role: "assistant", content: "Hi" }]);
+  });
+
+  test("a signature of a model's thoughts is left out where it does not want it back, and must be an object", () => {
+    const messages = [{ role: "assistant", tool_calls: [call] }];
+    expect(check(fields.thought_signatures, nothing).body.messages).toEqual(messages);
+    const wrong = [{ role: "assistant", tool_calls: [{ ...call, extra_content: "signed" }] }];
+    expect(refusal({ messages: wrong }, nothing)).toBe("invalid_request messages[0].tool_calls[0].extra_content");
   });
 
   test.each(Object.entries(openedAlsoBy))("the field of %s is open as well where the model supports %s", (word, stronger) => {
