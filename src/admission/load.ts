@@ -4,9 +4,9 @@
  */
 import type { AccountPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../backing/counters.ts";
 import type { Bus } from "../backing/bus.ts";
-import { rebuildReportMs, rebuildWaitMs } from "../limits/constants.ts";
+import { rebuildReportMs } from "../limits/constants.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
-import type { Clock, Month } from "../kernel/clock.ts";
+import type { Month } from "../kernel/clock.ts";
 import { decodeOpenReport, encodeOpenQuestion } from "../generations/open-report.ts";
 
 /** The ledger, as far as loading needs it. Each method reads one snapshot. */
@@ -21,7 +21,6 @@ export interface LoadStore {
 
 export interface LoadParts {
   bus: Bus;
-  clock: Clock;
   counters: Counters;
   store: LoadStore;
 }
@@ -34,10 +33,11 @@ export interface WorkspaceMonth {
 
 /**
  * Writes a workspace's counters from the ledger and the fronts' reports. Does nothing when another was faster.
- * @throws Error when gathering took so long that the reports may lack what counters admitted that are lost again
+ * @throws Error when the counters were emptied or restarted while it gathered: then it is to be done anew
  */
 export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts: LoadParts): Promise<void> {
-  const beganAt = parts.clock.monotonic();
+  const begun = await parts.counters.beginLoad(workspace);
+  if (begun === null) return;
   const [answers, stored] = await Promise.all([
     parts.bus.survey("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs),
     parts.counters.holds(workspace),
@@ -48,11 +48,11 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   const ledger = await parts.store.account(workspace, [...holds.keys()]);
   if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
   const load: WorkspaceLoad = {
+    begun,
     account: withMonth(ledger.account, month),
     holds: [...holds.values()].filter((hold) => !ledger.ended.has(hold.generation)),
     windows: mergeWindows(reports.flatMap((report) => report.windows)),
   };
-  if (parts.clock.monotonic() - beganAt > rebuildWaitMs) throw new Error(`Cannot load counters of "${workspace}": too slow`);
   await parts.counters.load(load);
 }
 

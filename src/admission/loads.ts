@@ -12,9 +12,9 @@ export type Missing =
 
 export class Loads {
   readonly #underWay = new Map<string, Promise<void>>();
-  readonly #parts: LoadParts & { log: Logger };
+  readonly #parts: LoadParts & { clock: Clock; log: Logger };
 
-  constructor(parts: LoadParts & { log: Logger }) {
+  constructor(parts: LoadParts & { clock: Clock; log: Logger }) {
     this.#parts = parts;
   }
 
@@ -40,7 +40,7 @@ function nameOf(missing: Missing): string {
   return what === "key" ? `key ${missing.key} ${month}` : `month ${workspace} ${month}`;
 }
 
-function load(missing: Missing, parts: LoadParts & { clock: Clock }): Promise<void> {
+function load(missing: Missing, parts: LoadParts): Promise<void> {
   switch (missing.what) {
     case "workspace":
       return loadWorkspace(missing, parts);

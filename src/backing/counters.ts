@@ -6,8 +6,8 @@
  * of the store, is "not ready" until `load` wrote it again. One time rules them: the store's own clock.
  *
  * Keys of a workspace (all with the tag {w}, so that scripts stay within one slot of a Redis Cluster):
- *   {w}:a        hash  run, bal, seq, resv; per month m  ws:m wq:m wr:m; per key k and month m  ks:k:m kq:k:m kr:k:m
- *                      (run of the store that it was loaded into, bal posted balance, seq its ledger sequence, resv open
+ *   {w}:a        hash  run or load, bal, seq, resv; per month m  ws:m wq:m wr:m; per key k and month m  ks:k:m kq:k:m kr:k:m
+ *                      (run of the store that it was loaded into, load the name of one under way, bal posted balance, seq its ledger sequence, resv open
  *                      holds; s spent, q version of s, r held)
  *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
  *   {w}:r        hash  generation → fingerprint|amount|key|month|admitted at|deadline
@@ -132,6 +132,8 @@ export interface Hold {
 }
 
 export interface WorkspaceLoad {
+  /** What `beginLoad` gave before any of this was gathered; absent: gathered at once, with nobody beside. */
+  begun?: string;
   account: AccountPush;
   holds: Hold[];
   /** Admission times of the last minute, to be merged with what the store has: per time the larger count stays. */
@@ -160,9 +162,15 @@ export interface Counters extends AsyncDisposable {
    */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
   /**
+   * Names the state in which a workspace is not ready. Whoever loads asks first and gathers then: should another be faster,
+   * should requests be admitted, and should the store be emptied or restarted after that, what was gathered here knows
+   * nothing of them. Null: it is ready.
+   */
+  beginLoad(workspace: WorkspaceId): Promise<string | null>;
+  /**
    * Makes a workspace ready. Does nothing when it already is (two loaders race: the first wins). Holds with a tombstone stay
    * out; of balance and months the newer version stays; whatever else was known but the windows is forgotten.
-   * @throws RangeError when the balance is above 9,000,000 USD
+   * @throws RangeError when the balance is above 9,000,000 USD; Error when the store was emptied or restarted since it was begun
    */
   load(load: WorkspaceLoad): Promise<void>;
   /** The holds the store has of a workspace, ready or not, by generation. */

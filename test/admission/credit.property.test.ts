@@ -29,7 +29,7 @@ test("whatever is delayed, lost, repeated, emptied or killed: no call is begun t
   let runs = 0;
   let called = 0;
   await fc.assert(
-    fc.asyncProperty(fc.nat(), fc.array(step, { minLength: 20, maxLength: 120 }), async (seed, steps) => {
+    fc.asyncProperty(fc.nat(), fc.array(step, { minLength: 20, maxLength: 150, size: "max" }), async (seed, steps) => {
       const world = new CreditWorld(seed, `${folder.path}/${runs++}`);
       try {
         await world.run(steps);

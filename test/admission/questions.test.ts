@@ -41,7 +41,7 @@ describe("questions of a front", () => {
     const letter = fc.constantFrom("a", "é", "漢", "🜁", '"', "\n");
     const text = fc.tuple(letter, fc.integer({ min: 1, max: 700 })).map(([one, times]) => one.repeat(times));
     await fc.assert(
-      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 400 }), async (texts) => {
+      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 400, size: "max" }), async (texts) => {
         const { bus, questions } = await open();
         await Promise.all(texts.map((id) => questions.ask(giveUp(id))));
         const messages = asksOf(bus);

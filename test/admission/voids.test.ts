@@ -22,20 +22,21 @@ describe("generations of which it is not known whether they are held", () => {
   test("are given up whenever they are added, also in the very moment in which the last one is done", async () => {
     const admission = new ScriptedAdmission();
     const { voids } = admission.client;
+    let added = 0;
+    const addInTheFirstIdleTick = async () => {
+      for (let tick = 0; tick < 40; tick++) {
+        await null;
+        if (voids.size === 0) return voids.add("ws-1", `gen-${++added}`);
+      }
+    };
+    admission.giveUp = () => {
+      if (added < 10) void addInTheFirstIdleTick();
+      return { kind: "done" };
+    };
     voids.add("ws-1", "gen-0");
-    // One more in each of the following microtasks: the loop ends somewhere among them.
-    for (let number = 1; number < 60; number++) {
-      await null;
-      if (voids.size === 0) voids.add("ws-1", `gen-${number}`);
-    }
-    for (let turn = 0; turn < 60; turn++) {
-      await settled();
-      for (let tick = 0; tick < turn; tick++) await null;
-      if (voids.size === 0) voids.add("ws-1", `gen-late-${turn}`);
-    }
-    await admission.clock.pass(1_000);
+    for (let turn = 0; turn < 20; turn++) await settled();
     expect(voids.size).toBe(0);
-    expect(admission.asked("void").length).toBeGreaterThan(20);
+    expect(admission.asked("void").length).toBe(11);
   });
 
   test("are left to the sweeper once their hold has ended, and when there are too many", async () => {

@@ -113,6 +113,7 @@ export function forwardTo(current: () => Counters): Counters {
   return {
     admitMany: (batch) => current().admitMany(batch),
     resolveMany: (batch) => current().resolveMany(batch),
+    beginLoad: (workspace) => current().beginLoad(workspace),
     load: (load) => current().load(load),
     holds: (workspace) => current().holds(workspace),
     overdue: (workspace, limit) => current().overdue(workspace, limit),

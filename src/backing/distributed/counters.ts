@@ -10,8 +10,9 @@ import type {
   WorkspaceLoad,
 } from "../counters.ts";
 import { assertCountable } from "../credit-bound.ts";
+import { assertCurrent } from "../stale-load.ts";
 import { monthOf, type Clock, type Month } from "../../kernel/clock.ts";
-import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Secret } from "../../kernel/secret.ts";
@@ -80,13 +81,20 @@ class DistributedCounters implements Counters {
     return freed;
   }
 
+  async beginLoad(workspace: WorkspaceId): Promise<string | null> {
+    const values = [this.#redis.server.run, newInternalId(this.#clock.now())];
+    const [begun] = await this.#redis.script("begin-load", { keys: [baseName(workspace)], values });
+    return begun ?? null;
+  }
+
   /** Windows first and by themselves, for they may be long: nobody is admitted before the last script has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
     const keys = [baseName(load.account.workspace)];
     const { run } = this.#redis.server;
     for (const values of windowValues(load.windows, run)) await this.#redis.script("merge-windows", { keys, values });
-    await this.#redis.script("load", { keys, values: loadValues(load, run) });
+    const [outcome] = await this.#redis.script("load", { keys, values: loadValues(load, run) });
+    if (outcome === "stale") assertCurrent(load, null);
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {

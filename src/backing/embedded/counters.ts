@@ -1,8 +1,9 @@
 /** Counters of one process: Maps, and each verb decided in one turn of the event loop, hence atomic. */
 import type { AdmitBatch, AdmitBatchReply, Counters, Hold, Position, ResolveBatch, WorkspaceLoad } from "../counters.ts";
 import { assertCountable } from "../credit-bound.ts";
+import { assertCurrent } from "../stale-load.ts";
 import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
-import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../../limits/constants.ts";
 import { admit } from "./counters/admit.ts";
@@ -41,12 +42,18 @@ export class EmbeddedCounters implements Counters {
     return freed;
   }
 
+  async beginLoad(workspace: WorkspaceId): Promise<string | null> {
+    const space = this.#space(workspace);
+    return space.ready ? null : (space.loading ??= newInternalId(this.#clock.now()));
+  }
+
   async load(input: WorkspaceLoad): Promise<void> {
     assertCountable(input.account);
     const now = this.#now();
     const { workspace } = input.account;
     const known = this.#space(workspace);
     if (known.ready) return;
+    assertCurrent(input, known.loading);
     this.workspaces.set(workspace, load(known, input, { now, tombstones: this.#tombstones }));
   }
 

@@ -44,6 +44,21 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 50n, sequence: 7n });
     });
 
+    test.each(["wipe", "restart"] as const)("refuses what was gathered before another load and a %s", async (loss) => {
+      const begun = (await of().counters.beginLoad("w1")) ?? "";
+      expect(await of().counters.beginLoad("w1")).toBe(begun);
+      const account = { workspace: "w1", balance: 1_000n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
+      const load = () => of().counters.load({ begun, account, holds: [], windows: [] });
+      await load();
+      expect(await of().counters.beginLoad("w1")).toBeNull();
+      await load();
+      await of()[loss]();
+      expect(load()).rejects.toThrow('Cannot load workspace "w1"');
+      expect(await of().counters.beginLoad("w1")).not.toBe(begun);
+      expect(load()).rejects.toThrow("since this load was begun");
+      expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
+    });
+
     test("knows nothing any more when the store was emptied", async () => {
       await makeReady(of());
       await admit(of());

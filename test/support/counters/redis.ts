@@ -41,6 +41,7 @@ class RedisHarness implements CountersHarness {
     this.#client = client;
     this.counters = {
       admitMany: async (batch: AdmitBatch) => (await this.#endTombstones(), counters.admitMany(batch)),
+      beginLoad: (workspace) => counters.beginLoad(workspace),
       load: async (load: WorkspaceLoad) => (await this.#endTombstones(), counters.load(load)),
       resolveMany: (batch: ResolveBatch) => this.#resolve(batch, counters),
       holds: (workspace) => counters.holds(workspace),

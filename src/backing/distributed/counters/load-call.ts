@@ -7,9 +7,9 @@ import { holdRecord } from "./hold-record.ts";
 const timesPerCallMax = 20_000;
 
 /** The values of load.lua. A generation that is told twice is one hold. */
-export function loadValues({ account, holds }: WorkspaceLoad, run: string): string[] {
+export function loadValues({ begun, account, holds }: WorkspaceLoad, run: string): string[] {
   const { balance, sequence, months } = account;
-  const values = [run, String(balance), String(sequence), String(months.length)];
+  const values = [run, String(balance), String(sequence), begun ?? "", String(months.length)];
   for (const { month, spent } of months) values.push(month, String(spent));
   const records = new Map(holds.toReversed().map((hold) => [hold.generation, holdRecord(hold)]));
   values.push(String(records.size));

@@ -1,10 +1,11 @@
 -- Makes a workspace ready: its hash is written anew from the ledger's values and the holds given.
 -- KEYS  base name {w}
--- ARGV  run, balance, sequence, counted list of (month, spent), counted list of (generation, hold)
--- Gives "ready" where it already was, and then changes nothing.
-local run, balance, sequence, at = ARGV[1], ARGV[2], ARGV[3], 3
+-- ARGV  run, balance, sequence, load or an empty text, counted list of (month, spent), counted list of (generation, hold)
+-- Gives "ready" where it already was, "stale" where another load is waited for, and then changes nothing.
+local run, balance, sequence, at = ARGV[1], ARGV[2], ARGV[3], 4
 local base, account = KEYS[1], KEYS[1] .. ':a'
 if redis.call('HGET', account, 'run') == run then return { 'ready' } end
+if ARGV[4] ~= '' and redis.call('HGET', account, 'load') ~= ARGV[4] then return { 'stale' } end
 
 local function take()
   at = at + 1

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-export type ScriptName = "admit" | "resolve" | "load" | "merge-windows" | "read" | "overdue";
+export type ScriptName = "admit" | "resolve" | "begin-load" | "load" | "merge-windows" | "read" | "overdue";
 
 export interface Script {
   text: string;
@@ -22,6 +22,7 @@ export function readScripts(clock: string = luaText("clock")): Scripts {
   return {
     admit: read("admit"),
     resolve: read("resolve"),
+    "begin-load": read("begin-load"),
     load: read("load"),
     "merge-windows": read("merge-windows"),
     read: read("read"),

@@ -17,6 +17,8 @@ export interface MonthTotals {
 
 export interface WorkspaceCounters {
   ready: boolean;
+  /** What a load under way was begun as. */
+  loading: string | null;
   balance: NanoUsd;
   /** Of `balance`; -1: not known. */
   sequence: bigint;
@@ -30,6 +32,7 @@ export interface WorkspaceCounters {
 export function unknownWorkspace(): WorkspaceCounters {
   return {
     ready: false,
+    loading: null,
     balance: 0n,
     sequence: -1n,
     reserved: 0n,
