@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { GenerationBook } from "../../src/generations/book.ts";
+import { decodeOpenReport, encodeOpenQuestion, type OpenReport } from "../../src/generations/open-report.ts";
+import { decodeSettlements, encodeSettled } from "../../src/generations/settlement-codec.ts";
+import type { Settlement } from "../../src/generations/settlement.ts";
+import { GatewayError } from "../../src/kernel/errors.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { holdMs, unsettledMax } from "../../src/limits/constants.ts";
+import { ManualClock, settled } from "../support/clock.ts";
+import { FakeBus } from "../support/fake-bus.ts";
+import { endOf } from "../support/fronts.ts";
+import { canFillDisk, withDiskFullAt } from "../support/full-disk.ts";
+import { reservation } from "../support/intents.ts";
+import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
+
+let folder: TemporaryFolder;
+let clock: ManualClock;
+let bus: FakeBus;
+const books: GenerationBook[] = [];
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  clock = new ManualClock();
+  bus = new FakeBus();
+});
+afterEach(async () => {
+  for (const book of books.splice(0)) book[Symbol.dispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
+const usage = { promptTokens: 10, completionTokens: 5 };
+
+function open(): GenerationBook {
+  const book = new GenerationBook({ bus, clock, log: silentLog, folder: folder.path });
+  books.push(book);
+  return book;
+}
+
+async function reports(workspace = "ws-1"): Promise<OpenReport> {
+  const all = (await bus.survey("open-generations", encodeOpenQuestion({ workspace }))).map(decodeOpenReport);
+  return { holds: all.flatMap(({ holds }) => holds), windows: all.flatMap(({ windows }) => windows) };
+}
+
+async function published(): Promise<Settlement[]> {
+  await settled();
+  return bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
+}
+
+function confirmAll(): void {
+  bus.broadcast("settled", encodeSettled(bus.stored.splice(0).map(({ payload }) => decodeSettlements(payload).batch)));
+}
+
+describe("the book of generations", () => {
+  test("reports as open what was begun until the ledger confirmed it, and to the workspace that asks", async () => {
+    const book = open();
+    const begun = reservation();
+    book.begin(begun, facts);
+    book.begin(reservation({ workspace: "ws-2" }), facts);
+    const hold = {
+      generation: begun.generation,
+      fingerprint: "f0",
+      amount: 200_000n,
+      key: "key-1",
+      month: "2026-11",
+      admittedAt: begun.admittedAt,
+      deadline: begun.admittedAt + holdMs,
+    };
+    expect((await reports()).holds).toEqual([hold]);
+    book.end(endOf(begun, usage));
+    await settled();
+    expect((await reports()).holds).toEqual([hold]);
+    confirmAll();
+    expect((await reports()).holds).toEqual([]);
+    expect(book.unsettled).toBe(1);
+  });
+
+  test("reports when the last minute's requests of each key were admitted, also after they were confirmed", async () => {
+    const book = open();
+    const start = clock.now();
+    for (const [key, offset] of [
+      ["key-1", 0],
+      ["key-2", 5],
+      ["key-1", 7],
+    ] as const) {
+      const begun = reservation({ key, admittedAt: start + offset });
+      book.begin(begun, facts);
+      book.end(endOf(begun, usage));
+    }
+    await settled();
+    confirmAll();
+    expect((await reports()).windows).toEqual([
+      { key: "key-1", times: [start, start + 7] },
+      { key: "key-2", times: [start + 5] },
+    ]);
+    await clock.pass(150_000);
+    expect(await reports()).toEqual({ holds: [], windows: [] });
+  });
+
+  test("keeps a key's ten thousand admissions a minute within twice that memory", async () => {
+    const book = open();
+    const start = clock.now();
+    for (let number = 0; number < 25_000; number++) {
+      const begun = reservation({ generation: `gen-${number}`, admittedAt: start + number * 6 });
+      book.begin(begun, facts);
+    }
+    const [window] = (await reports()).windows;
+    expect(window?.times.length).toBeGreaterThanOrEqual(10_000);
+    expect(window?.times.length).toBeLessThanOrEqual(20_001);
+  });
+
+  test("takes no more than 200,000 generations that the ledger has not confirmed", () => {
+    const book = open();
+    for (let number = 0; number < unsettledMax; number++)
+      book.begin(reservation({ generation: `gen-${number}`, request: "r" }), facts);
+    expect(book.accepting()).toBe(false);
+    expect(() => book.begin(reservation(), facts)).toThrow(GatewayError);
+  });
+
+  test("publishes each end once, as it was told", async () => {
+    const book = open();
+    const begun = reservation();
+    book.begin(begun, facts);
+    const ended = endOf(begun, usage);
+    book.end(ended);
+    expect(await published()).toEqual([ended]);
+  });
+
+  test("deletes its segments by itself once all is confirmed", async () => {
+    const book = open();
+    for (let number = 0; number < 2_000; number++) {
+      const begun = reservation();
+      book.begin(begun, facts);
+      book.end(endOf(begun, usage));
+    }
+    await settled();
+    expect(readdirSync(folder.path).length).toBeGreaterThan(1);
+    confirmAll();
+    await clock.pass(90_000);
+    expect(readdirSync(folder.path).length).toBe(1);
+  });
+
+  test("leaves no timer behind when it is closed", async () => {
+    const book = open();
+    const begun = reservation();
+    book.begin(begun, facts);
+    book.end(endOf(begun, usage));
+    await settled();
+    book[Symbol.dispose]();
+    expect(clock.pending).toBe(0);
+    expect(await bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }))).toEqual([]);
+  });
+});
+
+describe("a book whose owner was killed", () => {
+  test("is taken up: what was settled is published again, what was not is unknown and charged nothing", async () => {
+    const killed = open();
+    const [ended, lost] = [reservation(), reservation()];
+    killed.begin(ended, facts);
+    killed.begin(lost, facts);
+    killed.end(endOf(ended, usage));
+    killed[Symbol.dispose]();
+    bus.stored = [];
+
+    clock.advance(5_000);
+    const successor = open();
+    expect(successor.recover()).toEqual({ settled: 1, unknown: 1, undecided: [] });
+    expect((await reports()).holds.map(({ generation }) => generation)).toEqual([ended.generation, lost.generation]);
+    expect(await published()).toMatchObject([
+      { generation: ended.generation, outcome: "settled", usage },
+      {
+        generation: lost.generation,
+        outcome: "unknown",
+        usage: { promptTokens: 0, completionTokens: 0 },
+        prices: { input: "0", output: "0" },
+        reserved: "200000",
+        durationMs: 5_000,
+        status: 500,
+      },
+    ]);
+    confirmAll();
+    expect(successor.unsettled).toBe(0);
+  });
+
+  test("rebuilds the last minute of each key", async () => {
+    const killed = open();
+    const begun = reservation();
+    killed.begin(begun, facts);
+    killed[Symbol.dispose]();
+    open().recover();
+    expect((await reports()).windows).toEqual([{ key: "key-1", times: [begun.admittedAt] }]);
+  });
+
+  test("killed again while it is taken up loses nothing", async () => {
+    const killed = open();
+    const lost = reservation();
+    killed.begin(lost, facts);
+    killed[Symbol.dispose]();
+    const second = open();
+    second.recover();
+    second[Symbol.dispose]();
+    bus.stored = [];
+    expect(open().recover()).toEqual({ settled: 1, unknown: 0, undecided: [] });
+    expect(await published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
+  });
+
+  test("found after weeks tells no duration that no log can hold", async () => {
+    const killed = open();
+    killed.begin(reservation(), facts);
+    killed[Symbol.dispose]();
+    clock.advance(60 * 24 * 3_600_000);
+    open().recover();
+    expect(await published()).toMatchObject([{ durationMs: holdMs }]);
+  });
+});
+
+describe.skipIf(!canFillDisk)("on a full disk", () => {
+  test("nothing is begun, an end is published all the same, and when there is room again all goes on", async () => {
+    const book = open();
+    const begun = reservation();
+    book.begin(begun, facts);
+    withDiskFullAt(0, () => {
+      expect(() => book.begin(reservation(), facts)).toThrow("Credit cannot be checked");
+      expect(book.accepting()).toBe(false);
+      expect(() => book.asked([{ workspace: "ws-1", generation: "gen-1" }])).toThrow();
+      book.end(endOf(begun, usage));
+    });
+    expect(await published()).toMatchObject([{ generation: begun.generation }]);
+    expect(book.unsettled).toBe(1);
+    expect(book.accepting()).toBe(true);
+    book.begin(reservation(), facts);
+  });
+});

@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { encodeSettlement } from "../../src/generations/settlement-codec.ts";
+import type { Settlement } from "../../src/generations/settlement.ts";
+import { Spool } from "../../src/generations/spool.ts";
+import type { Intent } from "../../src/generations/spool-line.ts";
+import { rateWindowMs, spoolSegmentBytesMax } from "../../src/limits/constants.ts";
+import { ManualClock } from "../support/clock.ts";
+import { canFillDisk, withDiskFullAt } from "../support/full-disk.ts";
+import { intent } from "../support/intents.ts";
+import { settlement } from "../support/settlements.ts";
+import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
+
+let folder: TemporaryFolder;
+let clock: ManualClock;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  clock = new ManualClock();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const open = () => new Spool(folder.path, clock);
+const segments = () => readdirSync(folder.path).toSorted();
+const ids = (list: readonly { generation: string }[]) => list.map(({ generation }) => generation);
+
+function endOf(begun: Intent, fields: Partial<Settlement> = {}): Settlement {
+  const { generation, workspace, key, admittedAt } = begun;
+  return settlement({ generation, workspace, key, admittedAt, ...fields });
+}
+
+function write(spool: Spool, ended: Settlement): void {
+  spool.writeSettlement(ended.generation, encodeSettlement(ended));
+}
+
+/** Begins and ends generations until the segment that it began in is full. */
+function fillSegment(spool: Spool): Intent[] {
+  const before = segments().length;
+  const begun: Intent[] = [];
+  while (segments().length === before) {
+    const next = intent({ model: "m".repeat(200) });
+    spool.writeIntent(next);
+    write(spool, endOf(next, { model: "m".repeat(60_000) }));
+    begun.push(next);
+  }
+  return begun;
+}
+
+describe("a spool", () => {
+  test("gives to the next owner whatever was written, sorted into settled, unknown and undecided", () => {
+    const first = open();
+    const [settled, unknown, refused] = [intent(), intent(), intent()];
+    first.writeAsked([settled, unknown, refused].map(({ workspace, generation }) => ({ workspace, generation })));
+    first.writeIntent(settled);
+    first.writeIntent(unknown);
+    const ended = endOf(settled);
+    write(first, ended);
+
+    // No dispose: its owner was killed.
+    expect(open().takeRecovered()).toEqual({
+      settlements: [ended],
+      unknown: [unknown],
+      intents: [settled, unknown],
+      undecided: [{ workspace: "ws-1", generation: refused.generation }],
+    });
+  });
+
+  test("hands it out once", () => {
+    open().writeIntent(intent());
+    const second = open();
+    expect(second.takeRecovered().unknown.length).toBe(1);
+    expect(second.takeRecovered()).toEqual({ settlements: [], unknown: [], intents: [], undecided: [] });
+  });
+
+  test("skips a last line that was cut off, wherever it was cut, and keeps all before it", () => {
+    const begun = intent();
+    open().writeIntent(begun);
+    const [name = ""] = segments();
+    const whole = readFileSync(join(folder.path, name));
+    const cutLine = encodeSettlement(endOf(begun));
+    for (const length of [1, 17, cutLine.length - 1]) {
+      writeFileSync(join(folder.path, name), whole);
+      appendFileSync(join(folder.path, name), `{"kind":"settlement","settlement":${cutLine}`.slice(0, length));
+      expect(ids(open().takeRecovered().unknown)).toEqual([begun.generation]);
+    }
+  });
+
+  test("takes no line for what it is not", () => {
+    open().writeIntent(intent());
+    const [name = ""] = segments();
+    for (const line of ["null", "[]", '{"kind":"intent","intent":{"generation":5}}', '{"kind":"other"}', "\u0000\u0000"])
+      appendFileSync(join(folder.path, name), `${line}\n`);
+    expect(open().takeRecovered().unknown.length).toBe(1);
+  });
+
+  test("leaves files of others alone", () => {
+    writeFileSync(join(folder.path, "notes.txt"), "mine");
+    const spool = open();
+    clock.advance(10 * rateWindowMs);
+    spool.confirm([]);
+    expect(segments()).toContain("notes.txt");
+  });
+
+  test("never writes into a segment of an earlier owner", () => {
+    open().writeIntent(intent());
+    open().writeIntent(intent());
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
+    expect(open().takeRecovered().unknown.length).toBe(2);
+  });
+});
+
+describe("segments of a spool", () => {
+  test("end at 1 MiB, and go when all in them is confirmed and a minute has passed, not before", () => {
+    const spool = open();
+    const begun = fillSegment(spool);
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
+    expect(readFileSync(join(folder.path, "0000000001.jsonl")).length).toBeGreaterThanOrEqual(spoolSegmentBytesMax);
+    const [last, ...others] = ids(begun).toReversed();
+    clock.advance(rateWindowMs);
+    spool.confirm(others);
+    expect(segments().length).toBe(2);
+    spool.confirm([last ?? ""]);
+    expect(segments()).toEqual(["0000000002.jsonl"]);
+  });
+
+  test("stay for a minute after their last line, for the rate window is rebuilt from them", () => {
+    const spool = open();
+    const begun = fillSegment(spool);
+    spool.confirm(ids(begun));
+    clock.advance(rateWindowMs - 1);
+    spool.confirm([]);
+    expect(segments().length).toBe(2);
+    clock.advance(1);
+    spool.confirm([]);
+    expect(segments()).toEqual(["0000000002.jsonl"]);
+  });
+
+  test("of an earlier owner go the same way", () => {
+    const begun = intent();
+    open().writeIntent(begun);
+    const second = open();
+    clock.advance(rateWindowMs);
+    second.confirm([]);
+    expect(segments().length).toBe(2);
+    second.confirm([begun.generation]);
+    expect(segments()).toEqual(["0000000002.jsonl"]);
+  });
+
+  test("go one by one: a long answer keeps its own segment and no other", () => {
+    const spool = open();
+    const long = intent();
+    spool.writeIntent(long);
+    const others = [fillSegment(spool), fillSegment(spool), fillSegment(spool)].flat();
+    clock.advance(rateWindowMs);
+    spool.confirm(ids(others));
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000004.jsonl"]);
+    expect(ids(open().takeRecovered().unknown)).toContain(long.generation);
+  });
+});
+
+describe("a spool that is closed", () => {
+  test("refuses to write, for the number of its file may be another's by now", () => {
+    const spool = open();
+    spool[Symbol.dispose]();
+    expect(() => spool.writeIntent(intent())).toThrow("it is closed");
+    expect(() => spool[Symbol.dispose]()).not.toThrow();
+  });
+});
+
+describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
+  test("refuses an intent and says that it does not work, until a write succeeds", () => {
+    const spool = open();
+    withDiskFullAt(0, () => {
+      expect(() => spool.writeIntent(intent())).toThrow();
+      expect(spool.working).toBe(false);
+      spool.probe();
+      expect(spool.working).toBe(false);
+    });
+    spool.probe();
+    expect(spool.working).toBe(true);
+  });
+
+  test("loses at most the line that did not fit: the next one begins on its own", () => {
+    const spool = open();
+    const [before, lost, after] = [intent(), intent(), intent()];
+    spool.writeIntent(before);
+    const fits = readFileSync(join(folder.path, "0000000001.jsonl")).length;
+    withDiskFullAt(fits + 50, () => expect(() => spool.writeIntent(lost)).toThrow());
+    write(spool, endOf(after));
+    const recovered = open().takeRecovered();
+    expect(ids(recovered.unknown)).toEqual([before.generation]);
+    expect(ids(recovered.settlements)).toEqual([after.generation]);
+  });
+});
