@@ -2,16 +2,17 @@
  * What an error of a provider means for us. The body is judged before the status: several providers answer 400 where their
  * key or our account is at fault, and 429 where no waiting helps. Their text decides; it is never passed on.
  */
+import { asArray, asObject, asText, parseJson, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
-import { asArray, asObject, asText, parseJson } from "../json.ts";
 import { contextHint, failureDetail, filterHint } from "./failure-words.ts";
+import { accountMessage, accountWords, contextMessage, failedModelWords, filterWords, rateWords } from "./openai-error-words.ts";
 
 /** An answer other than 200. */
 export function classifyOpenaiError(status: number, body: string): UpstreamFailure {
   const value = parseJson(body);
-  // Google's twin of this API wraps the object into a list; Cloudflare calls it `errors`.
+  // Google's twin of this API wraps the object into a list.
   const outer = asObject(Array.isArray(value) ? value[0] : value);
-  return judge(status, readError(outer?.["error"] ?? asArray(outer?.["errors"])[0] ?? outer ?? {}));
+  return judge(status, outer === null ? nothingTold : readOuter(outer));
 }
 
 /** An `error` within an answer whose status was 200, whole or in the middle of a stream. */
@@ -28,77 +29,32 @@ interface ToldError {
   message: string;
 }
 
+const nothingTold: ToldError = { words: [], message: "" };
+
+/** Cloudflare calls it `errors`; some leave it out, or have a text in its place and the code beside it. */
+function readOuter(outer: JsonObject): ToldError {
+  const error = outer["error"] ?? asArray(outer["errors"])[0];
+  const text = asText(error);
+  if (text !== null) return { words: wordsOf(outer), message: text };
+  return readError(error ?? outer);
+}
+
 function readError(value: unknown): ToldError {
   const error = asObject(Array.isArray(value) ? value[0] : value);
   if (error === null) return { words: [], message: asText(value) ?? "" };
-  const reasons = asArray(error["details"]).map((detail) => asObject(detail)?.["reason"]);
-  const words = [error["code"], error["type"], error["status"], ...reasons]
-    .filter((word) => typeof word === "string" || typeof word === "number")
-    .map((word) => String(word).toLowerCase());
-  return { words, message: asText(error["message"]) ?? asText(error["detail"]) ?? "" };
+  const detail = asText(error["detail"]) ?? asText(asObject(error["detail"])?.["error"]);
+  return { words: wordsOf(error), message: asText(error["message"]) ?? detail ?? "" };
 }
 
-const accountWords = new Set([
-  "insufficient_quota",
-  "exceeded_current_quota_error",
-  "insufficient_balance",
-  "insufficient_credits",
-  "billing_error",
-  "billing_not_active",
-  "billing_hard_limit_reached",
-  "account_deactivated",
-  "access_terminated",
-  "invalid_api_key",
-  "incorrect_api_key_error",
-  "api_key_invalid",
-  "invalid_authentication_error",
-  "authentication_error",
-  "unauthenticated",
-  "permission_error",
-  "permission_denied",
-  "arrearage",
-]);
-
-const rateWords = new Set([
-  "rate_limit_exceeded",
-  "rate_limit_error",
-  "rate_limit_reached_error",
-  "rate_limited",
-  "resource_exhausted",
-  "too_many_requests",
-  "throttling",
-  "throttlingexception",
-]);
-
-const filterWords = new Set([
-  "content_filter",
-  "content_policy_violation",
-  "data_inspection_failed",
-  "responsibleaipolicyviolation",
-]);
-
-/** Cloudflare answers 400 with this code when the model behind it failed. */
-const failedBehind = "2005";
-
-/** Matched at the start alone: further on, a message may quote what the client sent. */
-const accountMessage = new RegExp(
-  "^(" +
-    [
-      "(the )?api[ _-]?key (is )?(not valid|invalid|expired|not found)",
-      "(invalid|incorrect|missing|no) api[ _-]?key",
-      "your credit balance is too low",
-      "you have reached your specified .{0,20}usage limits",
-      "you exceeded your current quota",
-      "insufficient (account )?(balance|credits?|funds|quota)",
-      "(your|this) account is (not active|deactivated|suspended|disabled)",
-      "authentication (fails|failed|error)",
-    ].join("|") +
-    ")",
-  "i",
-);
-
-const contextMessage =
-  /maximum context length|context (window|length|limit)|prompt is too long|reduce the length of|token count .{0,60}exceeds|too many (input )?tokens/i;
+function wordsOf(error: JsonObject): string[] {
+  const { code, type, status, reason, details, metadata } = error;
+  const reasons = asArray(details).map((detail) => asObject(detail)?.["reason"]);
+  // Reasons of a moderation, which OpenRouter lists where it refuses a prompt with 403.
+  const moderated = asArray(asObject(metadata)?.["reasons"]).length > 0 ? ["content_filter"] : [];
+  return [code, type, status, reason, ...reasons, ...moderated]
+    .filter((word) => typeof word === "string" || typeof word === "number")
+    .map((word) => String(word).toLowerCase());
+}
 
 function judge(status: number, told: ToldError): UpstreamFailure {
   const says = (words: ReadonlySet<string>): boolean => told.words.some((word) => words.has(word));
@@ -108,9 +64,10 @@ function judge(status: number, told: ToldError): UpstreamFailure {
   // Larger than a whole minute's allowance (413 of Groq): waiting does not help.
   if (says(rateWords) && status !== 413) return failure("upstream_rate_limited");
   if (accountMessage.test(told.message)) return failure("upstream_auth");
+  if (status === 403 && says(filterWords)) return failure("upstream_rejected", filterHint);
   if (status === 401 || status === 402 || status === 403) return failure("upstream_auth");
   if (status === 429) return failure("upstream_rate_limited");
-  if (told.words.includes(failedBehind)) return failure("upstream_error");
+  if (says(failedModelWords)) return failure("upstream_error");
   if (status === 400 || status === 404 || status === 413 || status === 422) {
     return failure("upstream_rejected", hintFor(told, says(filterWords)));
   }
