@@ -16,6 +16,7 @@ import {
   stop,
   streamOptions,
   topLogprobs,
+  unlessFixed,
 } from "./chat-options.ts";
 import { oldFunctionChoice, oldFunctions, parallelToolCalls, toolChoice, tools } from "./chat-tools.ts";
 import { flag, integerFrom, numberFrom, oneOf, text, unless, type Field } from "./read-value.ts";
@@ -35,8 +36,8 @@ const penalty = unless(isZero, numberFrom(-2, 2));
 export const chatFields: readonly ChatField[] = [
   { name: "metadata", nullable: true, read: label(pairs) },
   { name: "top_logprobs", nullable: true, read: topLogprobs, needs: "logprobs" },
-  { name: "temperature", nullable: true, read: numberFrom(0, temperatureMax) },
-  { name: "top_p", nullable: true, read: numberFrom(0, 1) },
+  { name: "temperature", nullable: true, read: unlessFixed(1, numberFrom(0, temperatureMax)) },
+  { name: "top_p", nullable: true, read: unlessFixed(1, numberFrom(0, 1)) },
   { name: "user", read: label(text()) },
   { name: "safety_identifier", nullable: true, read: label(text(64)) },
   { name: "prompt_cache_key", nullable: true, read: label(text()) },

@@ -41,6 +41,15 @@ export function only(accepted: readonly unknown[], words: string): Reader {
   };
 }
 
+/** Models that sample by themselves refuse every value but the default, which then need not be sent. */
+export function unlessFixed(standard: unknown, read: Reader): Reader {
+  return (value, at, context) => {
+    const given = read(value, at, context);
+    if (!context.model?.defaultOnly.has(at)) return given;
+    return only([standard], `${at}=${standard}`)(given, at, context);
+  };
+}
+
 export const pairs: Reader = (value, at) => {
   if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
   const entries = Object.entries(value);

@@ -66,6 +66,8 @@ export interface Model {
   published: boolean;
   /** Words of docs/inference.md such as "tools" and "json_schema". */
   supports: ReadonlySet<string>;
+  /** Request fields whose default value is the only one that the model takes. */
+  defaultOnly: ReadonlySet<string>;
   /** Prices shown where no route has any (Zero: 0). */
   listPrices: Prices | null;
 }

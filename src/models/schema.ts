@@ -51,6 +51,10 @@ export const ModelEntry = strict({
   published: Type.Boolean(),
   /** The table of docs/inference.md tells which request fields each word opens. */
   supports: Type.Array(Type.String({ pattern: "^[a-z][a-z0-9_]*$" })),
+  /** Fields that the model takes with their default value alone, and answers 400 to otherwise. */
+  default_only: Type.Optional(
+    Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),
+  ),
   /** Day of release: the `created` of the API. */
   released: Type.Optional(Day),
   /** Number of weights, told of the service's own lineup. */
