@@ -37,8 +37,8 @@ async function makeLogPartition(month: string, sql: Database): Promise<void> {
     await tx`SELECT pg_advisory_xact_lock(hashtext('request_log partitions'))`;
     const [present] = await tx`SELECT 1 FROM pg_class WHERE relname = ${name}`;
     if (present) return;
-    // A row that came into the default partition between the move and the attachment would fail the latter, for ever under load.
-    await tx`LOCK TABLE request_log_default IN ACCESS EXCLUSIVE MODE`;
+    // Writers wait: a row that came into the default partition after the move would fail the attachment, for ever under load.
+    await tx`LOCK TABLE ONLY request_log IN SHARE ROW EXCLUSIVE MODE`;
     await tx`CREATE TABLE ${tx(name)} (LIKE request_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`;
     await tx`WITH moved AS (DELETE FROM request_log_default WHERE at >= ${from} AND at < ${to} RETURNING *)
       INSERT INTO ${tx(name)} SELECT * FROM moved`;
