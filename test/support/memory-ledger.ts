@@ -40,7 +40,12 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const refused = charges.filter(isHomeless);
     const bookable = charges.filter((charge) => !isHomeless(charge));
     const fresh = bookable.filter((charge) => this.#insert(charge));
-    for (const charge of fresh.filter(({ cost }) => cost > 0n)) this.#book(charge);
+    const paid = fresh.filter(({ cost }) => cost > 0n);
+    for (const charge of paid) this.#book(charge);
+    for (const name of new Set(paid.map(({ settlement: { key, month } }) => `${key} ${month}`))) {
+      const total = this.keyMonths.get(name);
+      if (total) total.version++;
+    }
     return {
       fresh: generationsOf(fresh),
       refused: generationsOf(refused),
@@ -83,7 +88,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const name = `${workspace} ${month}`;
     this.workspaceMonths.set(name, (this.workspaceMonths.get(name) ?? 0n) + cost);
     const total = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
-    this.keyMonths.set(`${key} ${month}`, { spent: total.spent + cost, version: total.version + 1n });
+    this.keyMonths.set(`${key} ${month}`, { spent: total.spent + cost, version: total.version });
   }
 
   #push(workspace: string, months: string[]): AccountPush {

@@ -53,9 +53,9 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await of().counters.beginLoad("w1")).toBeNull();
       await load();
       await of()[loss]();
-      expect(load()).rejects.toThrow('Cannot load workspace "w1"');
+      await expect(load()).rejects.toThrow('Cannot load workspace "w1"');
       expect(await of().counters.beginLoad("w1")).not.toBe(begun);
-      expect(load()).rejects.toThrow("since this load was begun");
+      await expect(load()).rejects.toThrow("since this load was begun");
       expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
     });
 

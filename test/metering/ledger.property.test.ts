@@ -1,0 +1,102 @@
+/** The ledger in memory, which other tests trust, and the one in SQL give the same answers to the same histories. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { loadAccount } from "../../src/credit/load.ts";
+import type { Settlement } from "../../src/generations/settlement.ts";
+import { newGenerationId } from "../../src/kernel/ids.ts";
+import { chargeOf } from "../../src/metering/charge.ts";
+import { oncePerGeneration, type Booked } from "../../src/metering/settle.ts";
+import { settlementStore } from "../../src/metering/store.ts";
+import { verifyLedger } from "../../src/metering/verify.ts";
+import { Control } from "../support/control.ts";
+import { databases, type TestDatabase } from "../support/databases.ts";
+import { MemoryLedger } from "../support/memory-ledger.ts";
+import { settlement } from "../support/settlements.ts";
+
+const events = fc.array(
+  fc.record({
+    generation: fc.nat(11),
+    workspace: fc.nat(2),
+    key: fc.nat(1),
+    outcome: fc.constantFrom("settled" as const, "settled" as const, "unknown" as const, "expired" as const),
+    promptTokens: fc.nat(3),
+    month: fc.constantFrom("2026-11", "2026-12"),
+  }),
+  { minLength: 1, maxLength: 12, size: "max" },
+);
+type Event = typeof events extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+describe.each(databases)("random settlements on $name", ({ open }) => {
+  let database: TestDatabase;
+  const spaces: { id: string; keys: string[] }[] = [];
+  beforeAll(async () => {
+    database = await open();
+    const control = new Control(database.sql);
+    for (const name of ["a", "b"]) {
+      const id = await control.workspace(name, "1");
+      spaces.push({ id, keys: [(await control.key(name)).id, (await control.key(name)).id] });
+    }
+    spaces.push({ id: "ws-nowhere", keys: ["key-1", "key-2"] });
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("give what the ledger in memory gives, batch by batch, and leave the stored money sound", async () => {
+    const memory = new MemoryLedger();
+    for (const { id } of spaces.slice(0, 2)) memory.open(id, 1_000_000_000n);
+    const store = settlementStore(database.sql);
+    await fc.assert(
+      fc.asyncProperty(fc.array(events, { minLength: 1, maxLength: 5, size: "max" }), async (batches) => {
+        const ids = Array.from({ length: 12 }, () => newGenerationId(Date.UTC(2026, 10, 20)));
+        for (const batch of batches) {
+          const charges = oncePerGeneration(batch.map((one) => settlementOf(one, ids))).map(chargeOf);
+          expect(sorted(await store.settle(charges))).toEqual(sorted(await memory.settle(charges)));
+        }
+        for (const { id } of spaces) {
+          const stored = await loadAccount({ workspace: id, generations: ids }, database.sql);
+          const remembered = await memory.account(id, ids);
+          expect(stored && sortedAccount(stored)).toEqual(remembered && sortedAccount(remembered));
+        }
+      }),
+      { numRuns: 25, verbose: 1 },
+    );
+    expect((await verifyLedger({ sql: database.sql })).broken).toBeNull();
+  });
+
+  /** A generation belongs to one workspace, key and month, whoever tells of its end. */
+  function settlementOf({ generation, outcome, promptTokens }: Event, ids: string[]): Settlement {
+    const { id, keys } = spaces[generation % 3] ?? { id: "", keys: [] };
+    const usage = { promptTokens, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+    const lost = outcome === "settled" ? usage : { ...usage, promptTokens: 0 };
+    const month = generation % 4 === 0 ? "2026-12" : "2026-11";
+    return settlement({
+      generation: ids[generation] ?? "",
+      workspace: id,
+      key: keys[generation % 2] ?? "",
+      month,
+      outcome,
+      usage: lost,
+    });
+  }
+});
+
+function sortedAccount({ account, ended }: Awaited<ReturnType<typeof loadAccount>> & object) {
+  return { ...account, months: account.months.toSorted(byText), ended: [...ended].toSorted() };
+}
+
+function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
+  return {
+    fresh: [...fresh].toSorted(),
+    refused: [...refused].toSorted(),
+    late: [...late].toSorted(),
+    accounts: accounts.map((account) => ({ ...account, months: account.months.toSorted(byText) })).toSorted(byText),
+    keyMonths: [...new Map(keyMonths.map((one) => [text(one), one])).values()].toSorted(byText),
+  };
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value, (_, one) => (typeof one === "bigint" ? one.toString() : one));
+}
+
+function byText(a: unknown, b: unknown): number {
+  return text(a) < text(b) ? -1 : 1;
+}
