@@ -2,7 +2,7 @@
 import { messagesMax } from "../limits/constants.ts";
 import type { ChatMessage } from "../providers/provider.ts";
 import { assistantContent, textContent } from "./chat-content.ts";
-import { oldFunctionCall, toolCalls } from "./chat-tools.ts";
+import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "./json-body.ts";
 import { objectOf, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
 import { invalid, unsupported } from "./refuse.ts";
@@ -39,7 +39,7 @@ const byRole: Record<string, Reader> = {
     reasoning_content: { read: thoughts, nullable: true },
     annotations: { read: leftOut, nullable: true },
   }),
-  tool: objectOf({ role, content, tool_call_id: { read: text(), required: true } }),
+  tool: objectOf({ role, content, tool_call_id: { read: toolCallId, required: true } }),
   function: objectOf({ role, content: { read: textContent, nullable: true }, name: { read: text(), required: true } }),
 };
 const roles = new Map(Object.entries(byRole));

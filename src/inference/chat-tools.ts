@@ -1,4 +1,5 @@
 /** Tools, the choice among them, and the calls that a model made of them. */
+import { readToolCallId } from "../providers/tool-call-id.ts";
 import { isJsonObject } from "./json-body.ts";
 import {
   anyObject,
@@ -37,19 +38,18 @@ const customTool = objectOf({
   type: required(text()),
   custom: required(objectOf({ name: required(text()), description: { read: text() }, format: { read: anyObject } })),
 });
-/** What a model gave along with a call, to know its own thoughts by: back to those that want it back, left out for the others. */
-const signature: Reader = (value, at, context) => {
-  const read = anyObject(value, at, context);
-  return supports(context.model, "thought_signatures") ? read : undefined;
+/** A model's signature within the id goes back to those that want it back; the others get the id that it was put into. */
+export const toolCallId: Reader = (value, at, context) => {
+  const id = String(text()(value, at, context));
+  return supports(context.model, "thought_signatures") ? id : readToolCallId(id).id;
 };
 const functionCall = objectOf({
-  id: required(text()),
+  id: required(toolCallId),
   type: required(text()),
   function: required(objectOf({ name: required(text()), arguments: required(text()) })),
-  extra_content: { read: signature, nullable: true },
 });
 const customCall = objectOf({
-  id: required(text()),
+  id: required(toolCallId),
   type: required(text()),
   custom: required(objectOf({ name: required(text()), input: required(text()) })),
 });

@@ -9,7 +9,7 @@ export const supportWords = {
   json_schema: ["response_format.type=json_schema"],
   reasoning: ["reasoning_effort"],
   reasoning_content: ["messages[].reasoning_content"],
-  thought_signatures: ["messages[].tool_calls[].extra_content"],
+  thought_signatures: ["messages[].tool_calls[].id"],
   verbosity: ["verbosity"],
   penalties: ["frequency_penalty", "presence_penalty"],
   seed: ["seed"],
