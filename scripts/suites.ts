@@ -14,7 +14,7 @@ export interface Suite {
 export const suites: Suite[] = [
   { name: "embedded", folders: null, budgetSeconds: 90, usesServers: true },
   { name: "distributed", folders: ["backing", "distributed"], budgetSeconds: 120, usesServers: true },
-  { name: "conformance", folders: ["wire"], budgetSeconds: 60, usesServers: false },
+  { name: "conformance", folders: ["wire"], budgetSeconds: 60, usesServers: true },
   { name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
   { name: "chaos", folders: ["chaos"], budgetSeconds: 60, usesServers: true },
   { name: "tools", folders: ["tools"], budgetSeconds: 120, usesServers: false },

@@ -5,7 +5,7 @@ interface Alternative {
   token: string;
   logprob: number;
   /** UTF-8 of the token; null: the provider does not tell. */
-  bytes: unknown[] | null;
+  bytes: number[] | null;
 }
 
 interface TokenLogprob extends Alternative {
@@ -37,6 +37,6 @@ function alternative(told: Record<string, unknown>): Alternative {
   return {
     token: typeof token === "string" ? token : "",
     logprob: typeof logprob === "number" ? logprob : 0,
-    bytes: Array.isArray(bytes) ? bytes : null,
+    bytes: Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === "number") : null,
   };
 }

@@ -1,0 +1,135 @@
+/**
+ * Whatever a provider answers, in whatever format: what the gateway makes of it is valid by the official schema, says what the
+ * provider said, and is charged to the token. All recorded answers of all formats, in both modes.
+ */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { errorTable, type ErrorCode } from "../../src/kernel/errors.ts";
+import { parseUsd } from "../../src/kernel/money.ts";
+import type { Usage } from "../../src/models/model.ts";
+import { expectExactLedger } from "../support/exact-ledger.ts";
+import type { Customer } from "../support/operator.ts";
+import type { ProviderStub } from "../support/provider-stub.ts";
+import { chat } from "../support/requests.ts";
+import { officialCompletion, officialError } from "./official-types.ts";
+import { Completion, conforming, ErrorBody } from "./schemas.ts";
+import { readSentStream, type SentStream } from "./sent-stream.ts";
+import { modelOf, modes, playable, stage, type Stage } from "./stage.ts";
+import { upstreams, type StreamCase, type Upstream, type WholeCase } from "./upstreams.ts";
+
+/** Marks a provider's free text in the recordings. */
+const canary = "CANARY";
+const credit = "10";
+
+for (const mode of modes) {
+  for (const upstream of upstreams) {
+    describe.skipIf(!playable(mode))(`${mode}, a provider that speaks ${upstream.name}`, () => conformance(mode, upstream));
+  }
+}
+
+function conformance(mode: (typeof modes)[number], { name: format, whole, streams, errors }: Upstream): void {
+  let on: Stage;
+  let stub: ProviderStub;
+  let customer: Customer;
+  /** Generation → what it must cost in nano-USD; null: estimated. */
+  const costs = new Map<string, bigint | null>();
+
+  beforeAll(async () => {
+    on = await stage(mode);
+    stub = on.stub(format);
+    customer = await on.fleet.operator().customer({ credit });
+    // One call a request: what is recorded of a failure is then what its client sees.
+    await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { fallbacks: false });
+  }, 90_000);
+
+  async function ask(fields: Record<string, unknown> = {}): Promise<Response> {
+    const key = customer.keys[0]?.key ?? "";
+    return chat({ url: on.fleet.url(), key, body: { model: modelOf(format), ...fields } });
+  }
+
+  function note(response: Response, cost: bigint | null): void {
+    const generation = response.headers.get("x-generation-id") ?? "";
+    expect(generation).toMatch(/^gen-/);
+    costs.set(generation, cost);
+  }
+
+  async function expectError(response: Response, code: ErrorCode): Promise<string> {
+    note(response, 0n);
+    expect(response.status).toBe(errorTable[code].status);
+    const { error } = conforming(ErrorBody, await response.json());
+    expect(officialError({ error })).toMatchObject({ code, type: errorTable[code].type, param: null });
+    expect(error.message).not.toContain(canary);
+    return error.message;
+  }
+
+  test.each(whole.map((one) => [one.name, one] as const))("a whole answer: %s", async (_, one: WholeCase) => {
+    stub.answerOnce(one.answer);
+    const response = await ask();
+    if (one.failure !== null) return void (await expectError(response, one.failure));
+    const { expected } = one;
+    note(response, costOf(expected?.usage ?? null));
+    const [choice] = officialCompletion(conforming(Completion, await response.json())).choices;
+    expect(choice?.message).toMatchObject({ content: expected?.content ?? null, refusal: expected?.refusal ?? null });
+    expect<unknown>(choice?.message.tool_calls).toEqual(expected?.toolCalls);
+    expect<unknown>(choice?.finish_reason).toBe(expected?.finishReason);
+  });
+
+  describe.each([true, false])("with the usage chunk asked for: %p, a stream", (includeUsage) => {
+    test.each(streams.map((one) => [one.name, one] as const))("%s", async (_, one: StreamCase) => {
+      stub.answerOnce(one.answer);
+      const response = await ask({ stream: true, ...(includeUsage && { stream_options: { include_usage: true } }) });
+      if (response.status !== 200) {
+        expect(one).toMatchObject({ text: "", finishReason: null });
+        return void (await expectError(response, present(one.failure)));
+      }
+      const sent = readSentStream(await response.text(), { includeUsage });
+      expect(sent).toMatchObject({ text: one.text, refusal: one.refusal, toolCalls: one.toolCalls });
+      expect(sent.finishReason).toBe(one.finishReason);
+      expect(sent.failure).toBe(one.finishReason === null ? streamCode(one.failure) : null);
+      note(response, one.failure === null ? costOf(one.usage) : null);
+      expectTold(sent, one);
+    });
+  });
+
+  test.each(errors.map((one) => [one.name, one] as const))("an error: %s", async (_, { answer, code, hint }) => {
+    stub.answerOnce(answer);
+    expect(await expectError(await ask(), code)).toContain(hint ?? "");
+  });
+
+  test("and all of them are settled: each costs what its tokens cost", async () => {
+    const rows = await expectExactLedger(on.fleet.operator(), customer, { credit, generations: costs.size });
+    for (const row of rows) {
+      const cost = costs.get(row.generation_id);
+      expect(row.usage_estimated).toBe(cost === null);
+      if (cost !== null) expect(parseUsd(row.cost_usd)).toBe(cost ?? -1n);
+    }
+  }, 30_000);
+}
+
+/** The stub's prices: 1,000 nano-USD for a token of input, however it was cached, 2,000 for one of output; null: not told. */
+function costOf(usage: Usage | null): bigint | null {
+  return usage && BigInt(usage.promptTokens) * 1_000n + BigInt(usage.completionTokens) * 2_000n;
+}
+
+/** In a stream only running out of time is told apart from the rest. */
+function streamCode(failure: ErrorCode | null): ErrorCode {
+  return failure === "upstream_timeout" ? failure : "upstream_error";
+}
+
+/** The usage chunk shows what is charged, and that is what the provider told where it did. */
+function expectTold({ usage }: SentStream, told: StreamCase): void {
+  if (usage === null) return;
+  expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);
+  if (told.usage === null || told.failure !== null) return;
+  expect(usage).toEqual({
+    prompt_tokens: told.usage.promptTokens,
+    completion_tokens: told.usage.completionTokens,
+    total_tokens: told.usage.promptTokens + told.usage.completionTokens,
+    prompt_tokens_details: { cached_tokens: told.usage.cachedTokens, cache_write_tokens: told.usage.cacheWriteTokens },
+    completion_tokens_details: { reasoning_tokens: told.usage.reasoningTokens },
+  });
+}
+
+function present<Value>(value: Value | null): Value {
+  if (value === null) throw new Error("No failure was recorded");
+  return value;
+}

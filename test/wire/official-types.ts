@@ -1,0 +1,22 @@
+/** What is valid by our transcription is assignable to the official package's types: the compiler holds these functions to it. */
+import type OpenAI from "openai";
+import type { CompletionBody } from "../../src/inference/answer.ts";
+import type { ModelListBody } from "../../src/inference/model-list.ts";
+import type { errorBody } from "../../src/kernel/errors.ts";
+import type { Chunk, Completion, ErrorBody, OfficialModel, UsageChunk } from "./schemas.ts";
+
+export function officialCompletion(completion: Completion | CompletionBody): OpenAI.ChatCompletion {
+  return completion;
+}
+
+export function officialChunk(chunk: Chunk | UsageChunk): OpenAI.ChatCompletionChunk {
+  return chunk;
+}
+
+export function officialError({ error }: ErrorBody | ReturnType<typeof errorBody>): OpenAI.ErrorObject {
+  return error;
+}
+
+export function officialModel(model: OfficialModel | ModelListBody["data"][number]): OpenAI.Model {
+  return model;
+}

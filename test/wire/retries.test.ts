@@ -1,0 +1,235 @@
+/**
+ * Every error class of the API as the official package meets it with its own two retries: which of its classes it becomes, how
+ * often the package asks, and how often a provider is called for that.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { errorResponse, errorTable, GatewayError, type ErrorCode } from "../../src/kernel/errors.ts";
+import { expectExactLedger } from "../support/exact-ledger.ts";
+import type { Customer, Operator } from "../support/operator.ts";
+import { hang } from "../support/stub-answers.ts";
+import { countingFetch, type Attempt } from "./counting-fetch.ts";
+import { modelOf, modes, playable, stage, type Mode, type Stage } from "./stage.ts";
+import { thrownBy } from "./thrown-by.ts";
+import { first, upstreams, type Upstream } from "./upstreams.ts";
+
+/** USD of a customer where nothing else is said. */
+const credit = "10";
+
+interface Treatment {
+  thrown: new (...given: never[]) => unknown;
+  /** Requests in all: one, or one and two retries. */
+  requests: 1 | 3;
+}
+
+const {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+} = OpenAI;
+const treatments: Record<ErrorCode, Treatment> = {
+  invalid_request: { thrown: BadRequestError, requests: 1 },
+  unsupported_parameter: { thrown: BadRequestError, requests: 1 },
+  upstream_rejected: { thrown: BadRequestError, requests: 1 },
+  invalid_api_key: { thrown: AuthenticationError, requests: 1 },
+  insufficient_credit: { thrown: APIError, requests: 1 },
+  key_spend_limit_exceeded: { thrown: APIError, requests: 1 },
+  account_spend_limit_exceeded: { thrown: APIError, requests: 1 },
+  gateway_disabled: { thrown: PermissionDeniedError, requests: 1 },
+  model_not_found: { thrown: NotFoundError, requests: 1 },
+  request_too_large: { thrown: APIError, requests: 1 },
+  rate_limited: { thrown: RateLimitError, requests: 3 },
+  upstream_rate_limited: { thrown: RateLimitError, requests: 3 },
+  internal_error: { thrown: InternalServerError, requests: 3 },
+  upstream_error: { thrown: InternalServerError, requests: 3 },
+  upstream_auth: { thrown: InternalServerError, requests: 1 },
+  model_unavailable: { thrown: InternalServerError, requests: 1 },
+  auth_unavailable: { thrown: InternalServerError, requests: 3 },
+  billing_unavailable: { thrown: InternalServerError, requests: 3 },
+  upstream_timeout: { thrown: InternalServerError, requests: 3 },
+};
+
+interface Given {
+  baseURL: string;
+  apiKey: string;
+  model: string;
+  content?: string;
+  fields?: { temperature?: number; n?: number };
+}
+
+/** @returns the answers to what the package sent */
+async function expectTreatment(
+  code: ErrorCode,
+  { baseURL, apiKey, model, content = "Hello", fields }: Given,
+): Promise<Attempt[]> {
+  const { fetch, attempts } = countingFetch();
+  const client = new OpenAI({ apiKey, baseURL, fetch });
+  const messages = [{ role: "user" as const, content }];
+  const error = await thrownBy(client.chat.completions.create({ model, messages, ...fields }));
+  expect(error).toBeInstanceOf(treatments[code].thrown);
+  expect(error).toMatchObject({ status: errorTable[code].status, code, type: errorTable[code].type });
+  expect(attempts).toHaveLength(treatments[code].requests);
+  expect(new Set(attempts.map(({ status }) => status))).toEqual(new Set([errorTable[code].status]));
+  return attempts;
+}
+
+describe("each error of the table", () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => errorResponse(new GatewayError(new URL(request.url).pathname.split("/")[1] as ErrorCode)),
+  });
+  afterAll(() => server.stop(true));
+
+  test.each(Object.keys(treatments) as ErrorCode[])("%s is asked for again as often as it helps", async (code) => {
+    await expectTreatment(code, { baseURL: `http://127.0.0.1:${server.port}/${code}`, apiKey: "any", model: "any" });
+  });
+});
+
+for (const mode of modes) {
+  describe.skipIf(!playable(mode))(mode, () => {
+    describe("a request that is refused reaches no provider", () => refusals(mode));
+    for (const upstream of upstreams) describe(`a provider that speaks ${upstream.name}`, () => failures(mode, upstream));
+    if (mode === "distributed") describe("with all admission workers frozen", () => outage(mode));
+  });
+}
+
+type CustomerPlan = Parameters<Operator["customer"]>[0];
+
+interface RefusalCase {
+  code: ErrorCode;
+  plan?: Partial<CustomerPlan>;
+  given?: Partial<Given>;
+  /** Done to the customer before the request. */
+  before?: (customer: Customer, operator: Operator) => Promise<unknown>;
+}
+
+/** One cent of input, and of output what comes on top. */
+const aboveACent = "x".repeat(10_000);
+
+const refusalCases: RefusalCase[] = [
+  { code: "invalid_request", given: { fields: { temperature: 3 } } },
+  { code: "unsupported_parameter", given: { fields: { n: 2 } } },
+  { code: "invalid_api_key", given: { apiKey: `platform-api-${"0".repeat(64)}` } },
+  { code: "gateway_disabled", before: ({ workspace: id }, to) => to.call("PATCH", `/workspaces/${id}`, { enabled: false }) },
+  { code: "request_too_large", given: { content: "x".repeat(8 * 1024 * 1024) } },
+  { code: "model_not_found", given: { model: "acme/none" } },
+  { code: "model_unavailable", given: { model: "openai/later" } },
+  { code: "insufficient_credit", plan: { credit: "0.001" } },
+  { code: "key_spend_limit_exceeded", plan: { keyLimit: "0.01" }, given: { content: aboveACent } },
+  { code: "account_spend_limit_exceeded", plan: { spendLimit: "0.01" }, given: { content: aboveACent } },
+];
+
+function refusals(mode: Mode): void {
+  let on: Stage;
+  let operator: Operator;
+
+  beforeAll(async () => {
+    on = await stage(mode);
+    operator = on.fleet.operator();
+  }, 90_000);
+
+  function givenOf({ keys }: Customer): Given {
+    return { baseURL: `${on.fleet.url()}/gpt/v1`, apiKey: keys[0]?.key ?? "", model: "openai/model" };
+  }
+
+  test.each(refusalCases)("$code", async ({ code, plan = {}, given, before }) => {
+    const customer = await operator.customer({ credit, ...plan });
+    await before?.(customer, operator);
+    const calls = callsOfAll(on);
+    const attempts = await expectTreatment(code, { ...givenOf(customer), ...given });
+    for (const { headers } of attempts) expect(headers.has("x-request-id") || headers.has("x-generation-id")).toBe(false);
+    expect(callsOfAll(on)).toBe(calls);
+    await expectExactLedger(operator, customer, { credit: plan.credit ?? credit, generations: 0 });
+  });
+
+  test("rate_limited, with a wait that the package would honour", async () => {
+    const customer = await operator.customer({ credit, requestsPerMinute: 1 });
+    const messages = [{ role: "user" as const, content: "First" }];
+    await new OpenAI(givenOf(customer)).chat.completions.create({ model: "sandbox/echo", messages });
+    for (const { headers } of await expectTreatment("rate_limited", givenOf(customer))) {
+      expect(Number(headers.get("retry-after-ms"))).toBeWithin(1, 60_000);
+      expect(Number(headers.get("retry-after"))).toBeWithin(1, 61);
+    }
+    await expectExactLedger(operator, customer, { credit, generations: 1 });
+  });
+}
+
+/** What fails at a provider: with one route, only `upstream_error` is tried there a second time by the gateway itself. */
+const callsPerRequest = {
+  upstream_error: 2,
+  upstream_rate_limited: 1,
+  upstream_auth: 1,
+  upstream_rejected: 1,
+  upstream_timeout: 1,
+};
+type UpstreamCode = keyof typeof callsPerRequest;
+
+const soon = (Object.keys(callsPerRequest) as UpstreamCode[]).filter((code) => code !== "upstream_timeout");
+
+function failures(mode: Mode, upstream: Upstream): void {
+  let on: Stage;
+  beforeAll(async () => void (on = await stage(mode)), 90_000);
+
+  test.each(soon)("%s, charged nothing", (code) => expectFailure(on, upstream, code));
+}
+
+test("upstream_timeout, charged nothing: every format in both modes, at once for the time that it takes", async () => {
+  const played = await Promise.all(modes.filter(playable).map(stage));
+  const calls = played.flatMap((on) => upstreams.map((upstream) => expectFailure(on, upstream, "upstream_timeout")));
+  await Promise.all(calls);
+}, 60_000);
+
+async function expectFailure(on: Stage, { name: format, whole, errors }: Upstream, code: UpstreamCode): Promise<void> {
+  const stub = on.stub(format);
+  const customer = await on.fleet.operator().customer({ credit });
+  stub.answer(code === "upstream_timeout" ? hang : first(errors, (one) => one.code === code).answer);
+  const before = stub.calls.length;
+  const { requests } = treatments[code];
+  const apiKey = customer.keys[0]?.key ?? "";
+  const attempts = await expectTreatment(code, { baseURL: `${on.fleet.url()}/gpt/v1`, apiKey, model: modelOf(format) });
+  stub.answer(first(whole, ({ expected }) => expected !== null).answer);
+  expect(stub.calls).toHaveLength(before + requests * callsPerRequest[code]);
+  const generations = new Set(attempts.map(({ headers }) => headers.get("x-generation-id") ?? ""));
+  expect(generations.size).toBe(requests);
+  if (code === "upstream_rate_limited") expect(attempts[0]?.headers.get("retry-after-ms")).toBe("5000");
+  const rows = await expectExactLedger(on.fleet.operator(), customer, { credit, generations: requests, costNano: 0n });
+  expect(new Set(rows.map((row) => row.generation_id))).toEqual(generations);
+  expect(rows.every((row) => row.code === code)).toBe(true);
+}
+
+function outage(mode: Mode): void {
+  let on: Stage;
+  let known: Customer;
+  let unknown: Customer;
+
+  beforeAll(async () => {
+    on = await stage(mode);
+    known = await on.fleet.operator().customer({ credit });
+    unknown = await on.fleet.operator().customer({ credit });
+    await on.client(known.keys[0]?.key ?? "").models.list();
+    for (const worker of on.fleet.workers) worker.signal("SIGSTOP");
+  }, 90_000);
+  afterAll(() => {
+    for (const worker of on.fleet.workers) worker.signal("SIGCONT");
+    return on.fleet.ready();
+  }, 30_000);
+
+  test("auth_unavailable where the key is not known yet, billing_unavailable where it is", async () => {
+    const calls = callsOfAll(on);
+    const given = { baseURL: `${on.fleet.url()}/gpt/v1`, model: "sandbox/echo" };
+    await Promise.all([
+      expectTreatment("billing_unavailable", { ...given, apiKey: known.keys[0]?.key ?? "" }),
+      expectTreatment("auth_unavailable", { ...given, apiKey: unknown.keys[0]?.key ?? "" }),
+    ]);
+    expect(callsOfAll(on)).toBe(calls);
+  }, 30_000);
+}
+
+function callsOfAll(on: Stage): number {
+  return upstreams.reduce((sum, { name }) => sum + on.stub(name).calls.length, 0);
+}

@@ -1,0 +1,105 @@
+/**
+ * The wire formats that are spoken towards providers, each with its recorded answers (test/fixtures/<format>). A format that
+ * the registry gains is held to everything here without a line more.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ErrorCode } from "../../src/kernel/errors.ts";
+import type { Usage } from "../../src/models/model.ts";
+import { spokenFormats } from "../../src/providers/registry.ts";
+import { json, rawStream, text, type StubAnswer } from "../support/stub-answers.ts";
+
+export interface ToldCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+export interface WholeCase {
+  name: string;
+  answer: StubAnswer;
+  expected: {
+    content: string | null;
+    refusal: string | null;
+    finishReason: string;
+    usage: Usage | null;
+    toolCalls?: { id: string; type: string; function: { name: string; arguments: string } }[];
+  } | null;
+  /** Our code where there is no answer. */
+  failure: ErrorCode | null;
+}
+
+export interface StreamCase {
+  name: string;
+  answer: StubAnswer;
+  text: string;
+  refusal: string;
+  finishReason: string | null;
+  usage: Usage | null;
+  failure: ErrorCode | null;
+  toolCalls: ToldCall[];
+}
+
+export interface ErrorCase {
+  name: string;
+  answer: StubAnswer;
+  code: ErrorCode;
+  hint: string | null;
+}
+
+export interface Upstream {
+  name: string;
+  whole: WholeCase[];
+  streams: StreamCase[];
+  errors: ErrorCase[];
+}
+
+const fixtures = join(import.meta.dir, "../fixtures");
+
+export const upstreams: Upstream[] = Object.keys(spokenFormats)
+  .filter((name) => name !== "sandbox")
+  .map((name) => ({ name, whole: wholeCases(name), streams: streamCases(name), errors: errorCases(name) }));
+
+/** The first recorded answer of this kind. */
+export function first<Case extends { name: string }>(cases: Case[], is: (one: Case) => boolean): Case {
+  const found = cases.find(is);
+  if (found === undefined) throw new Error("No recorded answer is of the kind that was asked for");
+  return found;
+}
+
+function wholeCases(format: string): WholeCase[] {
+  const cases = fixture<Record<string, { body: unknown; expected?: WholeCase["expected"]; failure?: ErrorCode }>>(
+    format,
+    "answers.json",
+  );
+  return Object.entries(cases).map(([name, { body, expected = null, failure = null }]) => ({
+    name,
+    answer: json(body),
+    expected,
+    failure,
+  }));
+}
+
+function streamCases(format: string): StreamCase[] {
+  const cases = fixture<Record<string, Partial<StreamCase>>>(format, "streams.json");
+  const nothing = { text: "", refusal: "", finishReason: null, usage: null, failure: null, toolCalls: [] };
+  return Object.entries(cases).map(([name, expected]) => ({ ...nothing, ...expected, name, answer: streamOf(format, name) }));
+}
+
+/** One event for each line that was recorded. */
+function streamOf(format: string, name: string): StubAnswer {
+  const lines = readFileSync(join(fixtures, format, "streams", `${name}.chunks.txt`), "utf8")
+    .split("\n")
+    .slice(0, -1);
+  return rawStream(...lines.map((line) => `data: ${line}\n\n`));
+}
+
+function errorCases(format: string): ErrorCase[] {
+  const cases = fixture<{ name: string; status: number; body: string; code: ErrorCode; hint?: string }[]>(format, "errors.json");
+  return cases.map(({ name, status, body, code, hint = null }) => ({ name, answer: text(body, { status }), code, hint }));
+}
+
+/** The recordings are ours and of the shape that the caller names. */
+function fixture<Shape>(format: string, file: string): Shape {
+  return JSON.parse(readFileSync(join(fixtures, format, file), "utf8")) as Shape;
+}
