@@ -4,7 +4,7 @@ import { asObject, asText, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type Answer } from "../provider.ts";
 import { anthropicFailureIn } from "./anthropic-errors.ts";
 import { finishReasonOf } from "./anthropic-finish.ts";
-import { AnthropicUsage } from "./anthropic-usage.ts";
+import { AnthropicUsage, tellsBoth } from "./anthropic-usage.ts";
 
 /** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
 export function decodeAnthropicAnswer(body: unknown): Answer {
@@ -28,8 +28,7 @@ export function decodeAnthropicAnswer(body: unknown): Answer {
     },
     finishReason: finishReasonOf(message["stop_reason"], toolCalls.length > 0),
     logprobs: null,
-    // Output that costs nothing was not counted.
-    usage: blocks.length > 0 && usage?.completionTokens === 0 ? null : usage,
+    usage: usage !== null && (blocks.length === 0 || tellsBoth(usage)) ? usage : null,
   };
 }
 

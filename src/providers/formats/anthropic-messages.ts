@@ -1,6 +1,7 @@
 /** A conversation as the Messages API has it: instructions apart, then turns of user and assistant made of blocks. */
-import { asArray, asObject, asText, parseJson, type JsonObject } from "../json.ts";
+import { asArray, asObject, asText, type JsonObject } from "../json.ts";
 import type { ChatMessage } from "../provider.ts";
+import { toolArguments } from "./tool-arguments.ts";
 
 export interface Conversation {
   /** Every system and developer message in order; empty: there was none. */
@@ -23,11 +24,6 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   }
   endInText(turns.at(-1));
   return { system: system.filter(saysSomething).join("\n\n"), turns };
-}
-
-/** null: the arguments are no JSON object, which is all that a call can have there. No text at all calls without arguments. */
-export function toolInput(argumentsText: unknown): JsonObject | null {
-  return argumentsText === "" ? {} : asObject(parseJson(asText(argumentsText) ?? ""));
 }
 
 function isInstruction({ role }: ChatMessage): boolean {
@@ -60,7 +56,8 @@ function saysSomething(text: string): boolean {
 
 function toolUse(call: JsonObject): JsonObject {
   const called = asObject(call["function"]) ?? {};
-  return { type: "tool_use", id: wireId(call["id"]), name: called["name"], input: toolInput(called["arguments"]) ?? {} };
+  const input = toolArguments(asText(called["arguments"]) ?? "") ?? {};
+  return { type: "tool_use", id: wireId(call["id"]), name: called["name"], input };
 }
 
 function toolResult(message: ChatMessage): JsonObject {

@@ -2,6 +2,7 @@
 import { asObject, asText, type JsonObject } from "../json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { conversationOf } from "./anthropic-messages.ts";
+import { samplingFields } from "./anthropic-sampling.ts";
 import { toolFields } from "./anthropic-tools.ts";
 
 /** The version of the API, which its address does not tell. */
@@ -15,6 +16,7 @@ export function encodeAnthropicRequest({ route, chat, maxOutputTokens, streamed 
     ...(system !== "" && { system }),
     messages: turns,
     ...samplingFields(chat),
+    ...stopFields(chat),
     ...toolFields(chat),
     ...outputFields(chat),
     ...(streamed && { stream: true }),
@@ -22,12 +24,8 @@ export function encodeAnthropicRequest({ route, chat, maxOutputTokens, streamed 
   return { path: "/messages", headers: { "anthropic-version": version }, body: JSON.stringify(body) };
 }
 
-function samplingFields({ temperature, top_p, stop }: ChatBody): JsonObject {
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(top_p !== undefined && { top_p }),
-    ...(stop !== undefined && { stop_sequences: typeof stop === "string" ? [stop] : stop }),
-  };
+function stopFields({ stop }: ChatBody): JsonObject {
+  return stop === undefined ? {} : { stop_sequences: [stop].flat() };
 }
 
 /** An effort is a request to think as much as the model sees fit at it; without one the model's own default holds. */

@@ -3,7 +3,7 @@ import { asObject, asText, parseJson, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { anthropicFailureIn } from "./anthropic-errors.ts";
 import { finishReasonOf } from "./anthropic-finish.ts";
-import { AnthropicUsage } from "./anthropic-usage.ts";
+import { AnthropicUsage, tellsBoth } from "./anthropic-usage.ts";
 
 /** The data of one event after the other; see `WireFormat.streamDecoder`. */
 export function anthropicStreamDecoder(): (data: string) => ProviderEvent[] {
@@ -96,10 +96,11 @@ class AnthropicStream {
     return [{ kind: "delta", delta: {}, finishReason: finishReasonOf(stopReason, this.#calls.size > 0) }];
   }
 
-  /** The answer is whole by now; without its own count of it, the prompt's count must not pass for the whole usage. */
+  /** The answer is whole by now, and stays so; but the count of one part must not pass for the count of both. */
   #end(): ProviderEvent {
     const usage = this.#usage.usage();
-    return this.#says && usage?.completionTokens === 0 ? broken("the output was not counted") : { kind: "end" };
+    const half = this.#says && usage !== null && !tellsBoth(usage);
+    return half ? broken("prompt and output were not both counted") : { kind: "end" };
   }
 }
 

@@ -1,7 +1,9 @@
 /** What a request may hold by the official schema and the Messages API has no place for. */
-import { asArray, asObject, type JsonObject } from "../json.ts";
+import { asArray, asObject, asText, type JsonObject } from "../json.ts";
 import type { ChatBody, ChatMessage, Uncarried } from "../provider.ts";
-import { conversationOf, toolInput } from "./anthropic-messages.ts";
+import { conversationOf } from "./anthropic-messages.ts";
+import { samplingFields } from "./anthropic-sampling.ts";
+import { toolArguments } from "./tool-arguments.ts";
 
 const fieldsCarried = new Set([
   "model",
@@ -45,13 +47,15 @@ function* inMessage(message: ChatMessage, at: string): Generator<Uncarried> {
 function* inToolCall(call: JsonObject, at: string): Generator<Uncarried> {
   const called = asObject(call["function"]);
   if (called === null) yield because(`${at}.type`, "calls of custom tools");
-  else if (toolInput(called["arguments"]) === null)
+  else if (toolArguments(asText(called["arguments"]) ?? "") === null)
     yield because(`${at}.function.arguments`, "arguments that are no JSON object");
 }
 
-function* inOptions({ temperature, stop, reasoning_effort, response_format }: ChatBody): Generator<Uncarried> {
+function* inOptions(chat: ChatBody): Generator<Uncarried> {
+  const { temperature, stop, reasoning_effort, response_format } = chat;
   if (typeof temperature === "number" && temperature > temperatureMax)
     yield because("temperature", `more than ${temperatureMax}`);
+  if (Object.keys(samplingFields(chat)).length > 1) yield because("top_p", "a value beside that of temperature");
   if ([stop].flat().some((text) => typeof text === "string" && !/\S/.test(text))) yield because("stop", "blank text");
   if (reasoning_effort === "minimal") yield because("reasoning_effort", '"minimal"');
   const format = asObject(response_format);

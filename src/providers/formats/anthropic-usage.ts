@@ -42,6 +42,11 @@ export class AnthropicUsage {
   }
 }
 
+/** Neither a prompt nor an answer is free of tokens: a usage that says so told one of the two alone. */
+export function tellsBoth({ promptTokens, completionTokens }: Usage): boolean {
+  return promptTokens > 0 && completionTokens > 0;
+}
+
 /** Writes to the cache are told as a sum, and apart for each lifetime. */
 function promptOf(told: JsonObject): Prompt {
   const lifetimes = asObject(told["cache_creation"]) ?? {};
