@@ -17,6 +17,7 @@ import type { Logger } from "./kernel/log.ts";
 import { observe } from "./kernel/metrics.ts";
 import type { Secret } from "./kernel/secret.ts";
 import { readyDeadlineMs, shutdownDrainMs, shutdownFlushMs } from "./limits/constants.ts";
+import { RouteHealth } from "./models/health/route-health.ts";
 import type { Models } from "./models/models.ts";
 import { providerCalls } from "./providers/http.ts";
 
@@ -51,7 +52,20 @@ export function openFront(parts: FrontParts): Front {
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
   const drains = new Drains();
-  const gateway: Gateway = { admission, book, models, call, live, drains, clock, clocks, log, keyPrefix: keyPrefix(slug) };
+  const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
+  const gateway: Gateway = {
+    admission,
+    book,
+    models,
+    health: routeHealth,
+    call,
+    live,
+    drains,
+    clock,
+    clocks,
+    log,
+    keyPrefix: keyPrefix(slug),
+  };
   let serving = true;
   const health: Health = {
     checks: checks(parts, gateway),
@@ -70,6 +84,7 @@ export function openFront(parts: FrontParts): Front {
       await live.drain(clock, shutdownDrainMs, shutdownFlushMs);
       const flushed = await book.flushed(shutdownFlushMs);
       book[Symbol.dispose]();
+      await routeHealth[Symbol.asyncDispose]();
       return flushed;
     },
   };

@@ -4,6 +4,7 @@ import type { Clocks } from "../config.ts";
 import type { GenerationBook } from "../generations/book.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
+import type { RouteHealth } from "../models/health/route-health.ts";
 import type { Models } from "../models/models.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { Drains } from "./drains.ts";
@@ -13,6 +14,7 @@ export interface Gateway {
   admission: AdmissionClient;
   book: GenerationBook;
   models: Models;
+  health: Pick<RouteHealth, "answered" | "failed" | "measure">;
   call: CallProvider;
   live: LiveAnswers;
   drains: Drains;

@@ -13,6 +13,7 @@ import { unexpected } from "./handle.ts";
 import { generationHeaders, streamHeaders, windowHeaders } from "./headers.ts";
 import { relay } from "./stream.ts";
 import { estimatedTokens, textBytes } from "./text-bytes.ts";
+import type { Attempt } from "./attempts.ts";
 import { logUpstreamFailure } from "./upstream-log.ts";
 import { streamError, upstreamError } from "./upstream-errors.ts";
 
@@ -81,11 +82,10 @@ function callProvider(work: Work, routes: readonly [Route, ...Route[]], gateway:
 }
 
 function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Response {
-  for (const { route, failure } of dispatched.failed)
-    logUpstreamFailure({ reservation: work.admitted.reservation, route, failure }, gateway.log);
+  for (const attempt of dispatched.failed) noteFailure(work, attempt, gateway);
   switch (dispatched.kind) {
     case "whole":
-      return whole(work, dispatched);
+      return whole(work, dispatched, gateway);
     case "stream":
       return streamed(work, dispatched, gateway);
     case "failed":
@@ -96,16 +96,34 @@ function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Response 
   }
 }
 
-function whole(work: Work, { route, answer }: Extract<Dispatched, { kind: "whole" }>): Response {
+/** What a call that was given up here ends with says nothing of its provider, nor does a fault of the request. */
+function noteFailure({ admitted, account, gone }: Work, { route, failure }: Attempt, { log, health }: Gateway): void {
+  logUpstreamFailure({ reservation: admitted.reservation, route, failure }, log);
+  const givenUp = gone.aborted || account.stop.aborted;
+  if (!givenUp && failure.code !== "upstream_rejected") health.failed(route);
+}
+
+/** After a failed attempt the time that passed is not this route's. */
+function timeOf(ms: number | null, failed: readonly Attempt[]): number | null {
+  return failed.length === 0 ? ms : null;
+}
+
+function whole(work: Work, { route, answer, failed }: Extract<Dispatched, { kind: "whole" }>, { health }: Gateway): Response {
   const { account, chat, admitted, headers } = work;
   const completionTokens = estimatedTokens(textBytes(answer.message));
   const usage = answer.usage ?? estimatedUsage({ told: null, promptTokens: chat.promptEstimate, completionTokens });
-  account.settle({ route, usage, estimated: answer.usage === null, status: 200, code: null, firstTokenMs: account.elapsedMs() });
+  const firstTokenMs = account.elapsedMs();
+  health.answered(route, timeOf(firstTokenMs, failed));
+  account.settle({ route, usage, estimated: answer.usage === null, status: 200, code: null, firstTokenMs });
   const facts = { id: admitted.reservation.generation, created: account.created, model: chat.model, usage };
   return Response.json(completionBody(answer, facts), { headers });
 }
 
-function streamed(work: Work, { route, events, quiet }: Extract<Dispatched, { kind: "stream" }>, gateway: Gateway): Response {
+function streamed(
+  work: Work,
+  { route, events, quiet, failed }: Extract<Dispatched, { kind: "stream" }>,
+  gateway: Gateway,
+): Response {
   const { account, chat, admitted, headers, gone } = work;
   const body = relay({
     events,
@@ -126,8 +144,8 @@ function streamed(work: Work, { route, events, quiet }: Extract<Dispatched, { ki
       const charged = chargedUsage(outcome, chat.promptEstimate);
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
-      if (outcome.failure !== null)
-        logUpstreamFailure({ reservation: admitted.reservation, route, failure: outcome.failure }, gateway.log);
+      if (outcome.failure !== null) noteFailure(work, { route, failure: outcome.failure }, gateway);
+      else if (outcome.how === "completed") gateway.health.answered(route, timeOf(outcome.firstTokenMs, failed));
       account.settle({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
       return charged.usage;
     },

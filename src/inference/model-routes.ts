@@ -23,9 +23,8 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
   return Response.json(modelBody(listingFor(caller, gateway), unescaped(escaped)));
 }
 
-/** Nothing is measured yet: latency and uptime are null. */
-function listingFor({ record }: Caller, { models }: Gateway): Listing {
-  return { models, demands: { zeroDataRetention: record.zeroDataRetention }, measure: () => null };
+function listingFor({ record }: Caller, { models, health }: Gateway): Listing {
+  return { models, demands: { zeroDataRetention: record.zeroDataRetention }, measure: (route) => health.measure(route) };
 }
 
 function unescaped(text: string): string {

@@ -100,6 +100,9 @@ export const launchChecksPollMs = 10_000;
 export const hiddenInputTokensDefault = 64;
 export const hiddenInputTokensWithTools = 1_024;
 export const inputTokensPerMessage = 16;
+/** How often gateways share what they counted of their routes, and for how long it counts. */
+export const routeHealthMs = 10_000;
+export const routeHealthWindowMs = 86_400_000;
 /** A provider that answered within this time is taken to be reachable. */
 export const originTrustMs = 30_000;
 export const upstreamErrorBytesMax = 64 * 1024;

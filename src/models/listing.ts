@@ -14,11 +14,16 @@ const PricesShown = Type.Object({
   cache_write: Type.String(),
 });
 
+/** Of the last day, by real traffic through this service; null without measurements. */
+const measured = {
+  latency_ms: Nullable(Type.Number({ description: "Mean time to the first token in the last day" })),
+  uptime_percent: Nullable(Type.Number({ description: "Answers given, of those that the provider owed in the last day" })),
+};
+
 const RouteShown = Type.Object({
   provider: Type.String(),
   prices_per_1m_usd: Nullable(PricesShown),
-  latency_ms: Nullable(Type.Number()),
-  uptime_percent: Nullable(Type.Number()),
+  ...measured,
 });
 
 export const ModelRecord = Type.Object({
@@ -34,8 +39,7 @@ export const ModelRecord = Type.Object({
   availability: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")]),
   runnable: Type.Boolean(),
   unavailable_reason: Nullable(Type.String()),
-  latency_ms: Nullable(Type.Number()),
-  uptime_percent: Nullable(Type.Number()),
+  ...measured,
   parameters: Type.Optional(Type.Integer()),
   routes: Type.Optional(Type.Array(RouteShown)),
 });
