@@ -7,7 +7,9 @@ export const repository = join(import.meta.dir, "../..");
 export const bun = join(repository, "node_modules/.bin/bun");
 
 export interface ProcessPlan {
-  /** Arguments of bun, such as `["src/main.ts"]`. */
+  /** Bun unless told otherwise. */
+  program?: string;
+  /** Such as `["src/main.ts"]`. */
   arguments: string[];
   environment: Record<string, string>;
 }
@@ -17,9 +19,9 @@ export class OurProcess implements AsyncDisposable {
   readonly #exited: Promise<number | null>;
   #output = "";
 
-  constructor({ arguments: words, environment }: ProcessPlan) {
+  constructor({ program = bun, arguments: words, environment }: ProcessPlan) {
     const inherited = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
-    this.#child = spawn(bun, words, {
+    this.#child = spawn(program, words, {
       cwd: repository,
       env: { ...inherited, BUN_CONFIG_MAX_HTTP_REQUESTS: "16384", NODE_ENV: "production", ...environment },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,0 +1,177 @@
+/** Handlers use web standards alone: the same app, served by Deno, keeps the same promises. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { bodyBytesMax } from "../../src/limits/constants.ts";
+import { deno, DenoService } from "../support/deno.ts";
+import type { Customer, LogRow } from "../support/operator.ts";
+import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
+import { chat, outcomeOf } from "../support/requests.ts";
+import * as stubAnswers from "../support/stub-answers.ts";
+import { writeStubCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+describe.skipIf(deno === null)("on Deno", () => {
+  const stack = new AsyncDisposableStack();
+  let stub: ProviderStub;
+  let service: DenoService;
+  let customer: Customer;
+  let key = "";
+
+  beforeAll(async () => {
+    const { path: folder } = stack.use(await temporaryFolder());
+    stub = stack.use(await startProviderStub());
+    const catalogDir = await writeStubCatalog(`${folder}/catalog`, { url: stub.url, provider: { cancel_stops_billing: true } });
+    service = stack.use(await DenoService.start({ folder, catalogDir }));
+    customer = await service.operator.customer({ credit: "10" });
+    key = customer.keys[0]?.key ?? "";
+    await until(async () => (await call("/models/stub/model").then((response) => response.json())).runnable === true, 20_000);
+  }, 60_000);
+  afterAll(() => stack.disposeAsync());
+
+  function call(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`${service.url}/gpt/v1${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
+  }
+
+  function ask(body: Record<string, unknown> = {}, signal?: AbortSignal): Promise<Response> {
+    return chat({ url: service.url, key, body, ...(signal && { signal }) });
+  }
+
+  /** The log row of a generation, once it is settled. */
+  async function settled(generation: string | null): Promise<LogRow> {
+    let row: LogRow | undefined;
+    await until(async () => {
+      row = (await service.operator.log(`workspace=${customer.workspace}`)).find((one) => one.generation_id === generation);
+      return row !== undefined;
+    });
+    if (row === undefined) throw new Error("It was never settled");
+    return row;
+  }
+
+  test("a chat completion is answered whole, and charged", async () => {
+    const response = await ask();
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "Hello from the stub" } }] });
+    const row = await settled(response.headers.get("x-generation-id"));
+    expect(row).toMatchObject({ status: 200, code: null, streamed: false });
+    expect(Number(row.cost_usd)).toBeGreaterThan(0);
+  });
+
+  test("a stream passes each event on at once and ends with [DONE]", async () => {
+    const answer = new stubAnswers.ManualStream();
+    stub.answerOnce(answer.answer);
+    const asked = ask({ stream: true });
+    await answer.piece("one");
+    const response = await asked;
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let lines = "";
+    const readUntil = async (word: string) => {
+      while (!lines.includes(word)) lines += (await reader?.read())?.value ?? "";
+    };
+    await readUntil("one");
+    await answer.piece("two");
+    await readUntil("two");
+    await answer.finish();
+    await readUntil("data: [DONE]\n\n");
+    expect((await reader?.read())?.done).toBe(true);
+    expect(await settled(response.headers.get("x-generation-id"))).toMatchObject({ status: 200, code: null, streamed: true });
+  });
+
+  test.each([
+    ["DELETE", "/chat/completions", 405, { detail: "Method Not Allowed" }],
+    ["POST", "/models", 405, { detail: "Method Not Allowed" }],
+    ["GET", "/nothing", 404, { detail: "Not Found" }],
+    ["GET", "/models/stub/none", 404, { error: { code: "model_not_found" } }],
+    ["POST", "/embeddings", 403, { error: { code: "gateway_disabled" } }],
+  ])("%s %s is %p", async (method, path, status, body) => {
+    const response = await call(path, { method });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject(body);
+  });
+
+  test("a model's id is found with its slash escaped", async () => {
+    expect(await (await call("/models/stub%2Fmodel")).json()).toMatchObject({ id: "stub/model", runnable: true });
+  });
+
+  test("a wrong field is 400 with its name, a wrong key 401", async () => {
+    const wrong = await ask({ temperature: 3 });
+    expect(wrong.status).toBe(400);
+    expect(await wrong.json()).toMatchObject({ error: { code: "invalid_request", param: "temperature" } });
+    expect(await outcomeOf(chat({ url: service.url, key: "none" }))).toMatchObject({ status: 401, code: "invalid_api_key" });
+  });
+
+  test.each([
+    ["its length told", [], (body: string) => body],
+    ["no length told", ["Transfer-Encoding: chunked"], (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
+    ["the connection to be closed", ["Connection: close"], (body: string) => body],
+  ])("a 413 can be read by a client that sends everything first, %s", async (_, further, encode) => {
+    const body = " ".repeat(3 * bodyBytesMax);
+    const length = further.includes("Transfer-Encoding: chunked") ? [] : [`Content-Length: ${body.length}`];
+    const socket = connect(service.port, "127.0.0.1");
+    const answered = readSome(socket, "}}");
+    socket.write(
+      [
+        `POST /gpt/v1/chat/completions HTTP/1.1`,
+        "Host: weir",
+        `Authorization: Bearer ${key}`,
+        ...length,
+        ...further,
+        "",
+        "",
+      ].join("\r\n"),
+    );
+    await new Promise<void>((resolve, reject) => socket.write(encode(body), (error) => (error ? reject(error) : resolve())));
+    expect(await answered).toMatch(/^HTTP\/1\.1 413 [\s\S]*"code":"request_too_large"/);
+    socket.destroy();
+  });
+
+  test("a client that hangs up is noticed, its provider stopped and what it got settled", async () => {
+    const answer = new stubAnswers.ManualStream();
+    stub.answerOnce(answer.answer);
+    const leaving = new AbortController();
+    const asked = ask({ stream: true }, leaving.signal);
+    await answer.piece("delivered");
+    const response = await asked;
+    await response.body?.getReader().read();
+    leaving.abort();
+    const row = await settled(response.headers.get("x-generation-id"));
+    expect(row).toMatchObject({ status: 499, code: "client_gone", usage_estimated: true });
+    expect(row.completion_tokens).toBeGreaterThan(0);
+    await until(() => stub.calls.at(-1)?.state === "cancelled");
+  });
+
+  test("a client that hangs up before there was an answer is noticed, and pays nothing", async () => {
+    stub.answerOnce(stubAnswers.hang);
+    const before = stub.calls.length;
+    const leaving = new AbortController();
+    const asked = ask({}, leaving.signal).catch(() => null);
+    const { generation } = await stub.called(before + 1);
+    leaving.abort();
+    await asked;
+    expect(await settled(generation)).toMatchObject({ status: 499, code: "client_gone", cost_usd: "0.000000000" });
+    expect(await stub.ended(before + 1)).toMatchObject({ state: "cancelled" });
+  });
+
+  test("an answer that was read to its end is never taken for one whose client left", async () => {
+    // Here a request's signal aborts on success as well.
+    const answers = [true, false, true, false, true, false].map((stream) => outcomeOf(ask({ stream })));
+    const rows = await Promise.all((await Promise.all(answers)).map(({ generation }) => settled(generation)));
+    expect(rows.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(await service.operator.verify()).toMatchObject({ ok: true, broken: null });
+    expect(await service.operator.show(customer.workspace)).toMatchObject({ reserved_usd: "0.000000000" });
+  });
+});
+
+/** What has arrived when `word` has. */
+function readSome(socket: Socket, word: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = "";
+    socket.on("data", (bytes) => {
+      received += bytes.toString("latin1");
+      if (received.includes(word)) resolve(received);
+    });
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error(`The connection was closed after: ${received}`)));
+  });
+}
