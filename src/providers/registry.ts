@@ -2,6 +2,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";
 import { anthropic } from "./formats/anthropic.ts";
+import { google } from "./formats/google.ts";
 import { openai } from "./formats/openai.ts";
 import { networkOf } from "./network.ts";
 import type { WireFormat } from "./provider.ts";
@@ -16,5 +17,6 @@ export interface SpokenFormat {
 export const spokenFormats: Partial<Record<WireFormatName, SpokenFormat>> = {
   openai: { format: openai, transport: networkOf },
   anthropic: { format: anthropic, transport: networkOf },
+  google: { format: google, transport: networkOf },
   sandbox: { format: openai, transport: sandboxOf },
 };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonDepthMax, jsonValuesMax } from "../../src/limits/constants.ts";
-import { toolArguments } from "../../src/providers/formats/tool-arguments.ts";
+import { ToolArguments, toolArguments } from "../../src/providers/formats/tool-arguments.ts";
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const wide = (values: number) => `{"a":[${Array.from({ length: values }, () => "1").join(",")}]}`;
@@ -24,6 +24,12 @@ test("an object is as deep and as wide as a whole request may be, and no more", 
   expect(toolArguments(nested(jsonDepthMax + 1))).toBeNull();
   expect(toolArguments(wide(jsonValuesMax))).not.toBeNull();
   expect(toolArguments(wide(jsonValuesMax + 1))).toBeNull();
+});
+
+test("the calls of one request share what a whole request may hold", () => {
+  const read = new ToolArguments();
+  const half = wide(jsonValuesMax / 2);
+  expect([half, half, "{}"].map((text) => read.read(text) !== null)).toEqual([true, true, false]);
 });
 
 test("brackets within texts are texts, however many", () => {

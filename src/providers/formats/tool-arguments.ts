@@ -5,31 +5,45 @@ import { asObject, parseJson, type JsonObject } from "../json.ts";
 const quote = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;
-const openings = new Set([0x5b, 0x7b]);
-const closings = new Set([0x5d, 0x7d]);
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
-/**
- * Nothing at all calls without arguments.
- * @returns null: it is no JSON object, or one that is nested or filled beyond what a whole request may be
- */
+/** @returns null: see `ToolArguments` */
 export function toolArguments(text: string): JsonObject | null {
-  if (text === "") return {};
-  return isBounded(text) ? asObject(parseJson(text)) : null;
+  return new ToolArguments().read(text);
 }
 
-/** This JSON came within a string, so that the look at the request's own nesting and values has not seen it. */
-function isBounded(text: string): boolean {
-  let depth = 0;
-  let values = 1;
-  let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === quote) quoted = !quoted;
-    else if (quoted) at += unit === backslash ? 1 : 0;
-    else if (unit === comma) values++;
-    else if (openings.has(unit)) depth++;
-    else if (closings.has(unit)) depth--;
-    if (depth > jsonDepthMax || values > jsonValuesMax) return false;
+/**
+ * Reads the arguments of a request's calls, one after the other. They came as JSON within strings, so that the look at the
+ * request's own nesting and values has not seen theirs: together they may be as deep and as many as a whole request may.
+ */
+export class ToolArguments {
+  #values = 0;
+
+  /**
+   * Nothing at all calls without arguments.
+   * @returns null: it is no JSON object, or too deep, or one value too many
+   */
+  read(text: string): JsonObject | null {
+    if (text === "") return {};
+    return this.#isBounded(text) ? asObject(parseJson(text)) : null;
   }
-  return true;
+
+  #isBounded(text: string): boolean {
+    let depth = 0;
+    let quoted = false;
+    this.#values++;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit === quote) quoted = !quoted;
+      else if (quoted) at += unit === backslash ? 1 : 0;
+      else if (unit === comma) this.#values++;
+      else if (unit === openBrace || unit === openBracket) depth++;
+      else if (unit === closeBrace || unit === closeBracket) depth--;
+      if (depth > jsonDepthMax || this.#values > jsonValuesMax) return false;
+    }
+    return true;
+  }
 }

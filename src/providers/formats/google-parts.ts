@@ -1,0 +1,51 @@
+/** What the parts of an answer say, in the words of a chat completion. */
+import { asArray, asObject, asText, type JsonObject } from "../json.ts";
+import { signedToolCallId } from "../tool-call-id.ts";
+
+export interface Said {
+  content: string;
+  reasoning: string;
+  /** With the index that a stream needs. */
+  toolCalls: JsonObject[];
+}
+
+/** The parts of one answer, whole or chunk by chunk: a call of a tool always comes whole. */
+export class GoogleParts {
+  #calls = 0;
+
+  get calledTools(): boolean {
+    return this.#calls > 0;
+  }
+
+  /** @param answer a whole one, or a chunk */
+  take(answer: JsonObject): Said {
+    const said: Said = { content: "", reasoning: "", toolCalls: [] };
+    const content = asObject(candidateOf(answer)?.["content"]);
+    for (const value of asArray(content?.["parts"])) {
+      const part = asObject(value) ?? {};
+      const text = asText(part["text"]) ?? "";
+      if (part["functionCall"]) said.toolCalls.push(...this.#callOf(part, asText(answer["responseId"])));
+      else if (part["thought"] === true) said.reasoning += text;
+      else said.content += text;
+    }
+    return said;
+  }
+
+  #callOf(part: JsonObject, responseId: string | null): JsonObject[] {
+    const { id, name, args } = asObject(part["functionCall"]) ?? {};
+    if (!asText(name)) return [];
+    const index = this.#calls++;
+    const signed = signedToolCallId(asText(id) || mintedId(responseId, index), asText(part["thoughtSignature"]));
+    return [{ index, id: signed, type: "function", function: { name, arguments: JSON.stringify(args ?? {}) } }];
+  }
+}
+
+/** The first candidate: more than one is never asked for. */
+export function candidateOf(answer: JsonObject): JsonObject | null {
+  return asObject(asArray(answer["candidates"])[0]);
+}
+
+/** Older models give a call no id. The answer's own makes it one that no other answer of the conversation has. */
+function mintedId(responseId: string | null, index: number): string {
+  return responseId !== null && /^[\w-]{1,32}$/.test(responseId) ? `call_${responseId}_${index}` : `call_${index}`;
+}

@@ -1,0 +1,35 @@
+/** What a provider stub answers that speaks generateContent: whole or streamed as its path asks, ending with the body. */
+import { json, stream, type StreamOptions, type StubAnswer } from "./stub-answers.ts";
+
+export interface GoogleChatOptions {
+  /** Told on every chunk; null: none is told. Absent: 10 prompt tokens, and a token for each piece. */
+  usage?: Record<string, unknown> | null;
+  finish?: string;
+  end?: StreamOptions["end"];
+}
+
+/** An answer of these parts, or of the words of a text; a stream has each in a chunk of its own. */
+export function googleChat(said: string | Record<string, unknown>[], options: GoogleChatOptions = {}): StubAnswer {
+  const parts = typeof said === "string" ? (said.match(/\S+\s*/g) ?? []).map((text) => ({ text })) : said;
+  const usage = options.usage === undefined ? googleUsage(10, parts.length) : options.usage;
+  const finish = options.finish ?? "STOP";
+  const whole = json(answer(parts, finish, usage));
+  const chunks = parts.map((part, index) => answer([part], index === parts.length - 1 ? finish : null, usage));
+  const streamed = stream(chunks, { end: options.end ?? "no done" });
+  return (response, call) => (call.path.includes(":streamGenerateContent") ? streamed : whole)(response, call);
+}
+
+/** An error as Google's APIs write it; a list of it where a stream was asked for. */
+export function googleError(code: number, status: string, message = "The stub fails as it was told"): StubAnswer {
+  const body = { error: { code, message, status } };
+  return (response, call) => json(call.path.includes(":stream") ? [body] : body, code)(response, call);
+}
+
+export function googleUsage(prompt: number, candidates: number): Record<string, unknown> {
+  return { promptTokenCount: prompt, candidatesTokenCount: candidates, totalTokenCount: prompt + candidates };
+}
+
+function answer(parts: Record<string, unknown>[], finish: string | null, usage: Record<string, unknown> | null): object {
+  const candidate = { content: { parts, role: "model" }, ...(finish !== null && { finishReason: finish }), index: 0 };
+  return { candidates: [candidate], ...(usage && { usageMetadata: usage }), modelVersion: "stub-model", responseId: "R3sp0nse" };
+}
