@@ -1,25 +1,31 @@
 /**
  * Some models sign the calls of tools that they make and refuse them without their signature when they come back. An id is the
  * one thing of a call that every client sends back untouched (the official SDK's own tool runner drops whatever else is in it),
- * so the signature travels within the id. It ends here: no provider sees such an id.
+ * so the signature travels within the id, with the name of the model that it is of: no other model takes it for its own.
  */
 const mark = ".sig.";
 
-export interface ToolCallId {
-  id: string;
-  /** Base64; null: the call was not signed. */
-  signature: string | null;
+export interface Signature {
+  /** The model's name, of letters, digits, hyphens and underscores alone. */
+  signer: string;
+  base64: string;
 }
 
-/** @param signature base64 of either alphabet; anything else, and null, leaves the id as it is */
-export function signedToolCallId(id: string, signature: string | null): string {
-  if (signature === null || !/^[\w+/-]+={0,2}$/.test(signature)) return id;
-  return `${id}${mark}${Buffer.from(signature, "base64").toString("base64url")}`;
+/** @param model the name in its provider's words */
+export function signerNamed(model: string): string {
+  return model.replace(/[^\w-]/g, "_");
 }
 
-export function readToolCallId(text: string): ToolCallId {
+/** @param signature base64 of either alphabet; anything else leaves the id as it is */
+export function signedToolCallId(id: string, { signer, base64 }: Signature): string {
+  if (!/^[\w+/-]+={0,2}$/.test(base64)) return id;
+  return `${id}${mark}${signer}.${Buffer.from(base64, "base64").toString("base64url")}`;
+}
+
+/** The id that the provider gave, and what was put into it; null: nothing. */
+export function readToolCallId(text: string): { id: string; signature: Signature | null } {
   const at = text.lastIndexOf(mark);
-  const signature = text.slice(at + mark.length);
-  if (at <= 0 || !/^[\w-]+$/.test(signature)) return { id: text, signature: null };
-  return { id: text.slice(0, at), signature: Buffer.from(signature, "base64url").toString("base64") };
+  const [, signer, base64url] = /^([\w-]*)\.([\w-]+)$/.exec(text.slice(at + mark.length)) ?? [];
+  if (at <= 0 || signer === undefined || base64url === undefined) return { id: text, signature: null };
+  return { id: text.slice(0, at), signature: { signer, base64: Buffer.from(base64url, "base64url").toString("base64") } };
 }

@@ -79,7 +79,7 @@ describe("what the model supports", () => {
     json_schema: { response_format: { type: "json_schema", json_schema: { name: "x", schema: {}, strict: true } } },
     reasoning: { reasoning_effort: "low" },
     reasoning_content: { messages: [{ role: "assistant", content: "Hi", reasoning_content: "thinking" }] },
-    thought_signatures: { messages: calling("call_1.sig.c2lnbmVk") },
+    thought_signatures: { messages: calling("call_1.sig.gemini-3_5-flash.c2lnbmVk") },
     verbosity: { verbosity: "low" },
     penalties: { frequency_penalty: 1 },
     seed: { seed: 7 },

@@ -4,6 +4,9 @@ import { googleConversation } from "../../src/providers/formats/google-contents.
 import { uncarriedByGoogle } from "../../src/providers/formats/google-uncarried.ts";
 import type { ChatMessage } from "../../src/providers/provider.ts";
 
+const newer = "gemini-3.5-flash";
+const older = "gemini-2.5-flash";
+
 const words = fc.string({ unit: "grapheme", maxLength: 8 });
 const content = fc.oneof(
   words,
@@ -64,7 +67,7 @@ interface Part {
 test("every word of a conversation arrives, in its order and in its role", () => {
   fc.assert(
     fc.property(conversation, (messages) => {
-      const { instruction, contents } = googleConversation(messages, { signed: false });
+      const { instruction, contents } = googleConversation(messages, older);
       const parts = (role: string) => contents.filter((turn) => turn.role === role).flatMap((turn) => turn.parts as Part[]);
       const written = (role: string) =>
         parts(role)
@@ -84,8 +87,8 @@ test("every word of a conversation arrives, in its order and in its role", () =>
 
 test("turns take turns, none is empty, and no text in them is", () => {
   fc.assert(
-    fc.property(conversation, fc.boolean(), (messages, signed) => {
-      const { contents } = googleConversation(messages, { signed });
+    fc.property(conversation, fc.constantFrom(newer, older), (messages, model) => {
+      const { contents } = googleConversation(messages, model);
       for (const [index, { role, parts }] of contents.entries()) {
         expect(role).not.toBe(contents[index - 1]?.role);
         expect(parts).not.toBeEmpty();
@@ -98,7 +101,7 @@ test("turns take turns, none is empty, and no text in them is", () => {
 test("every result names the function of the latest call with its id, and every step of calls is signed once where it must be", () => {
   fc.assert(
     fc.property(conversation, (messages) => {
-      const { contents } = googleConversation(messages, { signed: true });
+      const { contents } = googleConversation(messages, newer);
       const names = new Map<string, string>();
       for (const { functionCall, functionResponse } of contents.flatMap(({ parts }) => parts as Part[])) {
         if (functionCall) names.set(functionCall.id, functionCall.name);
@@ -114,7 +117,7 @@ test("a conversation is refused where nothing of it could be sent, and only ther
   fc.assert(
     fc.property(conversation, (messages) => {
       const uncarried = uncarriedByGoogle({ model: "stub/model", messages });
-      const { contents } = googleConversation(messages, { signed: true });
+      const { contents } = googleConversation(messages, newer);
       expect(uncarried?.param).toBe(contents.length === 0 ? "messages" : undefined);
     }),
   );

@@ -167,13 +167,19 @@ describe("calls of tools that are sent back", () => {
   };
 
   test("carry the signature that the model gave with them, and the id that it gave", () => {
-    const signed = call("a.sig.c2lnbmVk", "go", "{}");
-    for (const route of [newer, older]) {
-      expect(parts(route, signed, second)).toEqual([
-        { ...calls("a", "go", {}), thoughtSignature: "c2lnbmVk" },
-        calls("b", "go", {}),
-      ]);
-    }
+    const signed = (signer: string) => call(`a.sig.${signer}.c2lnbmVk`, "go", "{}");
+    const withIt = [{ ...calls("a", "go", {}), thoughtSignature: "c2lnbmVk" }, calls("b", "go", {})];
+    expect(parts(newer, signed("gemini-3_5-flash"), second)).toEqual(withIt);
+    expect(parts(older, signed("gemini-2_5-flash-lite"), second)).toEqual(withIt);
+  });
+
+  test("carry no other model's signature, which this one would refuse", () => {
+    const other = call("a.sig.gemini-3_5-flash-lite.c2lnbmVk", "go", "{}");
+    expect(parts(newer, other, second)).toEqual([
+      { ...calls("a", "go", {}), thoughtSignature: noSignature },
+      calls("b", "go", {}),
+    ]);
+    expect(parts(older, other, second)).toEqual([calls("a", "go", {}), calls("b", "go", {})]);
   });
 
   test("say so where the client did not keep it, to models that refuse a call without one", () => {

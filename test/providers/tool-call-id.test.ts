@@ -1,35 +1,42 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readToolCallId, signedToolCallId } from "../../src/providers/tool-call-id.ts";
+import { readToolCallId, signedToolCallId, signerNamed } from "../../src/providers/tool-call-id.ts";
 
+const signer = "gemini-3_5-flash";
 const id = fc.string({ minLength: 1, maxLength: 20 });
+const model = fc.string({ maxLength: 20 });
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 3_000 });
 
-test("a signature comes out of the id as it went in, and so does the id", () => {
+test("a signature comes out of the id as it went in, and so do the id and the model's name", () => {
   fc.assert(
-    fc.property(id, bytes, (plain, signature) => {
-      const base64 = Buffer.from(signature).toString("base64");
-      const signed = signedToolCallId(plain, base64);
-      expect(signed).toStartWith(plain);
-      expect(signed.slice(plain.length)).toMatch(/^[\w.-]+$/);
-      expect(readToolCallId(signed)).toEqual({ id: plain, signature: base64 });
+    fc.property(id, model, bytes, (plain, name, signed) => {
+      const signature = { signer: signerNamed(name), base64: Buffer.from(signed).toString("base64") };
+      const text = signedToolCallId(plain, signature);
+      expect(text).toStartWith(plain);
+      expect(text.slice(plain.length)).toMatch(/^[\w.-]+$/);
+      expect(readToolCallId(text)).toEqual({ id: plain, signature });
     }),
   );
 });
 
 test("a signature in the alphabet for addresses is the same one", () => {
-  const signature = Buffer.from([0xfb, 0xff, 0xfe]);
-  const signed = signedToolCallId("a", signature.toString("base64url"));
-  expect(readToolCallId(signed).signature).toBe(signature.toString("base64"));
+  const signed = Buffer.from([0xfb, 0xff, 0xfe]);
+  const text = signedToolCallId("a", { signer, base64: signed.toString("base64url") });
+  expect(readToolCallId(text).signature).toEqual({ signer, base64: signed.toString("base64") });
 });
 
-test.each([null, "", "not base64!", "a b", "=="])("the signature %p is none", (signature) => {
-  expect(signedToolCallId("call_1", signature)).toBe("call_1");
+test.each(["", "not base64!", "a b", "=="])("the signature %p is none", (base64) => {
+  expect(signedToolCallId("call_1", { signer, base64 })).toBe("call_1");
 });
 
-test.each(["", "call_1", "functions.go:0", "toolu_01A", ".sig.c2ln", "a.sig.", "a.sig.b c", "a.sign.b"])(
+test.each(["", "call_1", "functions.go:0", "toolu_01A", ".sig.m.c2ln", "a.sig.m.", "a.sig.c2ln", "a.sig.m.b c", "a.sign.m.b"])(
   "the id %p, which is nobody's signed one, stays as it is",
   (text) => {
     expect(readToolCallId(text)).toEqual({ id: text, signature: null });
   },
 );
+
+test("models are told apart by their names", () => {
+  expect(signerNamed("gemini-3.5-flash")).toBe(signer);
+  expect(signerNamed("gemini-3.5-flash-lite")).not.toBe(signer);
+});

@@ -8,6 +8,9 @@ export interface GoogleChatOptions {
   end?: StreamOptions["end"];
 }
 
+/** The model that the stub says it is. */
+export const googleModel = "gemini-3.5-flash";
+
 /** An answer of these parts, or of the words of a text; a stream has each in a chunk of its own. */
 export function googleChat(said: string | Record<string, unknown>[], options: GoogleChatOptions = {}): StubAnswer {
   const parts = typeof said === "string" ? (said.match(/\S+\s*/g) ?? []).map((text) => ({ text })) : said;
@@ -31,5 +34,5 @@ export function googleUsage(prompt: number, candidates: number): Record<string, 
 
 function answer(parts: Record<string, unknown>[], finish: string | null, usage: Record<string, unknown> | null): object {
   const candidate = { content: { parts, role: "model" }, ...(finish !== null && { finishReason: finish }), index: 0 };
-  return { candidates: [candidate], ...(usage && { usageMetadata: usage }), modelVersion: "stub-model", responseId: "R3sp0nse" };
+  return { candidates: [candidate], ...(usage && { usageMetadata: usage }), modelVersion: googleModel, responseId: "R3sp0nse" };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import OpenAI from "openai";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
 import { Fleet } from "../support/fleet.ts";
-import { googleChat, googleError, googleUsage } from "../support/google-answers.ts";
+import { googleChat, googleError, googleModel, googleUsage } from "../support/google-answers.ts";
 import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
 import { json } from "../support/stub-answers.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const catalogDir = await writeStubCatalog(folder.path, {
     url: provider.url,
     provider: { format: "google" },
-    model: { upstream_model: "gemini-3.5-flash", supports },
+    model: { upstream_model: googleModel, supports },
   });
   const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: ourKey } }));
   await fleet.runnable("stub/model");
@@ -120,7 +120,7 @@ describe("a stream", () => {
     const message = await helper.finalMessage();
     expect(message.content).toBe("Let me see.");
     expect(message.tool_calls).toMatchObject([
-      { id: "call_R3sp0nse_0.sig.c2lnbmVk", function: { name: "look_up", arguments: '{"word":"weir"}' } },
+      { id: "call_R3sp0nse_0.sig.gemini-3_5-flash.c2lnbmVk", function: { name: "look_up", arguments: '{"word":"weir"}' } },
     ]);
     expect((await helper.finalChatCompletion()).choices[0]?.finish_reason).toBe("tool_calls");
   });

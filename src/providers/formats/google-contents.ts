@@ -1,7 +1,8 @@
 /** A conversation as generateContent has it: instructions apart, then turns of user and model made of parts. */
 import { asArray, asObject, asText, type JsonObject } from "../json.ts";
 import type { ChatMessage } from "../provider.ts";
-import { readToolCallId } from "../tool-call-id.ts";
+import { readToolCallId, signerNamed } from "../tool-call-id.ts";
+import { isUpToGemini2 } from "./google-model.ts";
 import { ToolArguments } from "./tool-arguments.ts";
 
 export interface GoogleConversation {
@@ -20,10 +21,10 @@ const noSignature = "skip_thought_signature_validator";
 
 /**
  * Neighbours of one role become one turn; empty texts are left out.
- * @param signed the model refuses calls of tools without the signature that it gave them
+ * @param upstreamModel the model's own signatures go back to it, and no other's
  */
-export function googleConversation(messages: readonly ChatMessage[], { signed }: { signed: boolean }): GoogleConversation {
-  const turns = new Turns(signed);
+export function googleConversation(messages: readonly ChatMessage[], upstreamModel: string): GoogleConversation {
+  const turns = new Turns(upstreamModel);
   const instructions = messages.filter(isInstruction).map((message) => textsOf(message.content).join(""));
   for (const message of messages) if (!isInstruction(message)) turns.add(message);
   return { instruction: instructions.filter((text) => text !== "").join("\n\n"), contents: turns.contents };
@@ -38,13 +39,16 @@ export function isSpoken(message: ChatMessage): boolean {
 
 class Turns {
   readonly contents: Content[] = [];
-  readonly #signed: boolean;
+  readonly #signer: string;
+  /** The model refuses calls without a signature. */
+  readonly #mustSign: boolean;
   readonly #arguments = new ToolArguments();
   /** Of the functions that were called, by the call's id: the results of calls need them. */
   readonly #names = new Map<string, unknown>();
 
-  constructor(signed: boolean) {
-    this.#signed = signed;
+  constructor(upstreamModel: string) {
+    this.#signer = signerNamed(upstreamModel);
+    this.#mustSign = !isUpToGemini2(upstreamModel);
   }
 
   add(message: ChatMessage): void {
@@ -66,7 +70,7 @@ class Turns {
     if (old) calls.push({ functionCall: this.#called(old) });
     // Of calls that were made at once only the first is signed.
     const [first] = calls;
-    if (this.#signed && first && calls.every((call) => call["thoughtSignature"] === undefined)) {
+    if (this.#mustSign && first && calls.every((call) => call["thoughtSignature"] === undefined)) {
       first["thoughtSignature"] = noSignature;
     }
     return calls;
@@ -76,7 +80,8 @@ class Turns {
     const { id, signature } = readToolCallId(asText(call["id"]) ?? "");
     const called = this.#called(asObject(call["function"]) ?? {});
     this.#names.set(id, called["name"]);
-    return { functionCall: { id, ...called }, ...(signature !== null && { thoughtSignature: signature }) };
+    const isOwn = signature?.signer === this.#signer;
+    return { functionCall: { id, ...called }, ...(isOwn && { thoughtSignature: signature.base64 }) };
   }
 
   #called({ name, arguments: text }: JsonObject): JsonObject {

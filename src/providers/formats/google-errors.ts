@@ -56,8 +56,9 @@ const keyMessage = /^api key (not valid|not found|expired)/i;
 const accountMessage =
   /^your prepayment credits are depleted|^your project has exceeded its (monthly )?spending cap|, limit: 0(?![\d.])/i;
 const contextMessage = /^(unable to submit request because )?the input token count\b/i;
-const effortMessage = /^(thinking level \w+ is not supported|(the thinking )?budget \d+ is invalid)/i;
-const effortHint = "The model does not take this reasoning_effort; choose another one";
+const effortMessage =
+  /^(thinking level \w+ is not supported|(the thinking )?budget \d+ is invalid|.{0,60}max_output_tokens must be greater than the thinking)/i;
+const effortHint = "The model does not take this reasoning_effort, or not with so low a max_tokens";
 
 function judge(status: number, value: unknown): UpstreamFailure {
   const error = asObject(value) ?? {};

@@ -1,6 +1,6 @@
 /** What the parts of an answer say, in the words of a chat completion. */
 import { asArray, asObject, asText, type JsonObject } from "../json.ts";
-import { signedToolCallId } from "../tool-call-id.ts";
+import { signedToolCallId, signerNamed } from "../tool-call-id.ts";
 
 export interface Said {
   content: string;
@@ -24,18 +24,20 @@ export class GoogleParts {
     for (const value of asArray(content?.["parts"])) {
       const part = asObject(value) ?? {};
       const text = asText(part["text"]) ?? "";
-      if (part["functionCall"]) said.toolCalls.push(...this.#callOf(part, asText(answer["responseId"])));
+      if (part["functionCall"]) said.toolCalls.push(...this.#callOf(part, answer));
       else if (part["thought"] === true) said.reasoning += text;
       else said.content += text;
     }
     return said;
   }
 
-  #callOf(part: JsonObject, responseId: string | null): JsonObject[] {
+  #callOf(part: JsonObject, { responseId, modelVersion }: JsonObject): JsonObject[] {
     const { id, name, args } = asObject(part["functionCall"]) ?? {};
     if (!asText(name)) return [];
     const index = this.#calls++;
-    const signed = signedToolCallId(asText(id) || mintedId(responseId, index), asText(part["thoughtSignature"]));
+    const given = asText(id) || mintedId(asText(responseId), index);
+    const base64 = asText(part["thoughtSignature"]);
+    const signed = base64 ? signedToolCallId(given, { signer: signerNamed(asText(modelVersion) ?? ""), base64 }) : given;
     return [{ index, id: signed, type: "function", function: { name, arguments: JSON.stringify(args ?? {}) } }];
   }
 }

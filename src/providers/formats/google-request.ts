@@ -2,13 +2,12 @@
 import { asObject, asText, type JsonObject } from "../json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { googleConversation } from "./google-contents.ts";
-import { isUpToGemini2 } from "./google-model.ts";
 import { thinkingConfig } from "./google-thinking.ts";
 import { googleToolFields } from "./google-tools.ts";
 
 export function encodeGoogleRequest({ route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
   const { upstreamModel } = route;
-  const { instruction, contents } = googleConversation(chat.messages, { signed: !isUpToGemini2(upstreamModel) });
+  const { instruction, contents } = googleConversation(chat.messages, upstreamModel);
   const body = {
     ...(instruction !== "" && { systemInstruction: { parts: [{ text: instruction }] } }),
     contents,
