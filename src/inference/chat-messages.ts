@@ -1,10 +1,11 @@
 /** The conversation: roles, and for each role the fields of the official schema. */
+import { Type } from "@sinclair/typebox";
 import { messagesMax } from "../limits/constants.ts";
 import type { ChatMessage } from "../providers/provider.ts";
 import { assistantContent, textContent } from "./chat-content.ts";
 import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "./json-body.ts";
-import { objectOf, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
+import { objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
 import { invalid, unsupported } from "./refuse.ts";
 import { supports } from "./supports.ts";
 
@@ -12,24 +13,25 @@ const role: Field = { read: text(), required: true };
 const name: Field = { read: text(), nullable: true };
 const content: Field = { read: textContent, required: true };
 
-const noAudio: Reader = (_, at) => {
+const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupported(at, `Cannot send ${at}: only text content is supported`);
-};
+});
 /** What models add to their own answers says nothing to them. */
-const leftOut: Reader = () => undefined;
+const leftOut: Reader = reader(Type.Unknown(), () => undefined);
 /** A model's thoughts go back to those that want them back, and are left out for the others. */
-const thoughts: Reader = (value, at, context) => {
+const thoughts: Reader = reader(Type.String(), (value, at, context) => {
   const read = text()(value, at, context);
   return supports(context.model, "reasoning_content") ? read : undefined;
-};
+});
 
-const spoken = objectOf({ role, content, name });
+const speaking = (...roles: string[]): Field => ({ read: oneOf(...roles), required: true });
+const spoken = objectOf({ role: speaking("developer", "system", "user"), content, name });
 const byRole: Record<string, Reader> = {
   developer: spoken,
   system: spoken,
   user: spoken,
   assistant: objectOf({
-    role,
+    role: speaking("assistant"),
     content: { read: assistantContent, nullable: true },
     refusal: { read: text(), nullable: true },
     name,
@@ -39,10 +41,19 @@ const byRole: Record<string, Reader> = {
     reasoning_content: { read: thoughts, nullable: true },
     annotations: { read: leftOut, nullable: true },
   }),
-  tool: objectOf({ role, content, tool_call_id: { read: toolCallId, required: true } }),
-  function: objectOf({ role, content: { read: textContent, nullable: true }, name: { read: text(), required: true } }),
+  tool: objectOf({ role: speaking("tool"), content, tool_call_id: { read: toolCallId, required: true } }),
+  function: objectOf({
+    role: speaking("function"),
+    content: { read: textContent, nullable: true },
+    name: { read: text(), required: true },
+  }),
 };
 const roles = new Map(Object.entries(byRole));
+
+export const messagesSchema = Type.Array(Type.Union([...new Set(roles.values())].map(({ schema }) => schema)), {
+  minItems: 1,
+  maxItems: messagesMax,
+});
 
 /** @throws GatewayError invalid_request or unsupported_parameter naming the first field at fault */
 export function readMessages(value: unknown, context: ReadContext): ChatMessage[] {

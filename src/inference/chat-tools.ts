@@ -1,12 +1,15 @@
 /** Tools, the choice among them, and the calls that a model made of them. */
+import { Type } from "@sinclair/typebox";
 import { readToolCallId } from "../providers/tool-call-id.ts";
 import { isJsonObject } from "./json-body.ts";
 import {
   anyObject,
   flag,
+  identifier,
   listOf,
   objectOf,
   oneOf,
+  reader,
   readField,
   text,
   unless,
@@ -18,39 +21,34 @@ import { supports } from "./supports.ts";
 
 const functionsMax = 128;
 
-const functionName: Reader = (value, at) => {
-  if (typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value)) return value;
-  throw invalid(at, `${at} must be 1 to 64 letters, digits, underscores or hyphens`);
-};
-
 const functionFields = {
-  name: { read: functionName, required: true },
+  name: { read: identifier, required: true },
   description: { read: text(), nullable: true },
   parameters: { read: anyObject, nullable: true },
 };
 const required = (read: Reader) => ({ read, required: true });
 
 const functionTool = objectOf({
-  type: required(text()),
+  type: required(oneOf("function")),
   function: required(objectOf({ ...functionFields, strict: { read: flag, nullable: true } })),
 });
 const customTool = objectOf({
-  type: required(text()),
+  type: required(oneOf("custom")),
   custom: required(objectOf({ name: required(text()), description: { read: text() }, format: { read: anyObject } })),
 });
 /** A model's signature within the id goes back to those that want it back; the others get the id that it was put into. */
-export const toolCallId: Reader = (value, at, context) => {
+export const toolCallId: Reader = reader(Type.String(), (value, at, context) => {
   const id = String(text()(value, at, context));
   return supports(context.model, "thought_signatures") ? id : readToolCallId(id).id;
-};
+});
 const functionCall = objectOf({
   id: required(toolCallId),
-  type: required(text()),
+  type: required(oneOf("function")),
   function: required(objectOf({ name: required(text()), arguments: required(text()) })),
 });
 const customCall = objectOf({
   id: required(toolCallId),
-  type: required(text()),
+  type: required(oneOf("custom")),
   custom: required(objectOf({ name: required(text()), input: required(text()) })),
 });
 
@@ -58,19 +56,27 @@ export const tools: Reader = unless(isEmpty, listOf(byType({ function: functionT
 export const toolCalls: Reader = unless(isEmpty, listOf(byType({ function: functionCall, custom: customCall }), 0));
 export const oldFunctions: Reader = listOf(objectOf(functionFields), 1, functionsMax);
 export const oldFunctionCall: Reader = objectOf({ name: required(text()), arguments: required(text()) });
-export const oldFunctionChoice: Reader = (value, at, context) =>
-  typeof value === "string"
-    ? oneOf("none", "auto")(value, at, context)
-    : objectOf({ name: required(text()) })(value, at, context);
+export const oldFunctionChoice: Reader = wordOr(oneOf("none", "auto"), objectOf({ name: required(text()) }));
+
+const named = objectOf({ name: required(text()) });
+const choices: Record<string, Reader> = {
+  function: objectOf({ type: required(oneOf("function")), function: required(named) }),
+  custom: objectOf({ type: required(oneOf("custom")), custom: required(named) }),
+  allowed_tools: objectOf({
+    type: required(oneOf("allowed_tools")),
+    allowed_tools: required(objectOf({ mode: required(oneOf("auto", "required")), tools: required(listOf(anyObject, 0)) })),
+  }),
+};
+const namedChoice = reader(Type.Union(Object.values(choices).map(({ schema }) => schema)), readNamedChoice);
+const anyChoice = wordOr(oneOf("none", "auto", "required"), namedChoice);
 
 /** Without tools `none` and `auto` say nothing; anything else could not be done. */
-export const toolChoice: Reader = (value, at, context) => {
-  const chosen =
-    typeof value === "string" ? oneOf("none", "auto", "required")(value, at, context) : namedChoice(value, at, context);
+export const toolChoice: Reader = reader(anyChoice.schema, (value, at, context) => {
+  const chosen = anyChoice(value, at, context);
   if (sendsTools(context)) return chosen;
   if (value === "none" || value === "auto") return undefined;
   throw invalid(at, `${at} needs tools to choose from`);
-};
+});
 
 export const parallelToolCalls: Reader = unless((_, context) => !sendsTools(context), flag);
 
@@ -84,26 +90,22 @@ function isEmpty(value: unknown): boolean {
 
 /** Custom tools are free text for and from the model, and few providers have them. */
 function byType(readers: { function: Reader; custom: Reader }): Reader {
-  return (value, at, context) => {
+  return reader(Type.Union([readers.function.schema, readers.custom.schema]), (value, at, context) => {
     if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
     const type = readField(value["type"], `${at}.type`, required(oneOf("function", "custom")), context);
     if (type === "function") return readers.function(value, at, context);
     if (!supports(context.model, "custom_tools")) throw unsupported(`${at}.type`, "The model does not support custom tools");
     return readers.custom(value, at, context);
-  };
+  });
 }
 
-const named = objectOf({ name: required(text()) });
-const choices: Record<string, Reader> = {
-  function: objectOf({ type: required(text()), function: required(named) }),
-  custom: objectOf({ type: required(text()), custom: required(named) }),
-  allowed_tools: objectOf({
-    type: required(text()),
-    allowed_tools: required(objectOf({ mode: required(oneOf("auto", "required")), tools: required(listOf(anyObject, 0)) })),
-  }),
-};
+function wordOr(word: Reader, other: Reader): Reader {
+  return reader(Type.Union([word.schema, other.schema]), (value, at, context) =>
+    typeof value === "string" ? word(value, at, context) : other(value, at, context),
+  );
+}
 
-function namedChoice(value: unknown, at: string, context: ReadContext): unknown {
+function readNamedChoice(value: unknown, at: string, context: ReadContext): unknown {
   if (!isJsonObject(value)) throw invalid(at, `${at} must be a string or an object`);
   const type = readField(value["type"], `${at}.type`, required(oneOf(...Object.keys(choices))), context);
   const chosen = choices[String(type)]?.(value, at, context);

@@ -1,7 +1,8 @@
 /**
  * Small readers of JSON values. A reader returns what is sent on, `undefined` for nothing, or throws the 400 that names the
- * field; nothing is dropped in silence.
+ * field; nothing is dropped in silence. Each says as a JSON Schema what it takes, of which the OpenAPI description is made.
  */
+import { Type, type TProperties, type TSchema } from "@sinclair/typebox";
 import type { Model } from "../models/model.ts";
 import { isJsonObject, type JsonObject } from "./json-body.ts";
 import { invalid, unsupported } from "./refuse.ts";
@@ -13,7 +14,12 @@ export interface ReadContext {
 }
 
 /** @param at the path of the field, as `param` shows it */
-export type Reader = (value: unknown, at: string, context: ReadContext) => unknown;
+type Read = (value: unknown, at: string, context: ReadContext) => unknown;
+
+export interface Reader extends Read {
+  /** Never: nothing may be written there. What depends on the model or on other fields is left out. */
+  readonly schema: TSchema;
+}
 
 export interface Field {
   read: Reader;
@@ -24,60 +30,71 @@ export interface Field {
 
 const namesShownMax = 100;
 
-export const flag: Reader = (value, at) => {
+export function reader(schema: TSchema, read: Read): Reader {
+  return Object.assign(read, { schema });
+}
+
+export const flag: Reader = reader(Type.Boolean(), (value, at) => {
   if (typeof value !== "boolean") throw invalid(at, `${at} must be true or false`);
   return value;
-};
+});
 
 export function text(charactersMax = Infinity): Reader {
-  return (value, at) => {
+  return reader(Type.String(upTo("maxLength", charactersMax)), (value, at) => {
     if (typeof value !== "string") throw invalid(at, `${at} must be a string`);
     if (value.length > charactersMax) throw invalid(at, `${at} must not be longer than ${charactersMax} characters`);
     return value;
-  };
+  });
 }
 
 export function numberFrom(min: number, max: number): Reader {
-  return (value, at) => {
+  return reader(Type.Number({ minimum: min, maximum: max }), (value, at) => {
     if (typeof value === "number" && value >= min && value <= max) return value;
     throw invalid(at, `${at} must be a number from ${min} to ${max}`);
-  };
+  });
 }
 
 export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): Reader {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  return (value, at) => {
+  return reader(Type.Integer({ minimum: min, maximum: max }), (value, at) => {
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
     throw invalid(at, `${at} must be a whole number ${range}`);
-  };
+  });
 }
 
 export function oneOf(...words: string[]): Reader {
-  return (value, at) => {
+  return reader(Type.Union(words.map((word) => Type.Literal(word))), (value, at) => {
     if (typeof value === "string" && words.includes(value)) return value;
     throw invalid(at, `${at} must be ${words.length === 1 ? "" : "one of "}${words.map((word) => `"${word}"`).join(", ")}`);
-  };
+  });
 }
 
 export function listOf(item: Reader, lengthMin: number, lengthMax = Infinity): Reader {
-  return (value, at, context) => {
+  const schema = Type.Array(item.schema, { minItems: lengthMin, ...upTo("maxItems", lengthMax) });
+  return reader(schema, (value, at, context) => {
     if (!Array.isArray(value)) throw invalid(at, `${at} must be an array`);
     if (value.length < lengthMin) throw invalid(at, `${at} must not be empty`);
     if (value.length > lengthMax) throw invalid(at, `${at} must not have more than ${lengthMax} items`);
     return value.map((one, index) => item(one, `${at}[${index}]`, context));
-  };
+  });
 }
 
+/** A name that a model is to write exactly. */
+export const identifier: Reader = reader(Type.String({ pattern: "^[a-zA-Z0-9_-]{1,64}$" }), (value, at) => {
+  if (typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value)) return value;
+  throw invalid(at, `${at} must be 1 to 64 letters, digits, underscores or hyphens`);
+});
+
 /** Any object, sent on as it is: schemas and the like. */
-export const anyObject: Reader = (value, at) => {
+export const anyObject: Reader = reader(Type.Object({}), (value, at) => {
   if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
   return value;
-};
+});
 
 /** An object of these fields and no others, read in this order. */
 export function objectOf(fields: Record<string, Field>): Reader {
   const known = new Map(Object.entries(fields));
-  return (value, at, context) => {
+  return reader(fieldsSchema([...known]), (value, at, context) => {
     if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
     const result: JsonObject = {};
     for (const [name, field] of known) {
@@ -88,7 +105,17 @@ export function objectOf(fields: Record<string, Field>): Reader {
       if (!known.has(name)) throw unknownField(`${at}.${shown(name)}`);
     }
     return result;
-  };
+  });
+}
+
+/** What an object of these fields and no others may be. */
+export function fieldsSchema(fields: readonly (readonly [name: string, field: Field])[]): TSchema {
+  const properties: TProperties = {};
+  for (const [name, { read, required, nullable }] of fields) {
+    if (required) properties[name] = read.schema;
+    else properties[name] = Type.Optional(nullable ? Type.Union([read.schema, Type.Null()]) : read.schema);
+  }
+  return Type.Object(properties, { additionalProperties: false });
 }
 
 export function readField(value: unknown, at: string, { read, required, nullable }: Field, context: ReadContext): unknown {
@@ -102,14 +129,18 @@ export function readField(value: unknown, at: string, { read, required, nullable
 
 /** Read for its errors, and then left out where it asks for what happens anyway. */
 export function unless(saysNothing: (value: unknown, context: ReadContext) => boolean, read: Reader): Reader {
-  return (value, at, context) => {
+  return reader(read.schema, (value, at, context) => {
     const result = read(value, at, context);
     return saysNothing(value, context) ? undefined : result;
-  };
+  });
 }
 
 export function unknownField(at: string): Error {
   return unsupported(at, `${at} is not a supported field`);
+}
+
+function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, number> {
+  return max === Infinity ? {} : { [keyword]: max };
 }
 
 /** A name from a request, short enough to be shown in an answer. */
