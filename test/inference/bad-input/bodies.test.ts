@@ -1,0 +1,129 @@
+/** Bytes that are no request: each is answered with what is wrong, and leaves nothing behind. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { expectRefused, post, settledAlone, stage, type Body, type Stage } from "./stage.ts";
+
+let on: Stage;
+beforeAll(async () => void (on = await stage()), 60_000);
+
+const message = '{"role":"user","content":"Hello"}';
+const chat = (fields: string): string => `{"model":"stub/model","messages":[${message}]${fields}}`;
+const bytes = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(text, "latin1"));
+
+describe("a body that is not JSON", () => {
+  const bodies: [string, Body][] = [
+    ["nothing", ""],
+    ["a word", "hello"],
+    ["half of it", chat("").slice(0, -1)],
+    ["a comma too many", chat(",")],
+    ["single quotes", "{'model':'stub/model'}"],
+    ["a comment", `{/* hello */"model":"stub/model"}`],
+    ["not a number", chat(',"temperature":NaN')],
+    ["a number of another notation", chat(',"temperature":0x1')],
+    ["two objects", `${chat("")}${chat("")}`],
+    ["a form", "model=stub%2Fmodel&messages=Hello"],
+    ["a NUL byte after it", `${chat("")}\0`],
+    ["a NUL byte in a string", chat(',"user":"\0"')],
+    ["a line end in a string", chat(',"user":"\n"')],
+    ["nothing but NUL bytes", new Uint8Array(100)],
+  ];
+
+  test.each(bodies)("%s", async (_, body) => {
+    await expectRefused(on, (key) => post(on, key, body), {
+      code: "invalid_request",
+      message: "not valid JSON",
+    });
+  });
+});
+
+test.each(["[]", `[${chat("")}]`, '"hello"', "7", "true", "null"])("a body that is no object: %s", async (body) => {
+  await expectRefused(on, (key) => post(on, key, body), { code: "invalid_request", message: "must be a JSON object" });
+});
+
+describe("a body that is not UTF-8", () => {
+  test.each([
+    ["a byte that begins nothing", bytes(chat(',"user":"\xff"'))],
+    ["half a character", bytes(chat(',"user":"\xc3"'))],
+    ["half of a surrogate pair", bytes(chat(',"user":"\xed\xa0\xbd"'))],
+    ["UTF-16", new Uint8Array(Buffer.from(chat(""), "utf16le"))],
+  ])("%s", async (_, body) => {
+    // UTF-16 of plain letters is UTF-8 with NUL bytes in it, which is no JSON.
+    const refused = await expectRefused(on, (key) => post(on, key, body), { code: "invalid_request", message: "not valid" });
+    expect(refused.status).toBe(400);
+  });
+});
+
+test.each(["\\ud83d", "\\ude00", "\\ud83d\\ud83d", "\\uD83Dx"])("half of a surrogate pair, escaped: %s", async (text) => {
+  await expectRefused(on, (key) => post(on, key, chat(`,"user":"${text}"`)), {
+    code: "invalid_request",
+    message: "half of a surrogate pair",
+  });
+});
+
+describe("a body that is too much to look into", () => {
+  test.each([65, 10_000])("%p levels deep", async (levels) => {
+    const nested = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    await expectRefused(on, (key) => post(on, key, chat(`,"metadata":${nested}`)), {
+      code: "invalid_request",
+      message: "nested deeper than 64 levels",
+    });
+  });
+
+  test("200,001 values", async () => {
+    const list = `[${"0,".repeat(200_000)}0]`;
+    await expectRefused(on, (key) => post(on, key, `{"metadata":${list}}`), {
+      code: "invalid_request",
+      message: "more than 200000 JSON values",
+    });
+  });
+
+  test("more than 8 MiB", async () => {
+    const body = chat(`,"user":"${"x".repeat(8 * 1024 * 1024)}"`);
+    await expectRefused(on, (key) => post(on, key, body), { code: "request_too_large" });
+  });
+});
+
+describe("__proto__ is a field that nobody knows", () => {
+  test.each([
+    ["__proto__", chat(',"__proto__":{"max_tokens":1}')],
+    ["__proto__", chat(',"\\u005f_proto__":1')],
+    ["constructor", chat(',"constructor":{"prototype":{"polluted":1}}')],
+    ["messages[0].__proto__", '{"model":"stub/model","messages":[{"role":"user","content":"x","__proto__":{"role":"system"}}]}'],
+    ["stream_options.__proto__", chat(',"stream":true,"stream_options":{"__proto__":{"include_usage":true}}')],
+  ])("%s", async (param, body) => {
+    await expectRefused(on, (key) => post(on, key, body), { code: "unsupported_parameter", param });
+  });
+
+  test("but in a schema of the client's, where it is sent on as it came", async () => {
+    const { key } = await on.customer();
+    const schema = '{"type":"object","__proto__":{"a":1}}';
+    await post(on, key, chat(`,"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}]`));
+    expect(on.stub.calls.at(-1)?.rawBody).toContain(schema);
+  });
+});
+
+test("of two equal keys the last one counts everywhere: what is checked is what is priced and sent", async () => {
+  const customer = await on.customer();
+  const body = `{"model":"acme/none","max_tokens":1,"messages":[],"model":"stub/model","max_tokens":900,"messages":[${message}]}`;
+  const response = await post(on, customer.key, body);
+  expect(response.status).toBe(200);
+  expect(on.stub.calls.at(-1)?.rawBody).toBe(
+    '{"model":"stub-model","messages":[{"role":"user","content":"Hello"}],"max_tokens":900}',
+  );
+  const { reserved_usd } = await settledAlone(on, customer, 10_000n + 4n * 2_000n);
+  expect(Number(reserved_usd)).toBeGreaterThanOrEqual(900 * 0.000_002);
+});
+
+test("a byte order mark, and any content type, are passed over", async () => {
+  const customer = await on.customer();
+  const response = await post(on, customer.key, `\uFEFF${chat("")}`, { "content-type": "text/plain" });
+  expect(response.status).toBe(200);
+  await settledAlone(on, customer, 10_000n + 4n * 2_000n);
+});
+
+test("NUL and other control characters in a text are text, and come back as they went", async () => {
+  const customer = await on.customer();
+  const text = "\0\u0001\u001f\u007f\u2028\u{10ffff}";
+  const body = JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: text }] });
+  expect(await (await post(on, customer.key, body)).json()).toMatchObject({ choices: [{ message: { content: text } }] });
+  await settledAlone(on, customer);
+});
