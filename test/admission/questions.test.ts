@@ -51,7 +51,7 @@ describe("questions of a front", () => {
       }),
       { numRuns: 60, verbose: 1 },
     );
-  });
+  }, 30_000);
 
   test("are never under way in more messages than the workers take; the rest waits and travels together", async () => {
     const { bus, questions } = await open();

@@ -107,7 +107,7 @@ describe("the book of generations", () => {
     const [window] = (await reports()).windows;
     expect(window?.times.length).toBeGreaterThanOrEqual(10_000);
     expect(window?.times.length).toBeLessThanOrEqual(20_001);
-  });
+  }, 30_000);
 
   test("takes no more than 200,000 generations that the ledger has not confirmed", () => {
     const book = open();
@@ -115,7 +115,7 @@ describe("the book of generations", () => {
       book.begin(reservation({ generation: `gen-${number}`, request: "r" }), facts);
     expect(book.accepting()).toBe(false);
     expect(() => book.begin(reservation(), facts)).toThrow(GatewayError);
-  });
+  }, 30_000);
 
   test("publishes each end once, as it was told", async () => {
     const book = open();

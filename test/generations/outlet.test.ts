@@ -56,7 +56,7 @@ describe("settlements on their way to the ledger", () => {
       }),
       { numRuns: 15, verbose: 1 },
     );
-  });
+  }, 30_000);
 
   test("are done when metering says so, in whatever order it says it, and told once", async () => {
     const { clock, bus, confirmed, outlet, add, confirm } = open();

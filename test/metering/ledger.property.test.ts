@@ -60,7 +60,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
       { numRuns: 25, verbose: 1 },
     );
     expect((await verifyLedger({ sql: database.sql })).broken).toBeNull();
-  });
+  }, 60_000);
 
   /** A generation belongs to one workspace, key and month, whoever tells of its end. */
   function settlementOf({ generation, outcome, promptTokens }: Event, ids: string[]): Settlement {
