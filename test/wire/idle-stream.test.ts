@@ -1,0 +1,72 @@
+/** Quiet streams on the real clock: a comment after 15 s, and nobody closes them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { streamCommentMs } from "../../src/limits/constants.ts";
+import { Fleet } from "../support/fleet.ts";
+import { chat } from "../support/requests.ts";
+
+/** Longer than the 10 and 20 s after which servers and proxies close what is quiet. */
+const quietMs = 21_000;
+/** What a busy machine may add. */
+const slackMs = 2_500;
+
+interface Heard {
+  text: string;
+  atMs: number;
+}
+
+describe("a stream that is quiet for 21 s gets a comment after 15 s and is not closed", () => {
+  const stack = new AsyncDisposableStack();
+  let fleet: Fleet;
+  let key = "";
+
+  beforeAll(async () => {
+    fleet = stack.use(await Fleet.start({ services: null }));
+    key = (await fleet.operator().customer({ credit: "10" })).keys[0]?.key ?? "";
+  }, 60_000);
+  afterAll(() => stack.disposeAsync());
+
+  /** The first events of the sandbox's answer to this command; then the client leaves. */
+  async function hear(command: string, count: number): Promise<Heard[]> {
+    const startedAt = performance.now();
+    const messages = [{ role: "user", content: `sandbox: ${command}` }];
+    const response = await chat({ url: fleet.url(), key, body: { model: "sandbox/echo", messages, stream: true } });
+    expect(response.status).toBe(200);
+    const heard: Heard[] = [];
+    let rest = "";
+    for await (const bytes of response.body ?? []) {
+      const events = (rest + new TextDecoder().decode(bytes)).split("\n\n");
+      rest = events.pop() ?? "";
+      heard.push(...events.map((text) => ({ text, atMs: performance.now() - startedAt })));
+      if (heard.length >= count) break;
+    }
+    return heard;
+  }
+
+  function expectComment(comment: Heard | undefined, quietSince: number): void {
+    expect(comment?.text).toBe(": keep-alive");
+    expect((comment?.atMs ?? 0) - quietSince).toBeWithin(streamCommentMs - 100, streamCommentMs + slackMs);
+  }
+
+  test.concurrent(
+    "before its first event",
+    async () => {
+      const [comment, role, text] = await hear(`tokens=1 delay_ms=${quietMs}`, 3);
+      expectComment(comment, 0);
+      expect([role?.text, text?.text].join()).toMatch(/"role":"assistant".*"content":"tok "/s);
+      expect(text?.atMs).toBeWithin(quietMs - 100, quietMs + slackMs);
+    },
+    quietMs * 2,
+  );
+
+  test.concurrent(
+    "between two events",
+    async () => {
+      const [role, first, comment, second] = await hear(`tokens=2 gap_ms=${quietMs}`, 4);
+      expect([role?.text, first?.text].join()).toMatch(/"role":"assistant".*"content":"tok "/s);
+      expectComment(comment, first?.atMs ?? 0);
+      expect(second?.text).toContain('"content":"tok "');
+      expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeWithin(quietMs - 100, quietMs + slackMs);
+    },
+    quietMs * 2,
+  );
+});
