@@ -25,7 +25,7 @@ describe("generations of which it is not known whether they are held", () => {
     let added = 0;
     const addInTheFirstIdleTick = async () => {
       for (let tick = 0; tick < 40; tick++) {
-        await null;
+        await Promise.resolve();
         if (voids.size === 0) return voids.add("ws-1", `gen-${++added}`);
       }
     };

@@ -89,6 +89,12 @@ export class AdmissionWorker {
     });
   }
 
+  /** @returns its hash */
+  addKey(name: string, fields: Partial<KeyRecord> = {}): string {
+    this.records.set(hashOf(name), keyRecord({ id: `key-${name}`, ...fields }));
+    return hashOf(name);
+  }
+
   /** The counters lose everything. */
   wipe(): void {
     this.counters = new EmbeddedCounters(this.clock);
