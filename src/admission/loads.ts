@@ -11,23 +11,25 @@ export type Missing =
   | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month };
 
 export class Loads {
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #underWay = new Map<string, Promise<boolean>>();
   readonly #parts: LoadParts & { clock: Clock; log: Logger };
 
   constructor(parts: LoadParts & { clock: Clock; log: Logger }) {
     this.#parts = parts;
   }
 
-  /** Never rejects: resolves when it is loaded or has failed, and who waits asks the counters again either way. */
-  run(missing: Missing): Promise<void> {
+  /** Never rejects. @returns whether it is loaded */
+  run(missing: Missing): Promise<boolean> {
     const name = nameOf(missing);
     const present = this.#underWay.get(name);
     if (present) return present;
     const { clock, log } = this.#parts;
     const running = withDeadline(clock, rebuildWaitMs, `Loading ${name}`, load(missing, this.#parts))
-      .catch((error: unknown) =>
-        log.warn({ event: "counters.load.failed", what: name, reason: String(error) }, "Counters could not be loaded"),
-      )
+      .then(() => true)
+      .catch((error: unknown) => {
+        log.warn({ event: "counters.load.failed", what: name, reason: String(error) }, "Counters could not be loaded");
+        return false;
+      })
       .finally(() => this.#underWay.delete(name));
     this.#underWay.set(name, running);
     return running;

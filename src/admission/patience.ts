@@ -14,13 +14,13 @@ export class Patience {
     this.#endsAt = clock.monotonic() + loadPatienceMs;
   }
 
-  /** @returns false when it ran out before all of it was loaded */
-  async wait(loads: Promise<void>[]): Promise<boolean> {
+  /** @returns whether asking again is of use: false when it ran out first, or nothing could be loaded */
+  async wait(loads: Promise<boolean>[]): Promise<boolean> {
     if (loads.length === 0) return true;
     const leftMs = this.#endsAt - this.#clock.monotonic();
     if (leftMs <= 0) return false;
     const stop = new AbortController();
-    const loaded = Promise.all(loads).then(() => true);
+    const loaded = Promise.all(loads).then((all) => all.includes(true));
     const ended = await Promise.race([loaded, sleep(this.#clock, leftMs, stop.signal).then(() => false)]);
     stop.abort();
     return ended;

@@ -105,11 +105,11 @@ export class AdmissionService {
   }
 
   /** Every question has its answer then, at worst "again"; `undecided` may be decided once its counters are loaded. */
-  async #admitOnce(pending: Pending[], answers: Answer[]): Promise<{ undecided: Pending[]; loads: Promise<void>[] }> {
+  async #admitOnce(pending: Pending[], answers: Answer[]): Promise<{ undecided: Pending[]; loads: Promise<boolean>[] }> {
     const month = monthOf(this.#storeTimeGuess());
     const replies = await this.#counted({ month, requests: pending.map(({ prepared }) => prepared.request) });
     const undecided: Pending[] = [];
-    const loads: Promise<void>[] = [];
+    const loads: Promise<boolean>[] = [];
     for (const [position, item] of pending.entries()) {
       const reply = replies?.[position];
       answers[item.index] = reply ? answerOf(item.prepared, item.ask, reply) : unavailable("billing_unavailable");

@@ -1,7 +1,8 @@
 /**
  * The front's own copy of what it owes to the ledger: a line before admission is asked, an intent before a provider is called,
- * a settlement before the client has the whole answer. Written synchronously (to the page cache: `kill -9` loses nothing, power loss may), kept in
- * segments, and deleted once the ledger confirmed all of a segment and the rate window no longer needs its admissions.
+ * a settlement before the client has the whole answer. Written synchronously (to the page cache: `kill -9` loses nothing, power
+ * loss may), kept in segments, and deleted once the ledger confirmed all of a segment and the rate window no longer needs its
+ * admissions.
  */
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -46,8 +46,10 @@ describe("counters that are not loaded", () => {
   test("whose load fails are answered 'again', and the next question tries it anew", async () => {
     const worker = new AdmissionWorker();
     const { account } = worker.ledger;
-    worker.ledger.account = () => Promise.reject(new Error("the database is down"));
+    let reads = 0;
+    worker.ledger.account = () => (reads++, Promise.reject(new Error("the database is down")));
     expect(await worker.words(admitAsk())).toEqual(["again"]);
+    expect(reads).toBe(1);
     worker.ledger.account = account;
     expect(await worker.words(admitAsk())).toEqual(["admitted"]);
   });
