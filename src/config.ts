@@ -133,13 +133,17 @@ function serviceUrl(environment: Environment, name: keyof typeof serviceUrls): S
 function readSecretsKeys(environment: Environment): Secret[] | null {
   const value = environment["SECRETS_KEY"];
   if (!value) return null;
+  const keys = parseSecretsKeys(value);
+  if (keys !== null) return keys;
+  throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
+}
+
+/** Base64 keys of 32 bytes, separated by commas or spaces; null: the text is something else. */
+export function parseSecretsKeys(value: string): Secret[] | null {
   const keys = value.split(/[\s,]+/).filter((key) => key !== "");
   // Node decodes what it can and skips the rest, so the alphabet is checked as well.
   const valid = (key: string) => /^[A-Za-z0-9+/_-]{43}=?$/.test(key) && Buffer.from(key, "base64").length === 32;
-  if (keys.length === 0 || !keys.every(valid)) {
-    throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
-  }
-  return keys.map((key) => new Secret(key));
+  return keys.length > 0 && keys.every(valid) ? keys.map((key) => new Secret(key)) : null;
 }
 
 function text(environment: Environment, name: string, fallback: string): string {

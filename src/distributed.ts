@@ -1,6 +1,7 @@
 /** A front of a fleet: NATS, Redis and PostgreSQL may come later than it; until they are there it answers 503. */
 import { join } from "node:path";
 import { openBacking } from "./backing/backing.ts";
+import { openOwnDatabase } from "./backing/open-own-database.ts";
 import { migrate, MigrationError } from "./backing/migrate.ts";
 import type { Config } from "./config.ts";
 import { firstStart } from "./console/first-start.ts";
@@ -13,6 +14,7 @@ import { LockedError, takeLock, takeNumberedFolder } from "./lock.ts";
 import { openModels } from "./models/models.ts";
 import { readOperatorToken } from "./operator-token.ts";
 import type { Database } from "./backing/backing.ts";
+import { Keyring } from "./secrets/keyring.ts";
 import type { Service } from "./service.ts";
 import { welcome } from "./welcome.ts";
 
@@ -24,7 +26,9 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   stack.use(lock);
   const backing = stack.use(await openBacking({ config, log, clock, role: "gateway" }));
   const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, providerKey }));
-  const front = openFront({ config, backing, models, operatorToken, folder, clock, log });
+  const keyring = new Keyring(config.secretsKeys ?? []);
+  const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
+  const front = openFront({ config, backing, models, operatorToken, keyring, promptSql, folder, clock, log });
   const stop = new AbortController();
   const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
   const { voids } = front.gateway.admission;

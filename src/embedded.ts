@@ -17,6 +17,8 @@ import { openModels } from "./models/models.ts";
 import { readOperatorToken } from "./operator-token.ts";
 import { providerCalls } from "./providers/http.ts";
 import { launchCheckClocks } from "./providers/launch-check.ts";
+import { Keyring } from "./secrets/keyring.ts";
+import { readSecretsKeys } from "./secrets-keys.ts";
 import type { Service } from "./service.ts";
 import { welcome } from "./welcome.ts";
 
@@ -26,6 +28,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const { dataDir, providerKey, clocks, slug, sandbox } = config;
   stack.use(await takeLock(dataDir));
   const operatorToken = readOperatorToken(config.operatorToken, dataDir);
+  const keyring = new Keyring(readSecretsKeys(config.secretsKeys, dataDir));
   const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(dataDir, "postgres"), clock, log }));
   await migrate(sql);
   const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
@@ -38,7 +41,17 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const call = providerCalls({ clock, clocks: launchCheckClocks(clocks), providerKey });
   const alone = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
-  const front = openFront({ config, backing, models, operatorToken, folder: dataDir, clock, log });
+  const front = openFront({
+    config,
+    backing,
+    models,
+    operatorToken,
+    keyring,
+    promptSql: sql,
+    folder: dataDir,
+    clock,
+    log,
+  });
   const opened = stack.move();
   return {
     ...front,

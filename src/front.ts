@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import { AdmissionClient } from "./admission/client.ts";
 import { makeApp } from "./app.ts";
-import type { Backing } from "./backing/backing.ts";
+import type { Backing, Database } from "./backing/backing.ts";
 import { ping } from "./backing/ping.ts";
 import type { Config } from "./config.ts";
 import { GenerationBook } from "./generations/book.ts";
@@ -19,13 +19,18 @@ import type { Secret } from "./kernel/secret.ts";
 import { readyDeadlineMs, shutdownDrainMs, shutdownFlushMs } from "./limits/constants.ts";
 import { RouteHealth } from "./models/health/route-health.ts";
 import type { Models } from "./models/models.ts";
+import { PromptQueue } from "./prompts/prompt-queue.ts";
 import { providerCalls } from "./providers/http.ts";
+import type { Keyring } from "./secrets/keyring.ts";
 
 export interface FrontParts {
   config: Config;
   backing: Backing;
   models: Models;
   operatorToken: Secret;
+  keyring: Keyring;
+  /** A connection that nothing but storing prompts waits for, where there is more than one. */
+  promptSql: Database;
   /** Of this process alone, locked by the caller. */
   folder: string;
   clock: Clock;
@@ -53,9 +58,11 @@ export function openFront(parts: FrontParts): Front {
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
   const drains = new Drains();
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
+  const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
   const gateway: Gateway = {
     admission,
     book,
+    prompts,
     models,
     health: routeHealth,
     call,
@@ -82,6 +89,7 @@ export function openFront(parts: FrontParts): Front {
     leave: () => void (serving = false),
     async finish() {
       await live.drain(clock, shutdownDrainMs, shutdownFlushMs);
+      await prompts.flushed(shutdownFlushMs);
       const flushed = await book.flushed(shutdownFlushMs);
       book[Symbol.dispose]();
       await routeHealth[Symbol.asyncDispose]();
@@ -90,13 +98,14 @@ export function openFront(parts: FrontParts): Front {
   };
 }
 
-function controlParts({ config, backing, models, operatorToken, clock, log }: FrontParts, gateway: Gateway) {
+function controlParts({ config, backing, models, operatorToken, keyring, clock, log }: FrontParts, gateway: Gateway) {
   return {
     sql: backing.sql,
     clock,
     log,
     slug: config.slug,
     operatorToken,
+    keyring,
     models,
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),

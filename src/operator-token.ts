@@ -1,9 +1,10 @@
 /** The operator's token: given by the environment, or made on first start in the data folder for its owner's eyes only. */
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "./config.ts";
 import { Secret } from "./kernel/secret.ts";
+import { makeOnce } from "./make-once.ts";
 
 const charactersMin = 16;
 
@@ -12,21 +13,8 @@ export function readOperatorToken(given: Secret | null, dataDir: string): Secret
   if (given !== null) return given;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, "operator-token");
-  makeOnce(path);
+  makeOnce(path, `${randomBytes(32).toString("hex")}\n`);
   const token = readFileSync(path, "utf8").trim();
   if (token.length >= charactersMin) return new Secret(token);
   throw new ConfigError(`The file "${path}" holds no operator token: remove it to have one made, or set OPERATOR_TOKEN`);
-}
-
-/** Written whole under another name first: who reads it sees all of it, whoever of several processes was first. */
-function makeOnce(path: string): void {
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
-  try {
-    linkSync(draft, path);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
 }

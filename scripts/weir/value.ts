@@ -11,6 +11,7 @@ export interface Value {
 export const text: Value = { words: "TEXT", read: (given) => given };
 export const email: Value = { words: "EMAIL", read: (given) => given };
 export const id: Value = { words: "ID", read: (given) => given };
+export const time: Value = { words: "TIME", read: (given) => given };
 export const usd: Value = { words: "USD", read: (given) => given };
 export const usdOrNone: Value = { words: "USD|none", read: (given) => (given === "none" ? null : given) };
 

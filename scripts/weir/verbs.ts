@@ -7,6 +7,8 @@ import { ledgerVerbs } from "./ledger.ts";
 import { logVerbs } from "./log.ts";
 import { memberVerbs } from "./member.ts";
 import { modelVerbs } from "./model.ts";
+import { promptVerbs } from "./prompt.ts";
+import { secretsVerbs } from "./secrets.ts";
 import type { Verb } from "./verb.ts";
 import { workspaceVerbs } from "./workspace.ts";
 
@@ -18,6 +20,8 @@ export const verbs: readonly Verb[] = [
   ...creditVerbs,
   ...modelVerbs,
   ...logVerbs,
+  ...promptVerbs,
   ...auditVerbs,
   ...ledgerVerbs,
+  ...secretsVerbs,
 ];

@@ -8,6 +8,8 @@ import { ledgerEndpoints } from "./endpoints/ledger.ts";
 import { logEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints } from "./endpoints/models.ts";
+import { promptEndpoints } from "./endpoints/prompts.ts";
+import { secretEndpoints } from "./endpoints/secrets.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
 export const endpoints: readonly Endpoint[] = [
@@ -17,7 +19,9 @@ export const endpoints: readonly Endpoint[] = [
   ...keyEndpoints,
   ...creditEndpoints,
   ...logEndpoints,
+  ...promptEndpoints,
   ...auditEndpoints,
   ...modelEndpoints,
   ...ledgerEndpoints,
+  ...secretEndpoints,
 ];

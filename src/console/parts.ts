@@ -5,6 +5,7 @@ import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
 import type { Models } from "../models/models.ts";
+import type { Keyring } from "../secrets/keyring.ts";
 
 /** Credit as the counters hold it, and what a key spent. */
 export interface Position {
@@ -23,6 +24,7 @@ export interface ControlParts {
   /** The service's own name, with which keys begin. */
   slug: string;
   operatorToken: Secret;
+  keyring: Keyring;
   models: Pick<Models, "list" | "availability" | "checkable" | "refreshChecks">;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;

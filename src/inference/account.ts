@@ -2,6 +2,7 @@
 import type { Reservation } from "../credit/reservation.ts";
 import { generationSeconds, firstTokenSeconds } from "../kernel/metrics.ts";
 import type { Route, Usage } from "../models/model.ts";
+import type { OpenPrompt } from "../prompts/open-prompt.ts";
 import type { Gateway } from "./gateway.ts";
 import { settlementOf } from "./settle.ts";
 
@@ -10,6 +11,8 @@ export interface AccountFacts {
   /** The catalog's id. */
   model: string;
   streamed: boolean;
+  /** Stored when the generation is settled; null: its workspace stores none. */
+  prompt: OpenPrompt | null;
 }
 
 export interface Settling {
@@ -37,7 +40,8 @@ export class Account {
 
   /** @throws GatewayError billing_unavailable when the book cannot be written */
   constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
-    gateway.book.begin(reservation, facts);
+    const { fingerprint, model, streamed } = facts;
+    gateway.book.begin(reservation, { fingerprint, model, streamed });
     const { signal, done } = gateway.live.begin();
     this.stop = signal;
     this.#leave = done;
@@ -46,6 +50,10 @@ export class Account {
     this.#reservation = reservation;
     this.#facts = facts;
     this.#gateway = gateway;
+  }
+
+  get prompt(): OpenPrompt | null {
+    return this.#facts.prompt;
   }
 
   elapsedMs(): number {
@@ -63,6 +71,7 @@ export class Account {
       settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
     );
     this.#leave();
+    this.prompt?.keep();
     const provider = settling.route?.provider.id ?? "none";
     generationSeconds.observe({ provider }, durationMs / 1_000);
     if (settling.firstTokenMs !== null) firstTokenSeconds.observe({ provider }, settling.firstTokenMs / 1_000);

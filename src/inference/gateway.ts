@@ -6,6 +6,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { RouteHealth } from "../models/health/route-health.ts";
 import type { Models } from "../models/models.ts";
+import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { Drains } from "./drains.ts";
 import type { LiveAnswers } from "./live.ts";
@@ -13,6 +14,8 @@ import type { LiveAnswers } from "./live.ts";
 export interface Gateway {
   admission: AdmissionClient;
   book: GenerationBook;
+  /** Where prompts go of workspaces that store them. */
+  prompts: Pick<PromptQueue, "add">;
   models: Models;
   health: Pick<RouteHealth, "answered" | "failed" | "measure">;
   call: CallProvider;

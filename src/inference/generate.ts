@@ -3,6 +3,7 @@ import type { Admission, Caller } from "../admission/client.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
 import { requestsTotal } from "../kernel/metrics.ts";
 import type { Route } from "../models/model.ts";
+import { OpenPrompt } from "../prompts/open-prompt.ts";
 import { completionBody } from "./answer.ts";
 import { Account } from "./account.ts";
 import { chargedUsage, estimatedUsage, noUsage } from "./charged-usage.ts";
@@ -46,14 +47,23 @@ export async function generate(accepted: Accepted, gateway: Gateway): Promise<Re
   }
 }
 
-function openAccount({ admitted, chat }: Accepted, gateway: Gateway): Account {
-  const facts = { fingerprint: admitted.fingerprint, model: chat.model, streamed: chat.streamed };
+function openAccount(accepted: Accepted, gateway: Gateway): Account {
+  const { admitted, chat } = accepted;
+  const prompt = openPrompt(accepted, gateway);
+  const facts = { fingerprint: admitted.fingerprint, model: chat.model, streamed: chat.streamed, prompt };
   try {
     return new Account(admitted.reservation, facts, gateway);
   } catch (error) {
     gateway.admission.giveUp(admitted.reservation);
     throw error;
   }
+}
+
+/** null: the workspace stores none of its prompts. */
+function openPrompt({ admitted, caller, chat }: Accepted, { prompts }: Gateway): OpenPrompt | null {
+  if (!caller.record.promptStorage) return null;
+  const { generation, workspace, admittedAt } = admitted.reservation;
+  return new OpenPrompt({ generation, workspace, admittedAt, messages: chat.body.messages, bytes: chat.inputTokens }, prompts);
 }
 
 /** Those that were priced: a catalog that changed since may serve the model no longer. */
@@ -111,6 +121,7 @@ function timeOf(ms: number | null, failed: readonly Attempt[]): number | null {
 function whole(work: Work, { route, answer, failed }: Extract<Dispatched, { kind: "whole" }>, { health }: Gateway): Response {
   const { account, chat, admitted, headers } = work;
   const completionTokens = estimatedTokens(textBytes(answer.message));
+  account.prompt?.take(answer.message);
   const usage = answer.usage ?? estimatedUsage({ told: null, promptTokens: chat.promptEstimate, completionTokens });
   const firstTokenMs = account.elapsedMs();
   health.answered(route, timeOf(firstTokenMs, failed));
@@ -126,7 +137,7 @@ function streamed(
 ): Response {
   const { account, chat, admitted, headers, gone } = work;
   const body = relay({
-    events,
+    events: account.prompt?.listen(events) ?? events,
     quiet,
     gone,
     stop: account.stop,

@@ -37,6 +37,13 @@ export const chargedUsdTotal = new Counter({
   registers,
 });
 
+export const promptsDroppedTotal = new Counter({
+  name: "weir_prompts_dropped_total",
+  help: "Prompts of workspaces with prompt storage that were not stored",
+  labelNames: ["reason"],
+  registers,
+});
+
 /** Each is also an error line of the log with the same name. */
 export type Alarm =
   | "charge.above_reservation"

@@ -112,6 +112,21 @@ export const upstreamEventCharactersMax = 4 * 1024 * 1024;
 export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;
 
+// Ours: stored prompts and the keys that they are sealed with
+/** UTF-16 units of an answer's texts; an answer that is longer is kept up to here. */
+export const storedAnswerCharactersMax = 1_048_576;
+/** Prompts that do not fit are dropped and counted: no answer waits for its prompt to be stored. */
+export const promptsWaitingMax = 1_000;
+export const promptBytesWaitingMax = 32 * 1024 * 1024;
+export const promptBatchMax = 64;
+export const promptBatchBytesMax = 1024 * 1024;
+export const promptWriteAttemptsMax = 5;
+export const promptWriteRetryMs = 1_000;
+export const promptsDeletedAtOnce = 5_000;
+export const promptDeletionMsMax = 50_000;
+export const dataKeysCachedMax = 10_000;
+export const dataKeysAtOnce = 1_000;
+
 // Ours: launch checks
 export const launchCheckMsMax = 60_000;
 export const launchChecksAtOnce = 8;

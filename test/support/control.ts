@@ -4,6 +4,7 @@ import { controlApi } from "../../src/console/api.ts";
 import type { ControlParts, Position } from "../../src/console/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { Secret } from "../../src/kernel/secret.ts";
+import { Keyring } from "../../src/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
@@ -40,15 +41,19 @@ export class Control {
   readonly logged: string[] = [];
   /** What the counters answer; null: nothing. */
   position: Position | null = null;
+  readonly keyring: Keyring;
   readonly #app: ReturnType<typeof controlApi>;
 
-  constructor(sql: Database) {
+  /** @param secrets the keys of SECRETS_KEY */
+  constructor(sql: Database, secrets: string[] = [Buffer.alloc(32, 7).toString("base64")]) {
+    this.keyring = new Keyring(secrets.map((secret) => new Secret(secret)));
     this.#app = controlApi({
       sql,
       clock: this.clock,
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
       operatorToken: new Secret(operatorToken),
+      keyring: this.keyring,
       models: noModels,
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),

@@ -1,0 +1,26 @@
+import { withId, workspace } from "./flags.ts";
+import { id, time } from "./value.ts";
+import type { Verb } from "./verb.ts";
+
+export const promptVerbs: readonly Verb[] = [
+  {
+    noun: "prompt",
+    verb: "show",
+    summary: "Show the stored prompt of a generation, with its answer",
+    method: "GET",
+    path: "/prompts/:id",
+    flags: [withId("id of the generation, as in X-Generation-Id"), workspace],
+  },
+  {
+    noun: "prompt",
+    verb: "delete",
+    summary: "Delete the stored prompt of a generation (--id), or those of a workspace (--workspace --before), for good",
+    method: "POST",
+    path: "/prompts/delete",
+    flags: [
+      { name: "id", field: "id", value: id, help: "that of this generation" },
+      workspace,
+      { name: "before", field: "before", value: time, help: "those whose requests came before, such as 2026-11-20T00:00:00Z" },
+    ],
+  },
+];

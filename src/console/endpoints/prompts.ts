@@ -1,0 +1,41 @@
+import { promptDeletionMsMax } from "../../limits/constants.ts";
+import { deleteOnePrompt, deletePromptsOf } from "../../prompts/delete.ts";
+import { PromptDeletion, PromptsDeleted, PromptView } from "../../prompts/schema.ts";
+import { findPromptWorkspace, showPrompt } from "../../prompts/show.ts";
+import { ControlError } from "../../workspaces/control-error.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NoFields, perhapsInWorkspace } from "../fields.ts";
+
+export const promptEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/prompts/:id",
+    summary: "Show the stored prompt of a generation, with its answer",
+    fields: perhapsInWorkspace(NoFields),
+    view: PromptView,
+    async handle({ input, id, acting, parts }) {
+      const { actor, workspace } = await acting.in(input.workspace ?? (await findPromptWorkspace(id, parts.sql)));
+      return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/prompts/delete",
+    summary: "Delete the stored prompt of a generation, or those of a workspace from before a time, for good",
+    fields: perhapsInWorkspace(PromptDeletion),
+    view: PromptsDeleted,
+    deadlineMs: promptDeletionMsMax,
+    async handle({ input: { workspace: named, id, before }, acting, parts }) {
+      if (id !== undefined && before === undefined) {
+        const { actor, workspace } = await acting.in(named ?? (await findPromptWorkspace(id, parts.sql)));
+        return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
+      }
+      if (id === undefined && before !== undefined && named !== undefined) {
+        const { actor, workspace } = await acting.in(named);
+        return deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
+      }
+      const message = "Name a generation by its id, or a workspace and the time before which its prompts are to be deleted";
+      throw new ControlError("invalid_field", { field: id === undefined ? "before" : "id", message });
+    },
+  }),
+];

@@ -1,0 +1,21 @@
+/** The keys that seal what is stored: given by the environment, or one made on first start in the data folder of one process. */
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError, parseSecretsKeys } from "./config.ts";
+import type { Secret } from "./kernel/secret.ts";
+import { makeOnce } from "./make-once.ts";
+
+/**
+ * The keys given, then those of the file: what it sealed opens also once keys are given.
+ * @throws ConfigError when the file holds no keys
+ */
+export function readSecretsKeys(given: Secret[] | null, dataDir: string): Secret[] {
+  const path = join(dataDir, "secrets-key");
+  if (given !== null && !existsSync(path)) return given;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeOnce(path, `${randomBytes(32).toString("base64")}\n`);
+  const kept = parseSecretsKeys(readFileSync(path, "utf8"));
+  if (kept !== null) return [...(given ?? []), ...kept];
+  throw new ConfigError(`The file "${path}" holds no keys: restore it, for nothing else opens the prompts that are stored`);
+}

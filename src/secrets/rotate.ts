@@ -1,0 +1,65 @@
+import { Type, type Static } from "@sinclair/typebox";
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import type { Transaction } from "../backing/backing.ts";
+import { sealedBy, SealError } from "../kernel/seal-key.ts";
+import { dataKeysAtOnce } from "../limits/constants.ts";
+import { allow, nobody } from "../workspaces/allow.ts";
+import { ControlError } from "../workspaces/control-error.ts";
+import { unwrap, wrap } from "./data-key.ts";
+import type { Keyring } from "./keyring.ts";
+import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
+
+export const Rotation = Type.Object({
+  /** Id of the key that seals all data keys now. */
+  key_id: Type.String(),
+  /** How many were sealed by an older one. 0: older keys are needed no longer. */
+  rewrapped: Type.Integer(),
+  unchanged: Type.Integer(),
+});
+export type Rotation = Static<typeof Rotation>;
+
+/**
+ * Seals every data key under the first key of SECRETS_KEY, all or none; what they seal stays as it is.
+ * @throws ControlError conflict when one of them cannot be opened: its key is missing; forbidden but to the operator
+ */
+export async function rotateSecrets(actor: Actor, { keyring, ...sources }: Sources & { keyring: Keyring }): Promise<Rotation> {
+  allow(actor, { roles: nobody, action: "rotate secrets" });
+  return change(actor, sources, async (tx) => {
+    const result: Rotation = { key_id: keyring.first.id, rewrapped: 0, unchanged: 0 };
+    let after = "";
+    for (;;) {
+      const keys = await lockDataKeys({ after, limit: dataKeysAtOnce }, tx);
+      const last = keys.at(-1);
+      if (!last) break;
+      after = last.workspace;
+      const rewrapped = await rewrap(keys, keyring, tx);
+      result.rewrapped += rewrapped;
+      result.unchanged += keys.length - rewrapped;
+    }
+    if (result.rewrapped === 0) return { result, event: null };
+    const changes = changedFields({ before: {}, after: { key_id: result.key_id, rewrapped: result.rewrapped } });
+    return { result, event: { event: "secrets.rotated", workspace: null, target: result.key_id, changes } };
+  });
+}
+
+/** @returns how many were not sealed by the first key */
+async function rewrap(keys: WrappedKey[], keyring: Keyring, tx: Transaction): Promise<number> {
+  const older = keys.filter(({ wrapped }) => sealedBy(wrapped) !== keyring.first.id);
+  await updateDataKeys(
+    older.map((key) => wrap(key.workspace, opened(key, keyring), keyring)),
+    tx,
+  );
+  return older.length;
+}
+
+function opened(key: WrappedKey, keyring: Keyring): ReturnType<typeof unwrap> {
+  try {
+    return unwrap(key, keyring);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    const message = `Cannot open the data key of the workspace "${key.workspace}": ${error.message}`;
+    throw new ControlError("conflict", { field: null, message });
+  }
+}

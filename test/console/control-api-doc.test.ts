@@ -1,0 +1,65 @@
+/** docs/control-api.md against the code: what each thing is made of, and what each verb takes. */
+import type { TObject } from "@sinclair/typebox";
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { verbs } from "../../scripts/weir/verbs.ts";
+import { AuditView } from "../../src/audit/list.ts";
+import { CreditView } from "../../src/credit/schema.ts";
+import { GenerationView } from "../../src/generations/schema.ts";
+import { KeyView } from "../../src/keys/schema.ts";
+import { PromptView } from "../../src/prompts/schema.ts";
+import { Rotation } from "../../src/secrets/rotate.ts";
+import { AccountView, MemberView, WorkspaceView } from "../../src/workspaces/schema.ts";
+
+const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
+
+const things: [string, TObject][] = [
+  ["A workspace", WorkspaceView],
+  ["Credit", CreditView],
+  ["A member", MemberView],
+  ["An account", AccountView],
+  ["A key", KeyView],
+  ["A generation", GenerationView],
+  ["A stored prompt", PromptView],
+  ["An audit row", AuditView],
+];
+
+describe("docs/control-api.md", () => {
+  test.each(things)("%s has the fields that it lists, in their order", (name, view) => {
+    const [, listed] = new RegExp(`^- ${name}: \`([a-z_, ]+)\``, "m").exec(text) ?? [];
+    expect(listed?.split(", ")).toEqual(Object.keys(view.properties));
+  });
+
+  test("a rotation has the fields that its endpoint is said to answer with", () => {
+    for (const field of Object.keys(Rotation.properties)) expect(text).toContain(`"${field}"`);
+  });
+
+  test("lists every verb of the command line with its flags and what it calls, and none that does not exist", () => {
+    const listed = [...text.matchAll(/^\| `([a-z]+ [a-z]+)` *\|([^|]*)\| `([A-Z]+ \S+)` *\|$/gm)].map(
+      ([, verb, flags, call]) => ({
+        verb,
+        flags: [...(flags ?? "").matchAll(/`--([a-z-]+)`(\?)?/g)].map(([, flag, optional]) => `${flag}${optional ?? ""}`),
+        call,
+      }),
+    );
+    const known = verbs.map(({ noun, verb, flags, method, path }) => ({
+      verb: `${noun} ${verb}`,
+      flags: flags.map(({ name, required }) => (required ? name : `${name}?`)),
+      call: `${method} ${path}`,
+    }));
+    expect(listed).toEqual(known);
+  });
+
+  test("names every event of the audit log", () => {
+    const sources = ["workspaces", "keys", "credit", "prompts", "secrets"].flatMap((noun) =>
+      [...new Bun.Glob("*.ts").scanSync(new URL(`../../src/${noun}`, import.meta.url).pathname)].map((file) =>
+        readFileSync(new URL(`../../src/${noun}/${file}`, import.meta.url), "utf8"),
+      ),
+    );
+    const events = sources.flatMap((source) =>
+      [...source.matchAll(/\bevent: "([a-z.]+\.[a-z]+)"/g)].map(([, event]) => event ?? ""),
+    );
+    expect(events.length).toBeGreaterThan(15);
+    expect(events.filter((event) => !text.includes(`\`${event}\``))).toEqual([]);
+  });
+});
