@@ -1,0 +1,22 @@
+/**
+ * What Weir is measured against: the same runtime, bytes in and bytes out, and nothing else. `bun bench/bare-proxy.ts URL [PORT]`
+ * sends what it gets to URL and prints its port; several on one PORT share it.
+ */
+const [upstream = "", port = "0"] = process.argv.slice(2);
+
+async function relay(request: Request): Promise<Response> {
+  const headers = { "content-type": "application/json", authorization: request.headers.get("authorization") ?? "" };
+  const answer = await fetch(upstream, { method: "POST", headers, body: await request.arrayBuffer(), signal: request.signal });
+  const type = answer.headers.get("content-type") ?? "application/octet-stream";
+  return new Response(answer.body, { status: answer.status, headers: { "content-type": type } });
+}
+
+const server = Bun.serve({
+  port: Number(port),
+  hostname: "127.0.0.1",
+  reusePort: port !== "0",
+  idleTimeout: 255,
+  maxRequestBodySize: 64 * 1024 * 1024,
+  fetch: relay,
+});
+console.log(`listening ${server.port}`);

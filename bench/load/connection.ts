@@ -1,0 +1,196 @@
+/** One kept-alive connection that carries one request at a time. */
+import type { Socket } from "bun";
+import { EventReader, preciseNow } from "./event-reader.ts";
+import { ResponseReader, type Head } from "./response-reader.ts";
+import type { Target } from "./target.ts";
+
+export interface Outcome {
+  /** 0: no answer. */
+  status: number;
+  /** null: a whole and successful answer. */
+  code: string | null;
+  /** Monotonic. */
+  endedAt: number;
+}
+
+/** Who asks: is told of each event, and once of the end. */
+export interface Asker {
+  event(at: number, latenessMs: number | null): void;
+  ended(outcome: Outcome): void;
+}
+
+const errorBytesMax = 4_096;
+
+interface Exchange {
+  asker: Asker;
+  since: number;
+  status: number;
+  closing: boolean;
+  streamed: boolean;
+  events: EventReader;
+  done: boolean;
+  error: string | null;
+  failureText: string;
+}
+
+export class Connection {
+  readonly #target: Target;
+  #socket: Promise<Socket> | null = null;
+  #open: Socket | null = null;
+  #unsent: Buffer | null = null;
+  #reader: ResponseReader;
+  #exchange: Exchange | null = null;
+
+  constructor(target: Target) {
+    this.#target = target;
+    this.#reader = this.#newReader();
+  }
+
+  get busy(): boolean {
+    return this.#exchange !== null;
+  }
+
+  /** Monotonic start of the request under way; null: none. */
+  get busySince(): number | null {
+    return this.#exchange?.since ?? null;
+  }
+
+  /** Sends a request; the connection must not be busy. */
+  ask(request: Buffer, asker: Asker): void {
+    const { streamed } = this.#target;
+    const since = performance.now();
+    const begun = { asker, since, status: 0, closing: false, streamed, events: new EventReader() };
+    this.#exchange = { ...begun, done: !streamed, error: null, failureText: "" };
+    if (this.#open !== null) return this.#write(this.#open, request);
+    this.#socket ??= this.#connect();
+    this.#socket.then(
+      (socket) => this.#write(socket, request),
+      (error: unknown) => this.#finish(`connect: ${reasonOf(error)}`),
+    );
+  }
+
+  /** Gives the request up and closes the connection. */
+  giveUp(code: string): void {
+    const socket = this.#open;
+    this.#forget();
+    socket?.terminate();
+    this.#finish(code);
+  }
+
+  close(): void {
+    const socket = this.#open;
+    this.#exchange = null;
+    this.#forget();
+    socket?.end();
+  }
+
+  async #connect(): Promise<Socket> {
+    const { hostname, port, tls } = this.#target;
+    const socket = await Bun.connect({
+      hostname,
+      port,
+      tls,
+      socket: {
+        data: (_socket, bytes) => this.#receive(bytes),
+        drain: (from) => this.#flush(from),
+        close: (from) => this.#closed(from),
+        error: (_socket, error) => this.#broke(reasonOf(error)),
+      },
+    });
+    socket.setNoDelay(true);
+    this.#open = socket;
+    return socket;
+  }
+
+  #write(socket: Socket, request: Buffer): void {
+    const written = socket.write(request);
+    this.#unsent = written < request.length ? request.subarray(Math.max(written, 0)) : null;
+  }
+
+  #flush(socket: Socket): void {
+    if (this.#unsent !== null) this.#write(socket, this.#unsent);
+  }
+
+  #receive(bytes: Buffer): void {
+    try {
+      this.#reader.push(bytes);
+    } catch (error) {
+      this.giveUp(reasonOf(error));
+    }
+  }
+
+  #newReader(): ResponseReader {
+    return new ResponseReader({
+      head: (head) => this.#head(head),
+      body: (bytes) => this.#body(bytes),
+      end: () => this.#end(),
+    });
+  }
+
+  #head({ status, closing }: Head): void {
+    if (this.#exchange !== null) Object.assign(this.#exchange, { status, closing });
+  }
+
+  #body(bytes: Buffer): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    if (exchange.status !== 200) {
+      if (exchange.failureText.length < errorBytesMax) exchange.failureText += bytes.toString("latin1", 0, errorBytesMax);
+      return;
+    }
+    if (!exchange.streamed) return;
+    const at = performance.now();
+    for (const event of exchange.events.push(bytes)) {
+      if (event.done) exchange.done = true;
+      else exchange.asker.event(at, event.sentAt === null ? null : preciseNow() - event.sentAt);
+      exchange.error ??= event.error;
+    }
+  }
+
+  #end(): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    if (exchange.closing) {
+      const socket = this.#open;
+      this.#forget();
+      socket?.end();
+    }
+    if (exchange.status !== 200) return this.#finish(codeOf(exchange));
+    this.#finish(exchange.error ?? (exchange.done ? null : "stream without its end"));
+  }
+
+  #closed(from: Socket): void {
+    if (from !== this.#open) return;
+    if (!this.#reader.closed()) this.#broke("connection closed");
+    this.#forget();
+  }
+
+  #broke(reason: string): void {
+    this.#forget();
+    this.#finish(reason);
+  }
+
+  #forget(): void {
+    this.#open = null;
+    this.#socket = null;
+    this.#unsent = null;
+    this.#reader = this.#newReader();
+  }
+
+  #finish(code: string | null): void {
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    this.#exchange = null;
+    exchange.asker.ended({ status: exchange.status, code, endedAt: performance.now() });
+  }
+}
+
+/** Our error shape, and most others', name a code; without one the status has to do. */
+function codeOf({ status, failureText }: Exchange): string {
+  return /"code": ?"([^"]{1,80})"/.exec(failureText)?.[1] ?? `status ${status}`;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error) return "code" in error && typeof error.code === "string" ? error.code : error.message;
+  return String(error);
+}

@@ -1,0 +1,92 @@
+/**
+ * A provider that costs next to nothing: an OpenAI-shaped API on a free loopback port, which it prints. The model's name says
+ * how it answers: `instant-<events>` at once, `paced-<gapMs>-<events>` one event every so often, each with its time in it.
+ */
+import { sentMark } from "./load/event-reader.ts";
+
+interface Manner {
+  gapMs: number;
+  events: number;
+}
+
+const head = { id: "chatcmpl-mock", created: 1_700_000_000, model: "mock" };
+const usage = (events: number) => ({ prompt_tokens: 20, completion_tokens: events, total_tokens: 20 + events });
+const encoder = new TextEncoder();
+const bytesLooked = 4_096;
+
+function mannerOf(text: string): Manner {
+  const [, gapMs = "0", events = "16"] = /"model": ?"(?:[^"]*\/)?(?:paced-(\d+)|instant)-(\d+)"/.exec(text) ?? [];
+  return { gapMs: Number(gapMs), events: Number(events) };
+}
+
+function wholeAnswer(events: number): string {
+  const message = { role: "assistant", content: "word ".repeat(events).trimEnd(), refusal: null };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
+  return JSON.stringify({ ...head, object: "chat.completion", choices, usage: usage(events) });
+}
+
+function chunkText(delta: Record<string, unknown>, finish: string | null): string {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
+  return `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, usage: null })}\n\n`;
+}
+
+function contentText(): string {
+  return chunkText({ content: `${sentMark()} word ` }, null);
+}
+
+function endText(events: number): string {
+  const last = JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [], usage: usage(events) });
+  return `${chunkText({}, "stop")}data: ${last}\n\ndata: [DONE]\n\n`;
+}
+
+function instantStream(events: number): string {
+  return chunkText({ role: "assistant", content: "" }, null) + contentText().repeat(events) + endText(events);
+}
+
+function pacedStream({ gapMs, events }: Manner): ReadableStream<Uint8Array> {
+  let timer: ReturnType<typeof setInterval>;
+  let sent = 0;
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(encoder.encode(chunkText({ role: "assistant", content: "" }, null)));
+      timer = setInterval(() => {
+        controller.enqueue(encoder.encode(contentText()));
+        if (++sent < events) return;
+        clearInterval(timer);
+        controller.enqueue(encoder.encode(endText(events)));
+        controller.close();
+      }, gapMs);
+    },
+    cancel: () => clearInterval(timer),
+  });
+}
+
+const wholeAnswers = new Map<number, string>();
+
+function wholeAnswerFor(events: number): string {
+  const known = wholeAnswers.get(events) ?? wholeAnswer(events);
+  wholeAnswers.set(events, known);
+  return known;
+}
+
+/** The fields that matter stand at one of the two ends, so that 8 MiB are received and not searched. */
+async function answer(request: Request): Promise<Response> {
+  const bytes = Buffer.from(await request.arrayBuffer());
+  const end = bytes.toString("latin1", Math.max(0, bytes.length - bytesLooked), bytes.length);
+  const text = bytes.length <= bytesLooked ? end : bytes.toString("latin1", 0, bytesLooked) + end;
+  const manner = mannerOf(text);
+  if (!/"stream": ?true/.test(text)) {
+    return new Response(wholeAnswerFor(manner.events), { headers: { "content-type": "application/json" } });
+  }
+  const body = manner.gapMs === 0 ? instantStream(manner.events) : pacedStream(manner);
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 255,
+  maxRequestBodySize: 64 * 1024 * 1024,
+  fetch: (request) => answer(request),
+});
+console.log(`listening ${server.port}`);
