@@ -3,9 +3,8 @@ import { line, usd } from "../workspaces/fields.ts";
 import { WorkspaceView } from "../workspaces/schema.ts";
 
 export const CreditForm = Type.Object({
-  usd: usd(),
-  /** Of the payment: the same reference adds once. */
-  ref: line("a reference of at most 200 characters", { minLength: 1 }),
+  usd: usd("What is added"),
+  ref: line("a reference of at most 200 characters", { minLength: 1, title: "Of the payment: the same reference adds once" }),
 });
 export type CreditForm = Static<typeof CreditForm>;
 

@@ -1,21 +1,30 @@
 /** Log probabilities in the official form, whatever a provider leaves out of it: SDKs read both lists and every token's parts. */
+import { Type, type Static } from "@sinclair/typebox";
 import { isJsonObject } from "./json-body.ts";
 
-interface Alternative {
-  token: string;
-  logprob: number;
-  /** UTF-8 of the token; null: the provider does not tell. */
-  bytes: number[] | null;
-}
+const alternativeFields = {
+  token: Type.String({ description: "The token's text" }),
+  logprob: Type.Number({ description: "Natural logarithm of its probability" }),
+  bytes: Type.Union([Type.Array(Type.Integer()), Type.Null()], {
+    description: "The token in UTF-8; null where the provider does not tell",
+  }),
+};
+const Alternative = Type.Object(alternativeFields);
+type Alternative = Static<typeof Alternative>;
 
-interface TokenLogprob extends Alternative {
-  top_logprobs: Alternative[];
-}
+const TokenLogprob = Type.Object({
+  ...alternativeFields,
+  top_logprobs: Type.Array(Alternative, { description: "The likeliest tokens at this place" }),
+});
+type TokenLogprob = Static<typeof TokenLogprob>;
 
-export interface Logprobs {
-  content: TokenLogprob[] | null;
-  refusal: TokenLogprob[] | null;
-}
+const tokensOf = (description: string) => Type.Union([Type.Array(TokenLogprob), Type.Null()], { description });
+
+export const Logprobs = Type.Object({
+  content: tokensOf("Of the answer's text, token by token"),
+  refusal: tokensOf("Of the refusal's text, token by token"),
+});
+export type Logprobs = Static<typeof Logprobs>;
 
 /** null: there are none. */
 export function logprobsBody(told: unknown): Logprobs | null {
@@ -37,6 +46,10 @@ function alternative(told: Record<string, unknown>): Alternative {
   return {
     token: typeof token === "string" ? token : "",
     logprob: typeof logprob === "number" ? logprob : 0,
-    bytes: Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === "number") : null,
+    bytes: Array.isArray(bytes) && bytes.every(isWhole) ? bytes : null,
   };
+}
+
+function isWhole(byte: unknown): byte is number {
+  return Number.isInteger(byte);
 }

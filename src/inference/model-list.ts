@@ -1,6 +1,7 @@
 /** Bodies of GET /models and GET /models/{id}: what the calling key's workspace can call, or could. */
+import { Type, type Static } from "@sinclair/typebox";
 import { GatewayError } from "../kernel/errors.ts";
-import { modelRecord, type ModelRecord, type RouteMeasure } from "../models/listing.ts";
+import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
 import type { Route } from "../models/model.ts";
 import type { Demands, Models } from "../models/models.ts";
 
@@ -12,10 +13,11 @@ export interface Listing {
   measure(route: Route): RouteMeasure | null;
 }
 
-export interface ModelListBody {
-  object: "list";
-  data: ModelRecord[];
-}
+export const ModelListBody = Type.Object({
+  object: Type.Literal("list", { description: "What this is" }),
+  data: Type.Array(ModelRecord, { description: "The models" }),
+});
+export type ModelListBody = Static<typeof ModelListBody>;
 
 /**
  * @param all also models that cannot be called, each with its reason

@@ -5,16 +5,16 @@ import { allowStatements } from "../backing/statement-time.ts";
 import { ledgerStatementMsMax } from "../limits/constants.ts";
 import { invariants } from "./verify-store.ts";
 
-const Checked = Type.Object({ invariant: Type.String(), rows: Type.Integer() });
+const invariant = Type.String({ description: "Its name, as in the table of the documentation" });
+const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "How many rows were looked at" }) });
 export type Checked = Static<typeof Checked>;
 
-const Broken = Type.Object({ invariant: Type.String(), detail: Type.String() });
+const Broken = Type.Object({ invariant, detail: Type.String({ description: "Where it does not hold" }) });
 
 export const Verification = Type.Object({
-  ok: Type.Boolean(),
-  checked: Type.Array(Checked),
-  /** The first invariant that does not hold. */
-  broken: Type.Union([Broken, Type.Null()]),
+  ok: Type.Boolean({ description: "Whether every invariant holds" }),
+  checked: Type.Array(Checked, { description: "The invariants that were checked" }),
+  broken: Type.Union([Broken, Type.Null()], { description: "The first invariant that does not hold; null: all do" }),
 });
 export type Verification = Static<typeof Verification>;
 

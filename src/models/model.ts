@@ -79,16 +79,18 @@ export interface Catalog {
   providers: ReadonlyMap<string, ProviderRecord>;
 }
 
-export type UnavailableReason =
-  | "request_access"
-  | "coming_soon"
-  | "no_price"
-  | "provider_not_configured"
-  | "terms_not_checked"
-  | "launch_check_missing"
-  | "launch_check_failed"
-  | "zero_data_retention_required"
-  | "catalog_unreadable";
+export const unavailableReasons = [
+  "request_access",
+  "coming_soon",
+  "no_price",
+  "provider_not_configured",
+  "terms_not_checked",
+  "launch_check_missing",
+  "launch_check_failed",
+  "zero_data_retention_required",
+  "catalog_unreadable",
+] as const;
+export type UnavailableReason = (typeof unavailableReasons)[number];
 
 /**
  * Token counts of one answer. `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`;

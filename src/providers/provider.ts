@@ -2,6 +2,7 @@
  * The provider seam. The neutral language is the chat-completions wire format itself: a format turns our request into
  * its provider's and its provider's answers into these words. http.ts does the calling for all of them.
  */
+import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../kernel/ids.ts";
 import type { Route, Usage } from "../models/model.ts";
 
@@ -34,7 +35,14 @@ export interface EncodedCall {
   body: string;
 }
 
-export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
+export const FinishReason = Type.Union([
+  Type.Literal("stop"),
+  Type.Literal("length"),
+  Type.Literal("tool_calls"),
+  Type.Literal("content_filter"),
+  Type.Literal("function_call"),
+]);
+export type FinishReason = Static<typeof FinishReason>;
 
 export interface Answer {
   message: { role: "assistant"; content: string | null; refusal: string | null; [field: string]: unknown };

@@ -9,8 +9,12 @@ export function line(description: string, options: SchemaOptions & { minLength?:
   return Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f]*$", maxLength: nameCharactersMax, description, ...options });
 }
 
-export function usd(description = 'an amount of USD as a string, such as "12.50",'): TString {
-  return Type.String({ maxLength: 32, description });
+export function usd(title?: string): TString {
+  return Type.String({
+    maxLength: 32,
+    description: 'an amount of USD as a string, such as "12.50",',
+    ...(title !== undefined && { title }),
+  });
 }
 
 export const Email = Type.String({

@@ -1,61 +1,82 @@
-import { Type, type Static } from "@sinclair/typebox";
+import { Type, type Static, type TString } from "@sinclair/typebox";
 import { Role } from "../audit/actor.ts";
 import { Email, line, usd } from "./fields.ts";
 
-const onOrOff = "true or false";
+/** What each setting means, the same where it is made and where it is shown. */
+const about = {
+  enabled: "Whether the platform is on: the workspace's keys are served and new ones created",
+  spend_limit_usd: "What all its keys together may spend in a calendar month (UTC), in USD; null: no limit",
+  fallbacks: "Whether a failed call of a provider is tried once more",
+  zero_data_retention: "Whether only providers that keep nothing may serve",
+  prompt_storage: "Whether prompts and answers are stored, sealed",
+  early_access: "Features that are switched on before they are for everybody",
+};
+
+function onOrOff(title: string) {
+  return Type.Optional(Type.Boolean({ title, description: "true or false" }));
+}
 
 export const WorkspaceForm = Type.Object({
   name: line("a name", { minLength: 1 }),
-  /** Its first credit. */
-  credit_usd: Type.Optional(usd()),
+  credit_usd: Type.Optional(usd("Its first credit")),
 });
 export type WorkspaceForm = Static<typeof WorkspaceForm>;
 
 export const WorkspaceSettings = Type.Object({
-  enabled: Type.Optional(Type.Boolean({ description: onOrOff })),
+  enabled: onOrOff(about.enabled),
   spend_limit_usd: Type.Optional(
-    Type.Union([usd(), Type.Null()], { description: 'an amount of USD as a string, such as "12.50", or null' }),
+    Type.Union([usd(), Type.Null()], {
+      title: about.spend_limit_usd,
+      description: 'an amount of USD as a string, such as "12.50", or null',
+    }),
   ),
-  fallbacks: Type.Optional(Type.Boolean({ description: onOrOff })),
-  zero_data_retention: Type.Optional(Type.Boolean({ description: onOrOff })),
-  prompt_storage: Type.Optional(Type.Boolean({ description: onOrOff })),
-  early_access: Type.Optional(Type.Array(line("a feature"), { maxItems: 16, description: "a list of features" })),
+  fallbacks: onOrOff(about.fallbacks),
+  zero_data_retention: onOrOff(about.zero_data_retention),
+  prompt_storage: onOrOff(about.prompt_storage),
+  early_access: Type.Optional(
+    Type.Array(line("a feature"), { maxItems: 16, title: about.early_access, description: "a list of features" }),
+  ),
 });
 export type WorkspaceSettings = Static<typeof WorkspaceSettings>;
 
-const Amount = Type.String();
-const AmountOrNull = Type.Union([Amount, Type.Null()]);
+const text = (description: string): TString => Type.String({ description });
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const unlessSilent = "in USD with nine decimals; null: the counters cannot answer at present";
 
 export const WorkspaceView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  enabled: Type.Boolean(),
-  spend_limit_usd: AmountOrNull,
-  fallbacks: Type.Boolean(),
-  zero_data_retention: Type.Boolean(),
-  prompt_storage: Type.Boolean(),
-  early_access: Type.Array(Type.String()),
-  balance_usd: Amount,
-  /** null, as the available credit: the counters cannot answer at present. */
-  reserved_usd: AmountOrNull,
-  available_usd: AmountOrNull,
-  month: Type.String(),
-  month_spent_usd: Amount,
+  id: text("The workspace's id"),
+  name: text("The workspace's name, which no other has"),
+  enabled: Type.Boolean({ description: about.enabled }),
+  spend_limit_usd: textOrNull(about.spend_limit_usd),
+  fallbacks: Type.Boolean({ description: about.fallbacks }),
+  zero_data_retention: Type.Boolean({ description: about.zero_data_retention }),
+  prompt_storage: Type.Boolean({ description: about.prompt_storage }),
+  early_access: Type.Array(Type.String(), { description: about.early_access }),
+  balance_usd: text("Credit added minus everything charged, in USD with nine decimals"),
+  reserved_usd: textOrNull(`What requests under way have set aside, ${unlessSilent}`),
+  available_usd: textOrNull(`The balance minus what is set aside, ${unlessSilent}`),
+  month: text("The current month in UTC, as YYYY-MM"),
+  month_spent_usd: text("What was charged in the current month, in USD with nine decimals"),
 });
 export type WorkspaceView = Static<typeof WorkspaceView>;
 
 export const MemberForm = Type.Object({ email: Email, role: Role });
 export type MemberForm = Static<typeof MemberForm>;
 
-export const MemberView = Type.Object({ email: Type.String(), role: Role, state: Type.String() });
+export const MemberView = Type.Object({
+  email: text("The person's e-mail address"),
+  role: Role,
+  state: text("`active`, `deactivated`, or what the person's account is: `suspended`, `locked` or `deleted`"),
+});
 export type MemberView = Static<typeof MemberView>;
 
 export const MemberEdit = Type.Pick(MemberForm, ["role"]);
 
-/** `role`: what the person is in every workspace of theirs; null where they are one thing here and another there. */
 export const AccountView = Type.Object({
-  email: Type.String(),
-  role: Type.Union([Role, Type.Null()]),
-  state: Type.String(),
+  email: text("The person's e-mail address"),
+  role: Type.Union([Role, Type.Null()], {
+    description: "What the person is in every workspace of theirs; null: one thing here and another there",
+  }),
+  state: text("`active`, `suspended`, `locked` or `deleted`"),
 });
 export type AccountView = Static<typeof AccountView>;
