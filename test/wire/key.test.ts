@@ -1,0 +1,61 @@
+/** GET /key: what the calling key is, and what it may still spend, in both modes. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { chat } from "../support/requests.ts";
+import { until } from "../support/until.ts";
+import { modes, playable, stage, type Stage } from "./stage.ts";
+
+const month = () => new Date().toISOString().slice(0, 7);
+
+for (const mode of modes) {
+  describe.skipIf(!playable(mode))(`${mode}, a key describes itself`, () => {
+    let on: Stage;
+    beforeAll(async () => void (on = await stage(mode)), 90_000);
+
+    async function describeKey(key: string): Promise<Record<string, unknown>> {
+      const response = await fetch(`${on.fleet.url()}/gpt/v1/key`, { headers: { authorization: `Bearer ${key}` } });
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { data: Record<string, unknown> }).data;
+    }
+
+    test("with its name, its visible start, its one scope, its limits, and the money", async () => {
+      const { keys } = await on.fleet.operator().customer({ credit: "10", keyLimit: "25.5", requestsPerMinute: 120 });
+      const key = keys[0]?.key ?? "";
+      expect(await describeKey(key)).toEqual({
+        name: "key 0",
+        prefix: key.slice(0, "platform-api-".length + 8),
+        scopes: ["inference"],
+        monthly_spend_limit_usd: "25.50",
+        rate_limit_rpm: 120,
+        available_credit_usd: 10,
+        month_spent_usd: 0,
+        month: month(),
+      });
+    });
+
+    test("without limits: null for no limit, and for the default of 60", async () => {
+      const { workspace } = await on.fleet.operator().customer({ credit: "1" });
+      const fields = { workspace, owner: "owner@example.test" };
+      const { key } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", fields);
+      expect(await describeKey(key)).toMatchObject({ name: "Untitled key", monthly_spend_limit_usd: null, rate_limit_rpm: null });
+      const answer = await chat({ url: on.fleet.url(), key, body: { model: "sandbox/echo" } });
+      expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("60");
+    });
+
+    test("available is the balance minus what requests in flight reserved; spent is what this key was charged", async () => {
+      const { keys } = await on.fleet.operator().customer({ credit: "1", keys: 2 });
+      const [first = "", second = ""] = keys.map(({ key }) => key);
+      const body = { model: "sandbox/echo", messages: [{ role: "user", content: "sandbox: usage=1000,500 delay_ms=500" }] };
+      const running = chat({ url: on.fleet.url(), key: first, body });
+      await until(async () => Number((await describeKey(first))["available_credit_usd"]) < 1);
+      // At most 4,096 tokens of output at 2 USD a million, and a few of input at 1.
+      expect(await describeKey(second)).toMatchObject({
+        available_credit_usd: expect.closeTo(1 - 0.008_192, 3),
+        month_spent_usd: 0,
+      });
+      expect((await running).status).toBe(200);
+      await until(async () => (await describeKey(first))["available_credit_usd"] === 0.998);
+      expect(await describeKey(first)).toMatchObject({ month_spent_usd: 0.002 });
+      expect(await describeKey(second)).toMatchObject({ available_credit_usd: 0.998, month_spent_usd: 0 });
+    });
+  });
+}
