@@ -61,11 +61,10 @@ interface Given {
   fields?: { temperature?: number; n?: number };
 }
 
-/** @returns the answers to what the package sent */
 async function expectTreatment(
   code: ErrorCode,
   { baseURL, apiKey, model, content = "Hello", fields }: Given,
-): Promise<Attempt[]> {
+): Promise<{ attempts: Attempt[]; message: string }> {
   const { fetch, attempts } = countingFetch();
   const client = new OpenAI({ apiKey, baseURL, fetch });
   const messages = [{ role: "user" as const, content }];
@@ -74,7 +73,7 @@ async function expectTreatment(
   expect(error).toMatchObject({ status: errorTable[code].status, code, type: errorTable[code].type });
   expect(attempts).toHaveLength(treatments[code].requests);
   expect(new Set(attempts.map(({ status }) => status))).toEqual(new Set([errorTable[code].status]));
-  return attempts;
+  return { attempts, message: error.message };
 }
 
 describe("each error of the table", () => {
@@ -102,26 +101,43 @@ type CustomerPlan = Parameters<Operator["customer"]>[0];
 
 interface RefusalCase {
   code: ErrorCode;
+  /** What the message tells a person. */
+  says: string;
   plan?: Partial<CustomerPlan>;
   given?: Partial<Given>;
-  /** Done to the customer before the request. */
-  before?: (customer: Customer, operator: Operator) => Promise<unknown>;
+  /** Settings of the workspace. */
+  settings?: Record<string, boolean>;
 }
 
 /** One cent of input, and of output what comes on top. */
 const aboveACent = "x".repeat(10_000);
 
 const refusalCases: RefusalCase[] = [
-  { code: "invalid_request", given: { fields: { temperature: 3 } } },
-  { code: "unsupported_parameter", given: { fields: { n: 2 } } },
-  { code: "invalid_api_key", given: { apiKey: `platform-api-${"0".repeat(64)}` } },
-  { code: "gateway_disabled", before: ({ workspace: id }, to) => to.call("PATCH", `/workspaces/${id}`, { enabled: false }) },
-  { code: "request_too_large", given: { content: "x".repeat(8 * 1024 * 1024) } },
-  { code: "model_not_found", given: { model: "acme/none" } },
-  { code: "model_unavailable", given: { model: "openai/later" } },
-  { code: "insufficient_credit", plan: { credit: "0.001" } },
-  { code: "key_spend_limit_exceeded", plan: { keyLimit: "0.01" }, given: { content: aboveACent } },
-  { code: "account_spend_limit_exceeded", plan: { spendLimit: "0.01" }, given: { content: aboveACent } },
+  { code: "invalid_request", says: "temperature must be a number from 0 to 2", given: { fields: { temperature: 3 } } },
+  { code: "unsupported_parameter", says: "only n=1 is supported", given: { fields: { n: 2 } } },
+  {
+    code: "invalid_api_key",
+    says: "is invalid, revoked or expired. Keys start with platform-api- and are sent as a Bearer token",
+    given: { apiKey: `platform-api-${"0".repeat(64)}` },
+  },
+  { code: "gateway_disabled", says: "The inference API is not enabled for this account", settings: { enabled: false } },
+  { code: "request_too_large", says: "larger than 8 MiB", given: { content: "x".repeat(8 * 1024 * 1024) } },
+  { code: "model_not_found", says: "no model with the id acme/none", given: { model: "acme/none" } },
+  { code: "model_unavailable", says: "it is coming soon", given: { model: "openai/later" } },
+  { code: "model_unavailable", says: "the workspace requires zero data retention", settings: { zero_data_retention: true } },
+  { code: "insufficient_credit", says: "add credit or lower max_tokens", plan: { credit: "0.001" } },
+  {
+    code: "key_spend_limit_exceeded",
+    says: "this key's monthly spend limit",
+    plan: { keyLimit: "0.01" },
+    given: { content: aboveACent },
+  },
+  {
+    code: "account_spend_limit_exceeded",
+    says: "the workspace's monthly spend limit",
+    plan: { spendLimit: "0.01" },
+    given: { content: aboveACent },
+  },
 ];
 
 function refusals(mode: Mode): void {
@@ -137,11 +153,12 @@ function refusals(mode: Mode): void {
     return { baseURL: `${on.fleet.url()}/gpt/v1`, apiKey: keys[0]?.key ?? "", model: "openai/model" };
   }
 
-  test.each(refusalCases)("$code", async ({ code, plan = {}, given, before }) => {
+  test.each(refusalCases)("$code: $says", async ({ code, says, plan = {}, given, settings }) => {
     const customer = await operator.customer({ credit, ...plan });
-    await before?.(customer, operator);
+    if (settings) await operator.call("PATCH", `/workspaces/${customer.workspace}`, settings);
     const calls = callsOfAll(on);
-    const attempts = await expectTreatment(code, { ...givenOf(customer), ...given });
+    const { attempts, message } = await expectTreatment(code, { ...givenOf(customer), ...given });
+    expect(message).toContain(says);
     for (const { headers } of attempts) expect(headers.has("x-request-id") || headers.has("x-generation-id")).toBe(false);
     expect(callsOfAll(on)).toBe(calls);
     await expectExactLedger(operator, customer, { credit: plan.credit ?? credit, generations: 0 });
@@ -151,7 +168,9 @@ function refusals(mode: Mode): void {
     const customer = await operator.customer({ credit, requestsPerMinute: 1 });
     const messages = [{ role: "user" as const, content: "First" }];
     await new OpenAI(givenOf(customer)).chat.completions.create({ model: "sandbox/echo", messages });
-    for (const { headers } of await expectTreatment("rate_limited", givenOf(customer))) {
+    const { attempts, message } = await expectTreatment("rate_limited", givenOf(customer));
+    expect(message).toContain("it may make 1 requests per minute");
+    for (const { headers } of attempts) {
       expect(Number(headers.get("retry-after-ms"))).toBeWithin(1, 60_000);
       expect(Number(headers.get("retry-after"))).toBeWithin(1, 61);
     }
@@ -176,6 +195,22 @@ function failures(mode: Mode, upstream: Upstream): void {
   beforeAll(async () => void (on = await stage(mode)), 90_000);
 
   test.each(soon)("%s, charged nothing", (code) => expectFailure(on, upstream, code));
+
+  test("a retry is a new request with ids of its own, and is billed when it is answered", async () => {
+    const customer = await on.fleet.operator().customer({ credit });
+    const failing = first(upstream.errors, ({ code }) => code === "upstream_rate_limited");
+    const good = first(upstream.whole, ({ expected }) => expected?.usage != null);
+    on.stub(upstream.name).answerOnce(failing.answer, good.answer);
+    const { fetch, attempts } = countingFetch();
+    const client = on.client(customer.keys[0]?.key ?? "", { fetch, maxRetries: 2 });
+    await client.chat.completions.create({ model: modelOf(upstream.name), messages: [{ role: "user", content: "Hello" }] });
+    expect(attempts.map(({ status }) => status)).toEqual([429, 200]);
+    const [answered, failed] = await expectExactLedger(on.fleet.operator(), customer, { credit, generations: 2 });
+    expect(failed).toMatchObject({ cost_usd: "0.000000000", request_id: attempts[0]?.headers.get("x-request-id") });
+    expect(answered).toMatchObject({ code: null, request_id: attempts[1]?.headers.get("x-request-id") });
+    expect(Number(answered?.cost_usd)).toBeGreaterThan(0);
+    expect(new Set([answered, failed].flatMap((row) => [row?.request_id, row?.generation_id])).size).toBe(4);
+  });
 }
 
 test("upstream_timeout, charged nothing: every format in both modes, at once for the time that it takes", async () => {
@@ -191,7 +226,7 @@ async function expectFailure(on: Stage, { name: format, whole, errors }: Upstrea
   const before = stub.calls.length;
   const { requests } = treatments[code];
   const apiKey = customer.keys[0]?.key ?? "";
-  const attempts = await expectTreatment(code, { baseURL: `${on.fleet.url()}/gpt/v1`, apiKey, model: modelOf(format) });
+  const { attempts } = await expectTreatment(code, { baseURL: `${on.fleet.url()}/gpt/v1`, apiKey, model: modelOf(format) });
   stub.answer(first(whole, ({ expected }) => expected !== null).answer);
   expect(stub.calls).toHaveLength(before + requests * callsPerRequest[code]);
   const generations = new Set(attempts.map(({ headers }) => headers.get("x-generation-id") ?? ""));
