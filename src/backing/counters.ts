@@ -97,7 +97,10 @@ export interface Resolve {
   as: Resolution;
 }
 
-/** Absolute values of the ledger, fenced: an older version never overwrites a newer one. */
+/**
+ * Absolute values of the ledger, fenced: an older version never overwrites a newer one, and a total that is not known is not
+ * learnt from a push that is older than the balance, for what came between may have been pushed to a store that was emptied since.
+ */
 export interface AccountPush {
   workspace: WorkspaceId;
   /** Counts as 9,000,000 USD where it is above. */
@@ -113,6 +116,8 @@ export interface KeyMonthPush {
   month: Month;
   spent: NanoUsd;
   version: bigint;
+  /** Of the ledger when this was read: a total that is not known is not learnt from what is older than the balance. */
+  sequence: bigint;
 }
 
 export interface ResolveBatch {

@@ -28,11 +28,11 @@ export async function loadAccount(
   };
 }
 
-/** What a key was charged in a month, with its version; zero and version zero before the first charge. */
+/** What a key was charged in a month, with its version and the head of the ledger at that moment; zero and version zero before the first charge. */
 export async function loadKeyMonth(
   { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
   sql: Queries,
 ): Promise<KeyMonthPush> {
-  const row = await selectKeyMonth({ key, month }, sql);
-  return { workspace, key, month, spent: row?.spent ?? 0n, version: row?.version ?? 0n };
+  const row = await selectKeyMonth({ workspace, key, month }, sql);
+  return { workspace, key, month, spent: row?.spent ?? 0n, version: row?.version ?? 0n, sequence: row?.sequence ?? 0n };
 }

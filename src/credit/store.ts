@@ -66,11 +66,14 @@ export async function selectAccount(
   return row;
 }
 
+/** One statement, hence one snapshot; undefined: there is no such workspace. */
 export async function selectKeyMonth(
-  { key, month }: { key: KeyId; month: Month },
+  { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
   sql: Queries,
-): Promise<{ spent: NanoUsd; version: bigint } | undefined> {
-  const [row] = await sql<{ spent: NanoUsd; version: bigint }[]>`
-    SELECT spent_nano AS spent, version FROM key_months WHERE key_id = ${key} AND month = ${month}`;
+): Promise<{ spent: NanoUsd | null; version: bigint | null; sequence: bigint } | undefined> {
+  const [row] = await sql<{ spent: NanoUsd | null; version: bigint | null; sequence: bigint }[]>`
+    SELECT spent_nano AS spent, version, sequence
+    FROM credit_accounts LEFT JOIN key_months ON key_id = ${key} AND month = ${month}
+    WHERE workspace_id = ${workspace}`;
   return row;
 }

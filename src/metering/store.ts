@@ -30,12 +30,13 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   await writeLog(tx, fresh);
   await noteUse(tx, fresh);
   const { months, keyMonths } = await readTotals(tx, bookable);
+  const sequences = new Map(heads.map(({ workspace, sequence }) => [workspace, sequence]));
   return {
     fresh: new Set(inserted.keys()),
     refused: new Set(refused.map(({ settlement }) => settlement.generation)),
     late: new Set([...inserted].flatMap(([generation, late]) => (late ? [generation] : []))),
     accounts: heads.map((head) => ({ ...head, months: months.get(head.workspace) ?? [] })),
-    keyMonths,
+    keyMonths: keyMonths.map((total) => ({ ...total, sequence: sequences.get(total.workspace) ?? 0n })),
   };
 }
 
@@ -173,7 +174,7 @@ async function noteUse(tx: Transaction, charges: Charge[]): Promise<void> {
 
 interface Totals {
   months: Map<string, AccountPush["months"]>;
-  keyMonths: KeyMonthPush[];
+  keyMonths: Omit<KeyMonthPush, "sequence">[];
 }
 
 async function readTotals(tx: Transaction, charges: Charge[]): Promise<Totals> {

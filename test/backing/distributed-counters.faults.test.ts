@@ -51,7 +51,7 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
     const month = monthOf(Date.now());
     const account = { workspace: "w1", balance: 1_000n, sequence: 1n, months: [{ month, spent: 0n }] };
     await counters.load({ account, holds: await counters.holds("w1"), windows: [] });
-    const keyMonths = ["k1", "k2"].map((key) => ({ workspace: "w1", key, month, spent: 0n, version: 1n }));
+    const keyMonths = ["k1", "k2"].map((key) => ({ workspace: "w1", key, month, spent: 0n, version: 1n, sequence: 1n }));
     await counters.resolveMany({ resolve: [], accounts: [], keyMonths });
   }
 

@@ -108,9 +108,9 @@ describe.each(databases)("credit on $name", ({ open }) => {
         ended: new Set(generations.slice(0, 3)),
       });
       const november = { workspace, key, month: "2026-11" };
-      expect(await loadKeyMonth(november, database.sql)).toEqual({ ...november, spent: 200_000n, version: 1n });
+      expect(await loadKeyMonth(november, database.sql)).toEqual({ ...november, spent: 200_000n, version: 1n, sequence: 4n });
       const december = { workspace, key, month: "2026-12" };
-      expect(await loadKeyMonth(december, database.sql)).toEqual({ ...december, spent: 0n, version: 0n });
+      expect(await loadKeyMonth(december, database.sql)).toEqual({ ...december, spent: 0n, version: 0n, sequence: 4n });
     });
 
     test("is empty for a new workspace and null for none", async () => {

@@ -102,7 +102,8 @@ export class MemoryLedger implements LoadStore, SettlementStore {
 
   #keyMonth({ workspace, key, month }: { workspace: string; key: string; month: string }): KeyMonthPush {
     const { spent, version } = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
-    return { workspace, key, month, spent, version };
+    const sequence = this.accounts.get(workspace)?.sequence ?? 0n;
+    return { workspace, key, month, spent, version, sequence };
   }
 
   #account(workspace: string): Account {

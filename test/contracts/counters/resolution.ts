@@ -74,11 +74,25 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await admit(of(), { workspaceLimit: 69n })).toMatchObject({ headroom: 9n });
     });
 
-    test("takes nothing from a push that is older than the balance, not even a month that it does not know", async () => {
+    test("learns no month and no key from a push that is older than the balance", async () => {
       await makeReady(of(), { balance: 100n, sequence: 5n });
       await pushAccount(of().counters, { balance: 1n, sequence: 4n, month: "2026-12", spent: 7n });
-      expect((await of().counters.read("w1", null)).account).toMatchObject({ balance: 100n, sequence: 5n });
+      await pushKey(of().counters, { key: "k2", spent: 7n, sequence: 4n });
+      expect((await of().counters.read("w1", "k2")).account).toMatchObject({ balance: 100n, sequence: 5n });
+      expect((await of().counters.read("w1", "k2")).keySpent).toBeNull();
       expect((await of().dump("w1")).totals).not.toContainKey(":2026-12");
+      await pushKey(of().counters, { key: "k2", spent: 7n, sequence: 5n });
+      expect((await of().counters.read("w1", "k2")).keySpent).toBe(7n);
+    });
+
+    test("takes what two writers pushed in the wrong order, each month and key by its own version", async () => {
+      await makeReady(of(), { balance: 100n, sequence: 5n });
+      await pushAccount(of().counters, { balance: 100n, sequence: 5n, month: "2026-10", spent: 0n });
+      await pushAccount(of().counters, { balance: 80n, sequence: 7n, month: "2026-10", spent: 10n });
+      await pushAccount(of().counters, { balance: 90n, sequence: 6n, month: thisMonth, spent: 10n });
+      await pushKey(of().counters, { spent: 10n, version: 2n, sequence: 6n });
+      expect(await of().counters.read("w1", "k1")).toMatchObject({ account: { balance: 80n, sequence: 7n }, keySpent: 10n });
+      expect(await admit(of(), { workspaceLimit: 19n })).toMatchObject({ headroom: 9n });
     });
 
     test("fences each month by itself", async () => {

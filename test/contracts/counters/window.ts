@@ -58,7 +58,7 @@ export function describeWindow(of: () => CountersHarness): void {
 
     test("counts each key for itself", async () => {
       await makeReady(of());
-      const keyMonths = [{ workspace: "w1", key: "k2", month: "2026-11", spent: 0n, version: 1n }];
+      const keyMonths = [{ workspace: "w1", key: "k2", month: "2026-11", spent: 0n, version: 1n, sequence: 9n }];
       await of().counters.resolveMany({ resolve: [], accounts: [], keyMonths });
       const limit = { requestsPerMinute: 1 };
       const replies = await admitAll(of(), [request(limit), request({ ...limit, key: "k2" }), request(limit)]);

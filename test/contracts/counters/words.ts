@@ -62,8 +62,11 @@ export async function makeReady(
   await pushKey(harness.counters, { workspace, month, spent: keySpent });
 }
 
-export async function pushKey(counters: Counters, { workspace = "w1", key = "k1", month = thisMonth, spent = 0n, version = 1n }) {
-  await counters.resolveMany({ resolve: [], accounts: [], keyMonths: [{ workspace, key, month, spent, version }] });
+export async function pushKey(
+  counters: Counters,
+  { workspace = "w1", key = "k1", month = thisMonth, spent = 0n, version = 1n, sequence = 1_000n },
+) {
+  await counters.resolveMany({ resolve: [], accounts: [], keyMonths: [{ workspace, key, month, spent, version, sequence }] });
 }
 
 export async function pushAccount(

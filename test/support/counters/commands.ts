@@ -39,7 +39,7 @@ const resolve = fc.record({
   kind: fc.constant("resolve" as const),
   resolve: fc.array(fc.record({ workspace, generation, as: fc.constantFrom(...resolutions) }), { maxLength: 3 }),
   accounts: fc.array(fc.record({ workspace, balance, sequence: version, months }), { maxLength: 2 }),
-  keyMonths: fc.array(fc.record({ workspace, key, month, spent: amount, version }), { maxLength: 3 }),
+  keyMonths: fc.array(fc.record({ workspace, key, month, spent: amount, version, sequence: version }), { maxLength: 3 }),
 });
 
 /** What a worker does when a workspace is not ready: the store's holds and some that a front reports, read ledger, load. */

@@ -147,7 +147,7 @@ export class History {
     for (const workspace of countedWorkspaces) {
       const account = { workspace, balance, sequence: 5n, months: [{ month, spent: 0n }] };
       await this.play({ kind: "load", account, keepsHolds: true, reported: [], windows: [] });
-      const keyMonths = ["k1", "k2"].map((key) => ({ workspace, key, month, spent: 0n, version: 0n }));
+      const keyMonths = ["k1", "k2"].map((key) => ({ workspace, key, month, spent: 0n, version: 0n, sequence: 5n }));
       await this.play({ kind: "resolve", resolve: [], accounts: [account], keyMonths });
     }
   }

@@ -104,17 +104,19 @@ export class NaiveCounters {
 
   pushAccount({ workspace, balance, sequence, months }: AccountPush): void {
     const space = this.space(workspace);
-    if (sequence < space.balance.version) return;
     space.balance = newest(space.balance, { value: balance, version: sequence });
-    const begun = months.map(({ month }) => month).filter((month) => !space.months.has(month));
-    for (const { month, spent } of months) {
+    const isOld = sequence < space.balance.version;
+    const told = months.filter(({ month }) => space.months.has(month) || !isOld);
+    const begun = told.map(({ month }) => month).filter((month) => !space.months.has(month));
+    for (const { month, spent } of told) {
       space.months.set(month, newest(space.months.get(month), { value: spent, version: sequence }));
     }
     for (const month of begun) forgetBefore(space, month);
   }
 
-  pushKeyMonth({ workspace, key, month, spent, version }: KeyMonthPush): void {
-    const { keyMonths } = this.space(workspace);
+  pushKeyMonth({ workspace, key, month, spent, version, sequence }: KeyMonthPush): void {
+    const { keyMonths, balance } = this.space(workspace);
+    if (!keyMonths.has(`${key}:${month}`) && sequence < balance.version) return;
     keyMonths.set(`${key}:${month}`, newest(keyMonths.get(`${key}:${month}`), { value: spent, version }));
   }
 

@@ -59,5 +59,6 @@ function pushPart({ values, places }: ResolveCall, { resolve, accounts, keyMonth
     for (const { month, spent } of months) values.push(month, String(spent), monthOf(monthBounds(month).startMs - 1));
   }
   values.push(String(keyMonths.length));
-  for (const { key, month, spent, version } of keyMonths) values.push(key, month, String(spent), String(version));
+  for (const { key, month, spent, version, sequence } of keyMonths)
+    values.push(key, month, String(spent), String(version), String(sequence));
 }

@@ -1,7 +1,7 @@
 -- Releases holds, leaves tombstones, and takes over the ledger's absolute values where they are newer.
 -- KEYS  base name {w} of each workspace
 -- ARGV  life of a tombstone in ms; then for each workspace three counted lists: (generation, how it was resolved),
---       (balance, sequence, counted list of (month, spent, oldest month to keep)), (key, month, spent, version)
+--       (balance, sequence, counted list of (month, spent, oldest month to keep)), (key, month, spent, version, sequence)
 -- Gives what each resolve freed, in the order of ARGV.
 local tombstoneMs, at = ARGV[1], 1
 
@@ -43,7 +43,11 @@ local function forgetMonthsBefore(space, oldest)
   callWithAll('HDEL', space.account, gone)
 end
 
--- A push that is older than the balance is stale in all it says, also of a month that is not known yet.
+-- What is known is fenced by its own version; what is not known is not learnt from what is older than the balance.
+local function isNews(version, known, sequence, head)
+  return tonumber(version) > known and (known >= 0 or tonumber(sequence) >= head)
+end
+
 local function pushAccount(space)
   local balance, sequence, fields, keepFrom = take(), take(), {}, ''
   local head = version(space, 'seq')
@@ -51,7 +55,7 @@ local function pushAccount(space)
   for _ = 1, tonumber(take()) do
     local month, spent, oldest = take(), take(), take()
     local known = version(space, 'wq:' .. month)
-    if tonumber(sequence) > known and tonumber(sequence) >= head then
+    if isNews(sequence, known, sequence, head) then
       if known < 0 and oldest > keepFrom then keepFrom = oldest end
       for _, word in ipairs({ 'ws:' .. month, spent, 'wq:' .. month, sequence }) do fields[#fields + 1] = word end
     end
@@ -61,10 +65,10 @@ local function pushAccount(space)
 end
 
 local function pushKeyMonth(space)
-  local key, month, spent, sequence = take(), take(), take(), take()
+  local key, month, spent, news, sequence = take(), take(), take(), take(), take()
   local name = key .. ':' .. month
-  if tonumber(sequence) > version(space, 'kq:' .. name) then
-    redis.call('HSET', space.account, 'ks:' .. name, spent, 'kq:' .. name, sequence)
+  if isNews(news, version(space, 'kq:' .. name), sequence, version(space, 'seq')) then
+    redis.call('HSET', space.account, 'ks:' .. name, spent, 'kq:' .. name, news)
   end
 end
 

@@ -4,9 +4,7 @@ import { countableBalance } from "../../credit-bound.ts";
 import { monthBounds, monthOf, type Month } from "../../../kernel/clock.ts";
 import { keyMonthTotals, monthTotals, type MonthTotals, type WorkspaceCounters } from "./workspace-counters.ts";
 
-/** A push that is older than the balance is stale in all it says, also of a month that is not known yet. */
 export function pushAccount(space: WorkspaceCounters, { balance, sequence, months }: AccountPush): void {
-  if (sequence < space.sequence) return;
   if (sequence > space.sequence) {
     space.balance = countableBalance(balance);
     space.sequence = sequence;
@@ -15,18 +13,20 @@ export function pushAccount(space: WorkspaceCounters, { balance, sequence, month
   for (const { month, spent } of months) {
     const totals = monthTotals(space.months, month);
     const oldest = monthOf(monthBounds(month).startMs - 1);
-    if (totals.spent === null && oldest > keepFrom) keepFrom = oldest;
-    pushSpent(totals, spent, sequence);
+    const wasKnown = totals.spent !== null;
+    pushSpent(totals, { spent, version: sequence, isOld: sequence < space.sequence });
+    if (!wasKnown && totals.spent !== null && oldest > keepFrom) keepFrom = oldest;
   }
   if (keepFrom !== "") forgetMonthsBefore(space, keepFrom);
 }
 
-export function pushKeyMonth(space: WorkspaceCounters, { key, month, spent, version }: KeyMonthPush): void {
-  pushSpent(keyMonthTotals(space, key, month), spent, version);
+export function pushKeyMonth(space: WorkspaceCounters, { key, month, spent, version, sequence }: KeyMonthPush): void {
+  pushSpent(keyMonthTotals(space, key, month), { spent, version, isOld: sequence < space.sequence });
 }
 
-function pushSpent(totals: MonthTotals, spent: bigint, version: bigint): void {
-  if (version <= totals.version) return;
+/** What is known is fenced by its own version; what is not known is not learnt from what is older than the balance. */
+function pushSpent(totals: MonthTotals, { spent, version, isOld }: { spent: bigint; version: bigint; isOld: boolean }): void {
+  if (version <= totals.version || (totals.spent === null && isOld)) return;
   totals.spent = spent;
   totals.version = version;
 }
