@@ -8,7 +8,7 @@ export class KeptAnswer {
   #room = storedAnswerCharactersMax;
   #cut = false;
 
-  /** null: there was no piece. */
+  /** null: no piece said anything. */
   get message(): Fields | null {
     return this.#message;
   }
@@ -25,7 +25,8 @@ export class KeptAnswer {
 
   /** @param piece in the form of a chat completion's delta: texts go on, tool calls go on by their index */
   take({ role: _role, ...piece }: Fields): void {
-    if (!this.#cut) this.#message = this.#join(this.#message ?? blank(), piece);
+    if (this.#cut || Object.keys(piece).length === 0) return;
+    this.#message = this.#join(this.#message ?? blank(), piece);
   }
 
   #join(fields: Fields, piece: Fields): Fields {

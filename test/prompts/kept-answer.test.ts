@@ -56,8 +56,9 @@ describe("the answer that is kept", () => {
     });
   });
 
-  test("is null where there was no piece", () => {
+  test("is null where no piece said anything", () => {
     expect(kept().message).toBeNull();
+    expect(kept({ role: "assistant" }, {}).message).toBeNull();
   });
 
   test("is kept up to a bound, and says where there was more", () => {

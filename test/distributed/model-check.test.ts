@@ -1,0 +1,80 @@
+/** `weir model check` against a fleet: asked of a gateway, run by the prober, known to every gateway afterwards. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { run } from "../../scripts/weir/run.ts";
+import { Fleet } from "../support/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
+import { chat, outcomeOf } from "../support/requests.ts";
+import { freshDatabase, testServices } from "../support/services.ts";
+import { chat as answers, error } from "../support/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+const services = await testServices();
+const token = "operator-token-of-a-test";
+
+describe.skipIf(services === null)("model check in a fleet", () => {
+  const stack = new AsyncDisposableStack();
+  let stub: ProviderStub;
+  let fleet: Fleet;
+  let key: string;
+
+  beforeAll(async () => {
+    if (services === null) return;
+    stub = stack.use(await startProviderStub());
+    const { path } = stack.use(await temporaryFolder());
+    const catalogDir = await writeStubCatalog(path, { url: stub.url });
+    const urls = { ...services.urls, DATABASE_URL: await freshDatabase(services.urls.DATABASE_URL) };
+    fleet = stack.use(await Fleet.start({ gateways: 2, services: urls, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
+    await fleet.runnable("stub/model");
+    key = (await fleet.operator().customer({ credit: "1" })).keys[0]?.key ?? "";
+  }, 60_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  async function check(...words: string[]): Promise<{ code: number; data: unknown; error: string }> {
+    const said = { out: "", error: "" };
+    const terminal = {
+      out: (text: string) => void (said.out += text),
+      error: (text: string) => void (said.error += `${text}\n`),
+    };
+    const code = await run(["model", "check", ...words, "--json"], () => ({ url: fleet.url(), token }), terminal);
+    return { code, data: said.out === "" ? null : JSON.parse(said.out).data, error: said.error };
+  }
+
+  const ask = async (gateway: number) =>
+    (await outcomeOf(chat({ url: fleet.url(gateway), key, body: { max_tokens: 10 } }))).status;
+
+  test("returns when the checks have ended, tells each on stderr, and takes a model that fails away from every gateway", async () => {
+    expect([await ask(0), await ask(1)]).toEqual([200, 200]);
+    stub.answer(error(401));
+    const calls = stub.calls.length;
+    expect(await check()).toEqual({
+      code: 0,
+      data: expect.arrayContaining([
+        expect.objectContaining({ id: "stub/model", runnable: false, unavailable_reason: "launch_check_failed" }),
+        expect.objectContaining({ id: "sandbox/echo", runnable: true }),
+      ]),
+      error: "stub/model by stub: upstream_auth\n",
+    });
+    expect(stub.calls.length).toBe(calls + 1);
+    await until(async () => (await ask(0)) === 503 && (await ask(1)) === 503);
+  });
+
+  test("brings it back once it passes", async () => {
+    stub.answer(answers("Hello"));
+    expect(await check("--id", "stub/model")).toMatchObject({
+      code: 0,
+      data: [{ id: "stub/model", runnable: true, unavailable_reason: null }],
+      error: "stub/model by stub: passed\n",
+    });
+    await until(async () => (await ask(0)) === 200 && (await ask(1)) === 200);
+  });
+
+  test("of a model that nobody knows is refused", async () => {
+    expect(await check("--id", "nobody/nothing")).toEqual({
+      code: 1,
+      data: null,
+      error: 'weir: There is no model with the id "nobody/nothing"\n',
+    });
+  });
+});

@@ -1,0 +1,98 @@
+/** Whatever a fleet leaves behind or sends around: tables, Redis, NATS and its streams, spools, logs, metrics. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "nats";
+import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { Fleet } from "../support/fleet.ts";
+import { ownServices } from "../support/own-services.ts";
+import {
+  addSaid,
+  customer,
+  expectNoEcho,
+  expectNoTrace,
+  expectStored,
+  providerKeyCanary,
+  type Customer,
+} from "../support/privacy.ts";
+import { startProviderStub } from "../support/provider-stub.ts";
+import { testServers } from "../support/services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { Traces } from "../support/traces.ts";
+
+const available = (await testServers()) !== null;
+
+describe.skipIf(!available)("a fleet", () => {
+  const stack = new AsyncDisposableStack();
+  const traces = new Traces();
+  let off: Customer;
+  let on: Customer;
+
+  beforeAll(async () => {
+    const services = await ownServices();
+    if (services === null) throw new Error("There are no servers");
+    stack.use(services);
+    const { urls, folder } = services;
+    await overhear(urls.NATS_URL);
+    const stub = stack.use(await startProviderStub());
+    const { path: catalog } = stack.use(await temporaryFolder());
+    const { path: dataDir } = stack.use(await temporaryFolder());
+    const catalogDir = await writeStubCatalog(catalog, { url: stub.url });
+    const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace" };
+    const fleet = stack.use(await Fleet.start({ services: urls, gateways: 1, workers: 1, catalogDir, dataDir, environment }));
+    await fleet.runnable("stub/model");
+    off = await customer(fleet, stub, false);
+    await traces.addRedis("redis", urls.REDIS_URL);
+    on = await customer(fleet, stub, true);
+    for (const one of [off, on]) await expectStored(fleet, one);
+    await traces.addRedis("redis", urls.REDIS_URL);
+    await addSaid(traces, fleet);
+    await traces.addFolder("data folder", dataDir);
+    await traces.addFolder("servers", folder);
+    const database = stack.use(openPostgres({ url: new Secret(urls.DATABASE_URL), applicationName: "test", clock: systemClock }));
+    await traces.addTables("table", database.sql);
+  }, 120_000);
+  afterAll(() => stack.disposeAsync(), 30_000);
+
+  /** Every message that goes over NATS, questions and answers included. */
+  async function overhear(url: string): Promise<void> {
+    const { username, password, host } = new URL(url);
+    const connection = await connect({ servers: host, user: username, pass: password });
+    stack.defer(() => connection.close());
+    const subscription = connection.subscribe(">");
+    void (async () => {
+      for await (const { subject, data } of subscription) {
+        traces.add("nats", subject);
+        traces.add("nats", data);
+      }
+    })();
+    await connection.flush();
+  }
+
+  test("is looked at in its tables, Redis, messages, streams, spools, logs and metrics, where what is stored on purpose is found", () => {
+    expect(traces.whereIs(`findable-${off.workspace}`)).toEqual(expect.arrayContaining(["table.api_keys", "nats"]));
+    expect(traces.whereIs(off.workspace)).toEqual(expect.arrayContaining(["redis", "nats", "table.request_log"]));
+    for (const kind of [
+      /servers\/nats\/streams\/.*\.blk$/,
+      /servers\/redis\/.*aof/,
+      /data folder\/.*spool/,
+      /^output/,
+      /^metrics/,
+    ]) {
+      expect(traces.names.filter((name) => kind.test(name))).not.toEqual([]);
+    }
+  });
+
+  test("with prompt storage off has a prompt and its answer nowhere, and a key or a provider's error never anywhere", () => {
+    expectNoTrace(traces, off);
+  });
+
+  test("with prompt storage on has them in sealed form alone, which only `prompt show` opens", () => {
+    expectNoTrace(traces, on);
+  });
+
+  test("tells no client a provider's words or a wrong key", () => {
+    for (const one of [off, on]) expectNoEcho(one);
+  });
+});

@@ -1,0 +1,70 @@
+/** Whatever one process leaves behind: tables, files, logs, metrics. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { Fleet } from "../support/fleet.ts";
+import {
+  addSaid,
+  customer,
+  expectNoEcho,
+  expectNoTrace,
+  expectStored,
+  providerKeyCanary,
+  type Customer,
+} from "../support/privacy.ts";
+import { startProviderStub } from "../support/provider-stub.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { Traces } from "../support/traces.ts";
+
+const stack = new AsyncDisposableStack();
+const traces = new Traces();
+let off: Customer;
+let on: Customer;
+
+beforeAll(async () => {
+  const stub = stack.use(await startProviderStub());
+  const { path: catalog } = stack.use(await temporaryFolder());
+  const { path: dataDir } = stack.use(await temporaryFolder());
+  const catalogDir = await writeStubCatalog(catalog, { url: stub.url });
+  const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace" };
+  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, dataDir, environment }));
+  await fleet.runnable("stub/model");
+  [off, on] = [await customer(fleet, stub, false), await customer(fleet, stub, true)];
+  for (const one of [off, on]) await expectStored(fleet, one);
+  await traces.addFolder("while it runs", dataDir);
+  const [gateway] = fleet.gateways;
+  await addSaid(traces, fleet);
+  gateway?.process.signal("SIGTERM");
+  expect(await gateway?.process.exited).toBe(0);
+  traces.add("output", gateway?.process.output ?? "");
+  await traces.addFolder("afterwards", dataDir);
+  const database = stack.use(
+    await openEmbeddedPostgres({ folder: join(dataDir, "postgres"), clock: systemClock, log: silentLog }),
+  );
+  await traces.addTables("table", database.sql);
+}, 120_000);
+afterAll(() => stack.disposeAsync(), 30_000);
+
+test("looking finds what is stored on purpose, and looks at tables, the spool, the database's files, logs and metrics", () => {
+  expect(traces.whereIs(`findable-${off.workspace}`)).toContain("table.api_keys");
+  expect(traces.whereIs(on.told.answered[0]?.generation ?? "none")).toContain("table.stored_prompts");
+  const kinds = ["table.request_log", "table.audit_events", "table.dead_letters", "output", "metrics"];
+  for (const kind of kinds.filter((name) => name !== "table.dead_letters")) expect(traces.names).toContain(kind);
+  expect(traces.names.some((name) => /spool/.test(name))).toBe(true);
+  expect(traces.names.some((name) => /pg_wal/.test(name))).toBe(true);
+});
+
+test("with prompt storage off a prompt and its answer are in no table, log, file or metric; a key and a provider's error never", () => {
+  expectNoTrace(traces, off);
+});
+
+test("with prompt storage on they are there in sealed form alone, which only `prompt show` opens", () => {
+  expectNoTrace(traces, on);
+});
+
+test("a provider's words and a wrong key are in no answer to a client", () => {
+  for (const one of [off, on]) expectNoEcho(one);
+});
