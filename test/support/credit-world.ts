@@ -18,7 +18,8 @@ import { noDatabase } from "./no-database.ts";
 import { randomFrom } from "./random.ts";
 
 export const worldCredit = 1_500_000n;
-export const worldKeyLimit = 900_000n;
+const keyLimit = 900_000n;
+const workspaceLimit = 1_300_000n;
 
 export type Step =
   | { kind: "admit" | "abandon"; front: number; key: number }
@@ -35,6 +36,11 @@ interface Call {
   ended: boolean;
 }
 
+/** A call was begun that the credit or a limit does not cover. */
+class UncoveredError extends Error {
+  override name = "UncoveredError";
+}
+
 export class CreditWorld {
   readonly ledger = new MemoryLedger().open("ws-1", worldCredit);
   readonly worker = new AdmissionWorker({ ledger: this.ledger });
@@ -48,13 +54,14 @@ export class CreditWorld {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #random: () => number;
   readonly #folder: string;
+  #failure: UncoveredError | null = null;
 
   /** @param folder for the spools */
   constructor(seed: number, folder: string) {
     this.#random = randomFrom(seed);
     this.#folder = folder;
-    this.#keys = [null, worldKeyLimit].map((monthlyLimit, number) => {
-      const record = keyRecord({ id: `key-${number}`, monthlyLimit, requestsPerMinute: 10_000 });
+    this.#keys = [null, keyLimit].map((monthlyLimit, number) => {
+      const record = keyRecord({ id: `key-${number}`, monthlyLimit, workspaceLimit, requestsPerMinute: 10_000 });
       return { hash: hashOf(record.id), record };
     });
     for (const { hash, record } of this.#keys) this.worker.records.set(hash, record);
@@ -67,6 +74,8 @@ export class CreditWorld {
     for (const service of [this.worker.service, this.worker.worker()])
       void this.#bus.serve("admission", (payload) => service.answer(payload));
     const counters = forwardTo(() => this.worker.counters);
+    const { resolveMany } = counters;
+    counters.resolveMany = (batch) => this.#around(() => resolveMany(batch));
     const metering = { bus: this.#bus, store: this.ledger, counters, sql: noDatabase, log: silentLog };
     void this.#bus.consume("settlements", { messagesMax: 5 }, (events) => settleEvents(events, metering));
     this.#fronts = [this.#front(0), this.#front(1)];
@@ -167,15 +176,19 @@ export class CreditWorld {
     this.#fronts[number === 0 ? 0 : 1] = successor;
   }
 
-  /** What may still be owed is never more than what is there, and never more than a key may spend. */
+  /** What may still be owed is never more than what is there, nor more than a key or the workspace may spend in the month. */
   #assertCovered(): void {
     const open = [...this.#calls.values()].filter(({ reservation }) => !this.ledger.charges.has(reservation.generation));
     const sum = (calls: Call[]) => calls.reduce((total, { reservation }) => total + reservation.amount, 0n);
     const balance = this.ledger.accounts.get("ws-1")?.balance ?? 0n;
-    if (balance < sum(open)) throw new Error(`Overdrawn: ${balance} nano-USD are there and ${sum(open)} may be owed`);
+    if (balance < sum(open)) throw new UncoveredError(`Overdrawn: ${balance} nano-USD are there and ${sum(open)} may be owed`);
     const ofKey = sum(open.filter(({ reservation }) => reservation.key === "key-1"));
-    const spent = this.ledger.keyMonths.get("key-1 2026-11")?.spent ?? 0n;
-    if (spent + ofKey > worldKeyLimit) throw new Error(`A key's limit is passed: ${spent} are spent and ${ofKey} may be owed`);
+    const spentByKey = this.ledger.keyMonths.get("key-1 2026-11")?.spent ?? 0n;
+    if (spentByKey + ofKey > keyLimit)
+      throw new UncoveredError(`A key's limit is passed: ${spentByKey} spent, ${ofKey} may be owed`);
+    const spent = this.ledger.workspaceMonths.get("ws-1 2026-11") ?? 0n;
+    if (spent + sum(open) > workspaceLimit)
+      throw new UncoveredError(`The limit is passed: ${spent} spent, ${sum(open)} may be owed`);
   }
 
   #front(number: number): TestFront {
@@ -227,10 +240,8 @@ export class CreditWorld {
     this.#underWay.add(tracked);
   }
 
-  #failure: Error | null = null;
-
   #note(error: unknown): void {
-    if (error instanceof Error && /Overdrawn|limit is passed/.test(error.message)) this.#failure ??= error;
+    if (error instanceof UncoveredError) this.#failure ??= error;
   }
 
   /** @throws what an assertion found while nobody waited for it */
