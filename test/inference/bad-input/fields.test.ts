@@ -109,3 +109,50 @@ test("what is null, empty or the default is as good as absent: the provider gets
   expect(on.stub.calls.at(-1)?.body).toEqual({ model: "stub-model", messages: [hello], max_tokens: 1_000 });
   await settledAlone(on, customer, 18_000n);
 });
+
+test("what is accepted reaches the provider as it came, with the bound that was reserved", async () => {
+  const customer = await on.customer();
+  const tool = {
+    type: "function",
+    function: { name: "look_up", description: "Looks up", parameters: { type: "object" }, strict: true },
+  };
+  const call = { id: "call_1", type: "function", function: { name: "look_up", arguments: "{}" } };
+  const messages = [
+    { role: "developer", content: "Be brief" },
+    { role: "system", content: [{ type: "text", text: "Be kind" }], name: "house" },
+    { role: "user", content: "Hello", name: "ann" },
+    { role: "assistant", tool_calls: [call], reasoning_content: "Hm" },
+    { role: "tool", tool_call_id: "call_1", content: "42" },
+    { role: "assistant", content: [{ type: "refusal", refusal: "No" }] },
+    { role: "function", name: "old", content: "7" },
+  ];
+  const fields = {
+    temperature: 0.7,
+    top_p: 0.9,
+    verbosity: "low",
+    reasoning_effort: "high",
+    frequency_penalty: 1,
+    presence_penalty: -1,
+    response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" }, strict: true } },
+    stop: ["END"],
+    logit_bias: { "50256": -100 },
+    logprobs: true,
+    top_logprobs: 3,
+    prediction: { type: "content", content: "x" },
+    seed: 7,
+    tools: [tool],
+    tool_choice: "required",
+    parallel_tool_calls: false,
+  };
+  const labels = {
+    user: "ann",
+    metadata: { a: "b" },
+    safety_identifier: "s",
+    prompt_cache_key: "p",
+    store: false,
+    max_tokens: 50,
+  };
+  expect((await send({ messages, ...fields, ...labels, n: 1, service_tier: "auto" })(customer.key)).status).toBe(200);
+  expect(on.stub.calls.at(-1)?.body).toEqual({ model: "stub-model", messages, ...fields, max_tokens: 50 });
+  await settledAlone(on, customer, 18_000n);
+});
