@@ -86,6 +86,8 @@ describe.skipIf(!available)("a fleet", () => {
 
   test("with prompt storage off has a prompt and its answer nowhere, and a key or a provider's error never anywhere", () => {
     expectNoTrace(traces, off);
+    expect(traces.whereIs(off.workspace)).not.toContain("table.data_keys");
+    expect(traces.whereIs(on.workspace)).toContain("table.data_keys");
   });
 
   test("with prompt storage on has them in sealed form alone, which only `prompt show` opens", () => {

@@ -51,14 +51,15 @@ afterAll(() => stack.disposeAsync(), 30_000);
 test("looking finds what is stored on purpose, and looks at tables, the spool, the database's files, logs and metrics", () => {
   expect(traces.whereIs(`findable-${off.workspace}`)).toContain("table.api_keys");
   expect(traces.whereIs(on.told.answered[0]?.generation ?? "none")).toContain("table.stored_prompts");
-  const kinds = ["table.request_log", "table.audit_events", "table.dead_letters", "output", "metrics"];
-  for (const kind of kinds.filter((name) => name !== "table.dead_letters")) expect(traces.names).toContain(kind);
+  for (const kind of ["table.request_log", "table.audit_events", "output", "metrics"]) expect(traces.names).toContain(kind);
   expect(traces.names.some((name) => /spool/.test(name))).toBe(true);
   expect(traces.names.some((name) => /pg_wal/.test(name))).toBe(true);
 });
 
 test("with prompt storage off a prompt and its answer are in no table, log, file or metric; a key and a provider's error never", () => {
   expectNoTrace(traces, off);
+  expect(traces.whereIs(off.workspace)).not.toContain("table.data_keys");
+  expect(traces.whereIs(on.workspace)).toContain("table.data_keys");
 });
 
 test("with prompt storage on they are there in sealed form alone, which only `prompt show` opens", () => {
