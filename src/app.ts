@@ -5,6 +5,7 @@ import { healthRoutes, type Health } from "./health.ts";
 import { controlApi } from "./console/api.ts";
 import type { ControlParts } from "./console/parts.ts";
 import type { Gateway } from "./inference/gateway.ts";
+import { openApiDocument } from "./openapi/document.ts";
 
 export interface AppParts {
   gateway: Gateway;
@@ -14,9 +15,11 @@ export interface AppParts {
 
 /** `fetch` of the result is a web-standard handler: it runs wherever `Request` and `Response` do. */
 export function makeApp({ gateway, control, health }: AppParts) {
+  const description = JSON.stringify(openApiDocument(gateway));
   // Paths are to be found behind any Host, and not, as by default, behind those of four characters and more alone.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
+    .get("/openapi.json", () => new Response(description, { headers: { "content-type": "application/json" } }))
     .use(healthRoutes(health))
     .use(inferenceRoutes(gateway))
     .use(controlApi(control));

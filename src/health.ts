@@ -1,4 +1,5 @@
 /** /health says that the process is up, /ready whether it can serve, /metrics what it counted. */
+import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { registry } from "./kernel/metrics.ts";
 
@@ -14,13 +15,19 @@ export interface Health {
   mayReadMetrics: (request: Request, address: string | null) => boolean;
 }
 
+export const Readiness = Type.Object({
+  ready: Type.Boolean({ description: "Whether it can serve" }),
+  dependencies: Type.Record(Type.String(), Type.String(), { description: "`ok`, or what is wrong, by the part's name" }),
+});
+
 export function healthRoutes(health: Health): Elysia {
   const app = new Elysia({ normalize: false });
   app.get("/health", () => new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8" } }));
   app.get("/ready", async () => {
     const dependencies = await runChecks(health.checks);
     const ready = health.serving() && Object.values(dependencies).every((state) => state === "ok");
-    return Response.json({ ready, dependencies }, { status: ready ? 200 : 503 });
+    const body: Static<typeof Readiness> = { ready, dependencies };
+    return Response.json(body, { status: ready ? 200 : 503 });
   });
   app.get("/metrics", async ({ request, server }) => {
     const address = server?.requestIP(request)?.address ?? null;

@@ -29,6 +29,8 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   status?: number;
   /** For what takes longer than a change or a list does. */
   deadlineMs?: number;
+  /** Tells its parts as they end, to who accepts `application/x-ndjson`. */
+  progress?: boolean;
   handle(call: Call<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
@@ -41,12 +43,13 @@ export interface Endpoint {
   view: TSchema;
   status: number;
   deadlineMs: number;
+  progress: boolean;
   /** Checks the fields, then handles. */
   run(call: Call<Record<string, unknown>>): Promise<unknown>;
 }
 
 export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {
-  const { method, path, summary, fields, view, status = 200, deadlineMs = controlDeadlineMs } = definition;
+  const { method, path, summary, fields, view, status = 200, deadlineMs = controlDeadlineMs, progress = false } = definition;
   return {
     method,
     path,
@@ -55,6 +58,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     view,
     status,
     deadlineMs,
+    progress,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
   };
 }

@@ -7,7 +7,7 @@ export const NamedWorkspace = line("the id or exact name of a workspace");
 
 /** What a list answers: `{"data": […]}`. */
 export function listOf<View extends TSchema>(view: View) {
-  return Type.Object({ data: Type.Array(view) });
+  return Type.Object({ data: Type.Array(view, { description: "What was found" }) });
 }
 
 /** A form and the workspace that it is for. */

@@ -53,7 +53,10 @@ export function unlessFixed(standard: number, read: Reader): Reader {
   });
 }
 
-const pairsSchema = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), { maxProperties: 16 });
+const pairsSchema = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  propertyNames: { maxLength: 64 },
+});
 
 export const pairs: Reader = reader(pairsSchema, (value, at) => {
   if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);

@@ -2,7 +2,7 @@
  * Small readers of JSON values. A reader returns what is sent on, `undefined` for nothing, or throws the 400 that names the
  * field; nothing is dropped in silence. Each says as a JSON Schema what it takes, of which the OpenAPI description is made.
  */
-import { Type, type TProperties, type TSchema } from "@sinclair/typebox";
+import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import type { Model } from "../models/model.ts";
 import { isJsonObject, type JsonObject } from "./json-body.ts";
 import { invalid, unsupported } from "./refuse.ts";
@@ -31,7 +31,8 @@ export interface Field {
 const namesShownMax = 100;
 
 export function reader(schema: TSchema, read: Read): Reader {
-  return Object.assign(read, { schema });
+  const own: Read = (value, at, context) => read(value, at, context);
+  return Object.assign(own, { schema });
 }
 
 export const flag: Reader = reader(Type.Boolean(), (value, at) => {
@@ -70,7 +71,7 @@ export function oneOf(...words: string[]): Reader {
 }
 
 export function listOf(item: Reader, lengthMin: number, lengthMax = Infinity): Reader {
-  const schema = Type.Array(item.schema, { minItems: lengthMin, ...upTo("maxItems", lengthMax) });
+  const schema = Type.Array(item.schema, { ...(lengthMin > 0 && { minItems: lengthMin }), ...upTo("maxItems", lengthMax) });
   return reader(schema, (value, at, context) => {
     if (!Array.isArray(value)) throw invalid(at, `${at} must be an array`);
     if (value.length < lengthMin) throw invalid(at, `${at} must not be empty`);
@@ -109,7 +110,7 @@ export function objectOf(fields: Record<string, Field>): Reader {
 }
 
 /** What an object of these fields and no others may be. */
-export function fieldsSchema(fields: readonly (readonly [name: string, field: Field])[]): TSchema {
+export function fieldsSchema(fields: readonly (readonly [name: string, field: Field])[]): TObject {
   const properties: TProperties = {};
   for (const [name, { read, required, nullable }] of fields) {
     if (required) properties[name] = read.schema;

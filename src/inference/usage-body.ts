@@ -7,7 +7,7 @@ const tokens = (description: string) => Type.Integer({ minimum: 0, description }
 export const UsageBody = Type.Object({
   prompt_tokens: tokens("Tokens of the request"),
   completion_tokens: tokens("Tokens of the answer, with those of its reasoning"),
-  total_tokens: tokens("The sum of both"),
+  total_tokens: tokens("Tokens of request and answer together"),
   prompt_tokens_details: Type.Object(
     {
       cached_tokens: tokens("Of the request's tokens: read from the provider's cache"),

@@ -6,14 +6,16 @@ import { unavailableReasons, type Model, type Prices, type Route } from "./model
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-const price = (of: string) => Type.String({ description: `${of}, in USD per 1M tokens as a decimal number` });
+const price = (of: string) => Type.String({ description: `${of}, as a decimal number` });
 const PricesShown = Type.Object({
   input: price("Tokens of a request"),
   output: price("Tokens of an answer"),
   cache_read: price("Tokens of a request that the provider read from its cache"),
   cache_write: price("Tokens of a request that the provider wrote to its cache"),
 });
-const prices = Type.Union([PricesShown, Type.Null()], { description: "The provider's list prices; null: not priced" });
+const prices = Type.Union([PricesShown, Type.Null()], {
+  description: "The provider's list prices, in USD per 1M tokens; null: not priced",
+});
 
 /** Of the last day, by real traffic through this service; null without measurements. */
 const measured = {

@@ -3,15 +3,12 @@ import { Type, type Static } from "@sinclair/typebox";
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
 export const PromptView = Type.Object({
-  generation_id: Type.String(),
-  workspace_id: Type.String(),
-  at: Type.String(),
-  /** As they were sent to the provider. */
-  messages: Type.Array(AnyObject),
-  /** What the model answered, as far as it came; null: nothing. */
-  answer: Type.Union([AnyObject, Type.Null()]),
-  /** The answer went on beyond what is kept of one. */
-  answer_cut: Type.Boolean(),
+  generation_id: Type.String({ description: "What `X-Generation-Id` told the client" }),
+  workspace_id: Type.String({ description: "Whose prompt it is" }),
+  at: Type.String({ description: "When the request was accepted, ISO 8601 in UTC" }),
+  messages: Type.Array(AnyObject, { description: "The conversation, as it was sent to the provider" }),
+  answer: Type.Union([AnyObject, Type.Null()], { description: "What the model answered, as far as it came; null: nothing" }),
+  answer_cut: Type.Boolean({ description: "Whether the answer went on beyond what is kept of one" }),
 });
 export type PromptView = Static<typeof PromptView>;
 
@@ -26,5 +23,5 @@ export const PromptDeletion = Type.Object({
   ),
 });
 
-export const PromptsDeleted = Type.Object({ deleted: Type.Integer() });
+export const PromptsDeleted = Type.Object({ deleted: Type.Integer({ description: "How many are gone" }) });
 export type PromptsDeleted = Static<typeof PromptsDeleted>;

@@ -12,11 +12,9 @@ import type { Keyring } from "./keyring.ts";
 import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
 
 export const Rotation = Type.Object({
-  /** Id of the key that seals all data keys now. */
-  key_id: Type.String(),
-  /** How many were sealed by an older one. 0: older keys are needed no longer. */
-  rewrapped: Type.Integer(),
-  unchanged: Type.Integer(),
+  key_id: Type.String({ description: "Id of the key that seals all data keys now" }),
+  rewrapped: Type.Integer({ description: "How many were sealed by an older one" }),
+  unchanged: Type.Integer({ description: "How many were sealed by it already" }),
 });
 export type Rotation = Static<typeof Rotation>;
 

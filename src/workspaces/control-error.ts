@@ -1,6 +1,6 @@
 /** Refusals of the control plane: verbs throw them, `src/console` writes them as `{error: {code, field, message}}`. */
 
-const statusByCode = {
+export const controlStatuses = {
   invalid_field: 400,
   invalid_body: 400,
   unauthorized: 401,
@@ -14,7 +14,7 @@ const statusByCode = {
   unavailable: 503,
 } as const;
 
-export type ControlCode = keyof typeof statusByCode;
+export type ControlCode = keyof typeof controlStatuses;
 
 /** @param options.field the field of the request that is at fault; null: none is */
 export class ControlError extends Error {
@@ -26,7 +26,7 @@ export class ControlError extends Error {
   constructor(code: ControlCode, { field, message }: { field: string | null; message: string }) {
     super(message);
     this.code = code;
-    this.status = statusByCode[code];
+    this.status = controlStatuses[code];
     this.field = field;
   }
 }

@@ -1,5 +1,11 @@
 /** The control API of a running service, as an operator calls it. */
 
+interface Sent {
+  method?: string;
+  body?: unknown;
+  accept?: string;
+}
+
 export class Operator {
   readonly #url: string;
   readonly #token: string;
@@ -11,14 +17,19 @@ export class Operator {
 
   /** @throws Error with the answer when it is not a success */
   async call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${this.#url}/api/console${path}`, {
-      method,
-      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const response = await this.send(`/api/console${path}`, { method, body });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${text}`);
     return JSON.parse(text) as T;
+  }
+
+  /** Any path of the service, with the operator token. */
+  send(path: string, { method = "GET", body, accept = "application/json" }: Sent = {}): Promise<Response> {
+    return fetch(`${this.#url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json", accept },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   }
 
   /** A workspace with an owner and one key. Amounts in USD. */

@@ -12,6 +12,7 @@ export const ledgerEndpoints: Endpoint[] = [
     fields: NoFields,
     view: Verification,
     deadlineMs: ledgerStatementMsMax,
+    progress: true,
     async handle({ acting, request, parts: { sql, log } }) {
       acting.operator("verify the ledger");
       if (!wantsProgress(request)) return verifyLedger({ sql });

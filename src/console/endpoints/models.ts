@@ -40,6 +40,7 @@ export const modelEndpoints: Endpoint[] = [
     fields: ChosenModels,
     view: listOf(ModelRecord),
     deadlineMs: modelCheckMsMax,
+    progress: true,
     async handle({ input, acting, request, parts }) {
       acting.operator("check models");
       const chosen = choose(input.id, parts);

@@ -1,0 +1,120 @@
+/** The operations of /api/console, from the list that its routes are made of. */
+import { controlPrefix } from "../console/api.ts";
+import type { Endpoint } from "../console/endpoint.ts";
+import { endpoints } from "../console/endpoints.ts";
+import { controlStatuses, type ControlCode } from "../workspaces/control-error.ts";
+import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "./json-schema.ts";
+import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
+
+/** What stands in a path for `:id`, by the noun before it. */
+const idWords: Record<string, string> = {
+  workspaces: "Id or exact name of a workspace",
+  members: "E-mail address of a member",
+  accounts: "E-mail address of a person",
+  keys: "Id of a key",
+  log: "Id of a generation",
+  prompts: "Id of a generation",
+};
+
+export const actAs: Parameter = {
+  name: "X-Act-As",
+  in: "header",
+  required: false,
+  description: "E-mail address of a member: the request is made in that person's name, under that role and no more",
+  schema: { type: "string" },
+};
+
+/** Of what changes nothing and has no body. */
+const readingStatuses = ["400", "401", "403", "404", "500", "503"];
+const changingStatuses = [...readingStatuses, "409", "413"];
+
+/** Refusals by their status. */
+export function controlRefusals(): Record<string, Answer> {
+  // The keys of the table are its codes.
+  const codes = Object.keys(controlStatuses) as ControlCode[];
+  const groups = byStatus(codes, (code) => controlStatuses[code]);
+  const answers = groups.map(([status, group]) => {
+    const description = group.map((code) => `\`${code}\``).join(", ");
+    return [`Control${status}`, { description, content: jsonContent(errorSchema(group)) }] as const;
+  });
+  return Object.fromEntries(answers);
+}
+
+export function controlPaths(names: Names): Paths {
+  const paths: Paths = {};
+  for (const endpoint of endpoints) {
+    const path = controlPrefix + endpoint.path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, names) };
+  }
+  return paths;
+}
+
+function operation(endpoint: Endpoint, names: Names): Operation {
+  const { method, path, summary, fields, view, status, progress } = endpoint;
+  const reads = method === "GET";
+  const answer = schemaOrReference(view, names);
+  const further = progress ? { "application/x-ndjson": { schema: progressLine(answer) } } : {};
+  return {
+    operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
+    summary,
+    tags: ["control"],
+    security: [{ operatorToken: [] }],
+    parameters: [...idParameters(path), ...(reads ? queryParameters(endpoint, names) : []), actAsReference],
+    ...(!reads && {
+      requestBody: { required: (fields.required ?? []).length > 0, content: jsonContent(jsonSchema(fields, names)) },
+    }),
+    responses: {
+      [status]: { description: "Done", content: { ...jsonContent(answer), ...further } },
+      ...refusalReferences(reads ? readingStatuses : changingStatuses),
+    },
+    "x-addition": true,
+  };
+}
+
+const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };
+
+function idParameters(path: string): Parameter[] {
+  const [, noun = ""] = path.split("/");
+  if (!path.includes("/:id")) return [];
+  return [{ name: "id", in: "path", required: true, description: idWords[noun] ?? "", schema: { type: "string" } }];
+}
+
+function queryParameters({ fields }: Endpoint, names: Names): Parameter[] {
+  return Object.entries(fields.properties).map(([name, schema]) => {
+    const { description, ...rest } = jsonSchema(schema, names);
+    const required = fields.required?.includes(name) ?? false;
+    return { name, in: "query", required, description: String(description ?? ""), schema: rest };
+  });
+}
+
+/** A line of a long act as it goes: a part, then the result or a refusal. */
+function progressLine(result: JsonSchema): JsonSchema {
+  const properties = {
+    checked: { type: "object", description: "A part that has ended" },
+    result: { ...result, description: "The answer: in the last line" },
+    error: { type: "object", description: "A refusal, as an error's body has it: in the last line" },
+  };
+  return { type: "object", properties, minProperties: 1, maxProperties: 1 };
+}
+
+function refusalReferences(statuses: string[]): Record<string, Reference> {
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Control${status}` }]));
+}
+
+function errorSchema(codes: ControlCode[]): JsonSchema {
+  const error = {
+    type: "object",
+    required: ["code", "field", "message"],
+    properties: {
+      code: { type: "string", enum: codes, description: "What to branch on" },
+      field: { type: ["string", "null"], description: "The field of the request that is at fault, or null" },
+      message: { type: "string", description: "The action and the cause, for people" },
+    },
+    description: "What went wrong",
+  };
+  return { type: "object", required: ["error"], properties: { error } };
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

@@ -1,0 +1,83 @@
+/** The OpenAPI description of everything that a gateway serves, from the schemas and tables that its routes use. */
+import type { TSchema } from "@sinclair/typebox";
+import { AuditView } from "../audit/list.ts";
+import { CreditView } from "../credit/schema.ts";
+import { GenerationView } from "../generations/schema.ts";
+import { CompletionBody } from "../inference/answer.ts";
+import { ChunkBody } from "../inference/chunk-body.ts";
+import { KeyBody } from "../inference/describe-key.ts";
+import { ModelListBody } from "../inference/model-list.ts";
+import { KeyView, NewKeyView } from "../keys/schema.ts";
+import { Verification } from "../metering/verify.ts";
+import { ModelRecord } from "../models/listing.ts";
+import { AccountView, MemberView, WorkspaceView } from "../workspaces/schema.ts";
+import { chatRequestSchema } from "./chat-request.ts";
+import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
+import { headers } from "./headers.ts";
+import { inferencePaths } from "./inference-operations.ts";
+import { jsonSchema, type JsonSchema } from "./json-schema.ts";
+import type { Paths } from "./operation.ts";
+import { servicePaths } from "./service-operations.ts";
+
+const named: [string, TSchema][] = [
+  ["ChatCompletion", CompletionBody],
+  ["ChatCompletionChunk", ChunkBody],
+  ["Model", ModelRecord],
+  ["ModelList", ModelListBody],
+  ["Key", KeyBody],
+  ["ControlWorkspace", WorkspaceView],
+  ["ControlMember", MemberView],
+  ["ControlAccount", AccountView],
+  ["ControlKey", KeyView],
+  ["ControlNewKey", NewKeyView],
+  ["ControlCredit", CreditView],
+  ["ControlGeneration", GenerationView],
+  ["ControlAudit", AuditView],
+  ["ControlVerification", Verification],
+];
+const names: ReadonlyMap<TSchema, string> = new Map(named.map(([name, schema]) => [schema, name]));
+
+const description = `A metered inference gateway: one chat-completions API in front of many model providers.
+
+Paths that are not served answer 404 with \`{"detail":"Not Found"}\`, wrong methods below /gpt/v1 405 with
+\`{"detail":"Method Not Allowed"}\`. Times are ISO 8601 in UTC. What is marked \`x-addition\` is not in the specification of the
+service.`;
+
+export interface OpenApiDocument {
+  openapi: "3.1.0";
+  info: { title: string; version: string; description: string };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: Paths;
+  components: Record<string, Record<string, unknown>> & { schemas: Record<string, JsonSchema> };
+}
+
+/** @param keyPrefix what every key of this service begins with */
+export function openApiDocument({ keyPrefix }: { keyPrefix: string }): OpenApiDocument {
+  const schemas = Object.fromEntries(named.map(([name, schema]) => [name, jsonSchema(schema, names)]));
+  return {
+    openapi: "3.1.0",
+    info: { title: "Weir", version: "1.0", description },
+    servers: [{ url: "/" }],
+    tags: [
+      { name: "inference", description: "What applications call, with an API key" },
+      { name: "service", description: "What watches the process" },
+      { name: "control", description: "What operators call, with the operator token" },
+    ],
+    paths: { ...inferencePaths(keyPrefix), ...servicePaths(), ...controlPaths(names) },
+    components: {
+      schemas: { ChatRequest: chatRequestSchema(), ...schemas },
+      responses: controlRefusals(),
+      headers,
+      parameters: { ActAs: actAs },
+      securitySchemes: {
+        apiKey: bearer(`An API key: \`${keyPrefix}\` and 64 hexadecimal digits in small letters`),
+        operatorToken: { ...bearer("The token of whoever operates the service; no API key is one"), "x-addition": true },
+      },
+    },
+  };
+}
+
+function bearer(words: string): Record<string, unknown> {
+  return { type: "http", scheme: "bearer", description: words };
+}

@@ -1,0 +1,70 @@
+/** The inference API's refusals, from its error table: for each status the codes that may come with it. */
+import { errorBody, errorTable, GatewayError, type ErrorCode, type ErrorType } from "../kernel/errors.ts";
+import { generationNames, headerReferences, retryNames, windowNames } from "./headers.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { byStatus, type Answer } from "./operation.ts";
+
+/** May come from the checks before the count of requests per minute. */
+const early = new Set<ErrorCode>([
+  "invalid_request",
+  "unsupported_parameter",
+  "invalid_api_key",
+  "gateway_disabled",
+  "request_too_large",
+  "auth_unavailable",
+]);
+/** May come after the request was accepted, and then name its generation. */
+const late = new Set<ErrorCode>([
+  "upstream_rejected",
+  "upstream_rate_limited",
+  "internal_error",
+  "upstream_error",
+  "upstream_auth",
+  "model_unavailable",
+  "upstream_timeout",
+]);
+
+/** @param counted whether the endpoint's requests are counted and can become generations */
+export function errorAnswers(
+  codes: readonly ErrorCode[],
+  { keyPrefix, counted }: { keyPrefix: string; counted: boolean },
+): Record<string, Answer> {
+  const groups = byStatus(codes, (code) => errorTable[code].status);
+  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, { keyPrefix, counted })]));
+}
+
+function errorAnswer(codes: ErrorCode[], { keyPrefix, counted }: { keyPrefix: string; counted: boolean }): Answer {
+  const messages = codes.map((code) => [code, errorTable[code].message.replace("{prefix}", keyPrefix)] as const);
+  const examples = messages.map(([code, message]) => [code, { value: errorBody(new GatewayError(code, { message })) }] as const);
+  return {
+    description: messages.map(([code, message]) => `\`${code}\`: ${message}`).join(". "),
+    headers: headerReferences(headerNames(codes, counted)),
+    content: { "application/json": { schema: errorSchema(codes), examples: Object.fromEntries(examples) } },
+  };
+}
+
+function headerNames(codes: ErrorCode[], counted: boolean): string[] {
+  return [
+    ...(codes.some((code) => errorTable[code].status === 429) ? retryNames : []),
+    ...(codes.some((code) => "shouldRetry" in errorTable[code]) ? ["x-should-retry"] : []),
+    ...(counted && codes.some((code) => !early.has(code)) ? windowNames : []),
+    ...(counted && codes.some((code) => late.has(code)) ? generationNames : []),
+  ];
+}
+
+/** @param type in place of the table's: that of every failure of a stream that has begun is `api_error` */
+export function errorSchema(codes: readonly ErrorCode[], type?: ErrorType): JsonSchema {
+  const types = [...new Set(type === undefined ? codes.map((code) => errorTable[code].type) : [type])];
+  const error = {
+    type: "object",
+    required: ["message", "type", "code", "param"],
+    properties: {
+      message: { type: "string", description: "For people, in the service's own words; may change" },
+      type: { type: "string", enum: types, description: "The kind of error, by its status" },
+      code: { type: "string", enum: [...codes], description: "What to branch on: it is stable" },
+      param: { type: ["string", "null"], description: "The field at fault, such as `messages[0].content`, or null" },
+    },
+    description: "What went wrong",
+  };
+  return { type: "object", required: ["error"], properties: { error } };
+}

@@ -1,0 +1,96 @@
+/** The operations of /gpt/v1. */
+import { errorTable, type ErrorCode } from "../kernel/errors.ts";
+import { inferencePrefix } from "../inference/routes.ts";
+import { errorAnswers, errorSchema } from "./error-answers.ts";
+import { generationNames, headerReferences, windowNames } from "./headers.ts";
+import { jsonContent, type Operation, type Parameter, type Paths } from "./operation.ts";
+
+/** Every endpoint begins with the key. */
+const keyCodes: ErrorCode[] = ["invalid_api_key", "gateway_disabled", "internal_error", "auth_unavailable"];
+// The keys of the table are its codes.
+const allCodes = Object.keys(errorTable) as ErrorCode[];
+
+const all: Parameter = {
+  name: "all",
+  in: "query",
+  required: false,
+  description: "With `true` also the models that cannot be called, each with its reason",
+  schema: { type: "string", enum: ["true", "false"] },
+};
+const modelId: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "Id of a model. Its slash may stand as it is or escaped: `sandbox/echo` and `sandbox%2Fecho` are the same",
+  schema: { type: "string" },
+};
+
+export function inferencePaths(keyPrefix: string): Paths {
+  const shared = { tags: ["inference"], security: [{ apiKey: [] }] };
+  const answers = (schema: string, codes: ErrorCode[] = []): Operation["responses"] => ({
+    "200": { description: "The answer", content: jsonContent(reference(schema)) },
+    ...errorAnswers([...keyCodes, ...codes], { keyPrefix, counted: false }),
+  });
+  const early = (operationId: string, summary: string): Operation => ({
+    ...shared,
+    operationId,
+    summary,
+    description: "In early access: this version answers 403 `gateway_disabled`, and reads no body",
+    responses: errorAnswers(keyCodes, { keyPrefix, counted: false }),
+  });
+  return {
+    [`${inferencePrefix}/chat/completions`]: { post: { ...shared, ...chatCompletion(keyPrefix) } },
+    [`${inferencePrefix}/models`]: {
+      get: {
+        ...shared,
+        operationId: "listModels",
+        summary: "List the models that the key can call",
+        parameters: [all],
+        responses: answers("ModelList", ["model_unavailable"]),
+      },
+    },
+    [`${inferencePrefix}/models/{id}`]: {
+      get: {
+        ...shared,
+        operationId: "retrieveModel",
+        summary: "Describe a model",
+        parameters: [modelId],
+        responses: answers("Model", ["model_not_found", "model_unavailable"]),
+      },
+    },
+    [`${inferencePrefix}/key`]: {
+      get: { ...shared, operationId: "describeKey", summary: "Describe the calling key", responses: answers("Key") },
+    },
+    [`${inferencePrefix}/embeddings`]: { post: early("createEmbedding", "Embeddings") },
+    [`${inferencePrefix}/completions`]: { post: early("createCompletion", "Completions of a single prompt") },
+  };
+}
+
+function chatCompletion(keyPrefix: string): Omit<Operation, "tags" | "security"> {
+  const streamFailure = errorSchema(["upstream_error", "upstream_timeout"], "api_error");
+  return {
+    operationId: "createChatCompletion",
+    summary: "Complete a chat",
+    description:
+      "Before the provider is called the maximum cost is set aside; afterwards what it was is charged. A refusal before the " +
+      "call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
+    requestBody: { required: true, content: jsonContent(reference("ChatRequest")) },
+    responses: {
+      "200": {
+        description:
+          "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, where the provider fails after " +
+          "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
+        headers: headerReferences([...generationNames, ...windowNames]),
+        content: {
+          ...jsonContent(reference("ChatCompletion")),
+          "text/event-stream": { schema: { anyOf: [reference("ChatCompletionChunk"), streamFailure] } },
+        },
+      },
+      ...errorAnswers(allCodes, { keyPrefix, counted: true }),
+    },
+  };
+}
+
+function reference(name: string): { $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}

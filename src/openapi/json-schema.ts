@@ -1,0 +1,72 @@
+/** The schemas of the code as JSON Schema for people and generators to read: no branch that says nothing, a word for each field. */
+import type { TSchema } from "@sinclair/typebox";
+
+export type JsonSchema = Record<string, unknown>;
+
+/** Schemas that have a place of their own in the document, and its name. */
+export type Names = ReadonlyMap<TSchema, string>;
+
+/** Either the schema or, where it has a name, a reference to it. */
+export function schemaOrReference(schema: TSchema, names: Names): JsonSchema {
+  const name = names.get(schema);
+  return name === undefined ? jsonSchema(schema, names) : { $ref: `#/components/schemas/${name}` };
+}
+
+export function jsonSchema(schema: TSchema, names: Names): JsonSchema {
+  const { anyOf, properties, patternProperties, items, title, description, ...rest } = schema;
+  const written: JsonSchema = { ...rest, ...wording(title, description) };
+  if (Array.isArray(anyOf)) return { ...union(anyOf.map((one) => schemaOrReference(one, names))), ...written };
+  if (items !== undefined) written["items"] = schemaOrReference(items, names);
+  if (properties !== undefined) writeProperties(written, properties, names);
+  // A record: the pattern of its keys is that of every text.
+  for (const value of Object.values<TSchema>(patternProperties ?? {}))
+    written["additionalProperties"] = schemaOrReference(value, names);
+  return written;
+}
+
+/** A field that takes nothing at all is left out: what is not named is refused just so. */
+function writeProperties(written: JsonSchema, properties: Record<string, TSchema>, names: Names): void {
+  const fields = Object.entries(properties).map(([name, one]) => [name, schemaOrReference(one, names)] as const);
+  const open = fields.filter(([, field]) => !isNever(field));
+  if (open.length > 0) written["properties"] = Object.fromEntries(open);
+}
+
+/** Fixed words become one list; what takes nothing, or everything beside another, goes; so does a union of one. */
+function union(branches: JsonSchema[]): JsonSchema {
+  const open = branches.flatMap(branchesOf).filter((branch) => !isNever(branch));
+  if (open.some((branch) => Object.keys(branch).length === 0)) return {};
+  const words = open.filter((branch) => "const" in branch && !("description" in branch));
+  const others = open.filter((branch) => !words.includes(branch));
+  const listed = words.length < 2 ? words : [{ type: words[0]?.["type"], enum: words.map((word) => word["const"]) }];
+  const [first, ...further] = [...listed, ...others];
+  if (first === undefined) return { not: {} };
+  if (further.length === 0) return first;
+  return hoisted([first, ...further]);
+}
+
+/** A union within a union, where nothing is said of it, is no union of its own. */
+function branchesOf(branch: JsonSchema): JsonSchema[] {
+  const { anyOf, ...rest } = branch;
+  return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? anyOf : [branch];
+}
+
+/** What is said of a field that may be null is said of the field. */
+function hoisted(branches: JsonSchema[]): JsonSchema {
+  const described = branches.filter((branch) => branch["type"] !== "null");
+  const [only] = described;
+  if (only === undefined || described.length > 1 || only["description"] === undefined) return { anyOf: branches };
+  const { description, "x-addition": addition, ...rest } = only;
+  const words = { description, ...(addition === true && { "x-addition": true }) };
+  return { anyOf: branches.map((branch) => (branch === only ? rest : branch)), ...words };
+}
+
+function isNever({ not }: JsonSchema): boolean {
+  return typeof not === "object" && not !== null && Object.keys(not).length === 0;
+}
+
+/** A form's description completes the sentence "… is needed"; its title says what the field means. */
+function wording(title: unknown, description: unknown): JsonSchema {
+  const words = [title, description].filter((text) => typeof text === "string").join(": ");
+  if (words === "") return {};
+  return { description: (words.charAt(0).toUpperCase() + words.slice(1)).replace(/,$/, "") };
+}

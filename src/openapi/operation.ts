@@ -1,0 +1,51 @@
+/** The parts of an OpenAPI 3.1.0 document that are used here (https://spec.openapis.org/oas/v3.1.0). */
+import type { JsonSchema } from "./json-schema.ts";
+
+export interface Reference {
+  $ref: string;
+}
+
+export interface MediaType {
+  schema: JsonSchema;
+  examples?: Record<string, { value: unknown }>;
+}
+
+export interface Answer {
+  description: string;
+  headers?: Record<string, Reference>;
+  content?: Record<string, MediaType>;
+}
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: string[];
+  security: Record<string, string[]>[];
+  parameters?: (Parameter | Reference)[];
+  requestBody?: { required: boolean; content: Record<string, MediaType> };
+  responses: Record<string, Answer | Reference>;
+  /** The specification does not name it. */
+  "x-addition"?: true;
+}
+
+/** By path, then by method in small letters. */
+export type Paths = Record<string, Record<string, Operation>>;
+
+export function jsonContent(schema: JsonSchema): Record<string, MediaType> {
+  return { "application/json": { schema } };
+}
+
+/** Grouped by status, in the order of the statuses. */
+export function byStatus<Code extends string>(codes: readonly Code[], statusOf: (code: Code) => number): [string, Code[]][] {
+  const groups = Map.groupBy(codes, statusOf);
+  return [...groups].toSorted(([a], [b]) => a - b).map(([status, group]) => [String(status), group]);
+}

@@ -1,0 +1,48 @@
+/** What a process says of itself. */
+import { Readiness } from "../health.ts";
+import { jsonSchema } from "./json-schema.ts";
+import { jsonContent, type Answer, type Paths } from "./operation.ts";
+
+const plainText = (description: string): Answer => ({ description, content: { "text/plain": { schema: { type: "string" } } } });
+
+export function servicePaths(): Paths {
+  const readiness = jsonContent(jsonSchema(Readiness, new Map()));
+  const shared = { tags: ["service"], security: [] };
+  return {
+    "/health": {
+      get: { ...shared, operationId: "health", summary: "Whether the process is up", responses: { "200": plainText("It is") } },
+    },
+    "/ready": {
+      get: {
+        ...shared,
+        operationId: "ready",
+        summary: "Whether the process can serve, and the state of each part that it needs",
+        responses: {
+          "200": { description: "It can", content: readiness },
+          "503": { description: "It cannot, or it was told to stop", content: readiness },
+        },
+        "x-addition": true,
+      },
+    },
+    "/metrics": {
+      get: {
+        ...shared,
+        operationId: "metrics",
+        summary: "What was counted, in the Prometheus text format",
+        description: "For callers on the same machine, or with the operator token",
+        security: [{}, { operatorToken: [] }],
+        responses: { "200": plainText("The metrics"), "403": plainText("From elsewhere, without the token") },
+        "x-addition": true,
+      },
+    },
+    "/openapi.json": {
+      get: {
+        ...shared,
+        operationId: "openapi",
+        summary: "This document",
+        responses: { "200": { description: "OpenAPI 3.1.0", content: jsonContent({ type: "object" }) } },
+        "x-addition": true,
+      },
+    },
+  };
+}

@@ -1,0 +1,234 @@
+/** The description is a document that generators and validators of OpenAPI 3.1.0 take, and says something of every field. */
+import { describe, expect, test } from "bun:test";
+import { controlStatuses } from "../../src/workspaces/control-error.ts";
+import { errorTable } from "../../src/kernel/errors.ts";
+import { generationNames, retryNames, windowNames } from "../../src/openapi/headers.ts";
+import { openApiDocument } from "../../src/openapi/document.ts";
+import { fieldWords } from "../../src/openapi/field-words.ts";
+import { isJson, jsonOf, knownKeywords, resolve, type Json } from "../support/described.ts";
+
+/** As it is served. */
+const document: Json = JSON.parse(JSON.stringify(openApiDocument({ keyPrefix: "acme-api-" })));
+const components = jsonOf(document["components"]);
+
+const operations = Object.entries(jsonOf(document["paths"])).flatMap(([path, methods]) =>
+  Object.entries(jsonOf(methods)).map(([method, operation]) => ({ path, method, operation: jsonOf(operation) })),
+);
+const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+/** The object itself, or what it refers to. */
+const followed = (value: unknown): Json =>
+  isJson(value) && typeof value["$ref"] === "string" ? resolve(document, value["$ref"]) : jsonOf(value);
+const responsesOf = (operation: Json) =>
+  Object.entries(jsonOf(operation["responses"])).map(([status, response]) => [status, followed(response)] as const);
+const parametersOf = (operation: Json) => listed(operation["parameters"]).map(followed);
+
+/** Fields of the objects of https://spec.openapis.org/oas/v3.1.0 that this document uses; `!` marks the required ones. */
+const shapes = {
+  document: "openapi! info! servers paths components tags",
+  info: "title! version! description",
+  operation: "operationId! summary! description tags security parameters requestBody responses! x-addition",
+  parameter: "name! in! required description! schema!",
+  requestBody: "required content!",
+  response: "description! headers content",
+  mediaType: "schema! examples",
+  header: "description! schema! x-addition",
+  securityScheme: "type! scheme! description x-addition",
+  components: "schemas responses headers parameters securitySchemes",
+  tag: "name! description!",
+};
+
+function misshapen(kind: keyof typeof shapes, object: Json): string[] {
+  const words = shapes[kind].split(" ");
+  const known = new Set(words.map((word) => word.replace("!", "")));
+  const missing = words.filter((word) => word.endsWith("!") && !(word.slice(0, -1) in object));
+  return [
+    ...missing.map((word) => `${kind} lacks ${word}`),
+    ...Object.keys(object)
+      .filter((name) => !known.has(name))
+      .map((name) => `${kind} has ${name}`),
+  ];
+}
+
+function mediaTypesOf(holder: Json): Json[] {
+  return Object.values(jsonOf(holder["content"] ?? {})).map(jsonOf);
+}
+
+/** Every schema of the document, each with those within it, by where it stands. */
+function* schemasWithin(schema: Json, at: string): Generator<[string, Json]> {
+  yield [at, schema];
+  for (const [name, field] of Object.entries(jsonOf(schema["properties"] ?? {})))
+    yield* schemasWithin(jsonOf(field), `${at}.${name}`);
+  for (const branch of listed(schema["anyOf"])) yield* schemasWithin(jsonOf(branch), at);
+  if (schema["items"] !== undefined) yield* schemasWithin(jsonOf(schema["items"]), `${at}[]`);
+  if (isJson(schema["additionalProperties"])) yield* schemasWithin(schema["additionalProperties"], `${at}.*`);
+}
+
+const schemas = [
+  ...Object.entries(jsonOf(components["schemas"])),
+  ...operations.flatMap(({ method, path, operation }) => {
+    const bodies = [
+      ...responsesOf(operation).map(([, response]) => response),
+      ...(isJson(operation["requestBody"]) ? [operation["requestBody"]] : []),
+    ];
+    const contents = bodies.flatMap(mediaTypesOf).map((media) => media["schema"]);
+    return [...contents, ...parametersOf(operation).map((parameter) => parameter["schema"])].map(
+      (schema) => [`${method} ${path}`, schema] as const,
+    );
+  }),
+].flatMap(([at, schema]) => [...schemasWithin(jsonOf(schema), at)]);
+
+describe("the document", () => {
+  test("is OpenAPI 3.1.0 of version 1.0", () => {
+    expect(document).toMatchObject({ openapi: "3.1.0", info: { version: "1.0" } });
+  });
+
+  test("has the objects of that format with their fields, and no others", () => {
+    const found = [
+      ...misshapen("document", document),
+      ...misshapen("info", jsonOf(document["info"])),
+      ...misshapen("components", components),
+      ...listed(document["tags"]).flatMap((tag) => misshapen("tag", jsonOf(tag))),
+      ...Object.values(jsonOf(components["headers"])).flatMap((header) => misshapen("header", jsonOf(header))),
+      ...Object.values(jsonOf(components["securitySchemes"])).flatMap((scheme) => misshapen("securityScheme", jsonOf(scheme))),
+      ...operations.flatMap(({ operation }) => [
+        ...misshapen("operation", operation),
+        ...parametersOf(operation).flatMap((parameter) => misshapen("parameter", parameter)),
+        ...(isJson(operation["requestBody"]) ? misshapen("requestBody", operation["requestBody"]) : []),
+        ...responsesOf(operation).flatMap(([, response]) => [
+          ...misshapen("response", response),
+          ...mediaTypesOf(response).flatMap((media) => misshapen("mediaType", media)),
+        ]),
+      ]),
+    ];
+    expect(found).toEqual([]);
+  });
+
+  test("has schemas of known keywords alone, and no reference to nothing", () => {
+    const unknown = schemas.flatMap(([at, schema]) =>
+      Object.keys(schema)
+        .filter((keyword) => !knownKeywords.has(keyword))
+        .map((keyword) => `${at}: ${keyword}`),
+    );
+    expect(unknown).toEqual([]);
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, pointer = ""]) => pointer);
+    for (const pointer of references) expect(resolve(document, pointer)).toBeObject();
+    const parts = ["schemas", "responses", "headers", "parameters"].flatMap((kind) =>
+      Object.keys(jsonOf(components[kind])).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect(parts.filter((pointer) => !references.includes(pointer))).toEqual(["#/components/responses/Control405"]);
+  });
+});
+
+describe("each operation", () => {
+  test("has an id of its own", () => {
+    const ids = operations.map(({ operation }) => operation["operationId"]);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  });
+
+  test("has a summary, a declared tag, a declared way in and answers", () => {
+    const tags = listed(document["tags"]).map((tag) => jsonOf(tag)["name"]);
+    const schemes = Object.keys(jsonOf(components["securitySchemes"]));
+    for (const { operation } of operations) {
+      expect(operation["summary"]).not.toBe("");
+      expect(listed(operation["tags"]).every((tag) => tags.includes(tag))).toBe(true);
+      expect(
+        listed(operation["security"])
+          .flatMap((one) => Object.keys(jsonOf(one)))
+          .every((name) => schemes.includes(name)),
+      ).toBe(true);
+      expect(responsesOf(operation).every(([status]) => /^[2-5]\d\d$/.test(status))).toBe(true);
+      expect(responsesOf(operation)).not.toEqual([]);
+    }
+  });
+
+  test("names each parameter of its path, which is required, and no other", () => {
+    for (const { path, operation } of operations) {
+      const inPath = parametersOf(operation).filter((parameter) => parameter["in"] === "path");
+      expect(inPath.map((parameter) => parameter["name"])).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+      expect(inPath.every((parameter) => parameter["required"] === true)).toBe(true);
+    }
+  });
+
+  test("that the specification does not name is marked", () => {
+    const unmarked = operations
+      .filter(({ operation }) => operation["x-addition"] !== true)
+      .map(({ method, path }) => `${method} ${path}`);
+    expect(unmarked).toEqual([
+      "post /gpt/v1/chat/completions",
+      "get /gpt/v1/models",
+      "get /gpt/v1/models/{id}",
+      "get /gpt/v1/key",
+      "post /gpt/v1/embeddings",
+      "post /gpt/v1/completions",
+      "get /health",
+    ]);
+  });
+});
+
+describe("every field", () => {
+  const fields = schemas.flatMap(([at, schema]) =>
+    Object.entries(jsonOf(schema["properties"] ?? {})).map(([name, field]) => [`${at}.${name}`, jsonOf(field)] as const),
+  );
+
+  test("says what it means", () => {
+    const silent = [
+      ...fields.filter(([, { description, $ref }]) => typeof description !== "string" && $ref === undefined).map(([at]) => at),
+      ...operations.flatMap(({ path, operation }) =>
+        parametersOf(operation)
+          .filter(({ description }) => description === "")
+          .map(({ name }) => `${path} ${String(name)}`),
+      ),
+    ];
+    expect([...new Set(silent)]).toEqual([]);
+  });
+
+  test.each([
+    ["_ms", /milliseconds/],
+    ["_usd", /USD/],
+    ["_at", /ISO 8601/],
+    ["_tokens", /tokens/i],
+    ["_percent", /percent/],
+  ])("whose name ends with %s says its unit", (ending, unit) => {
+    const concerned = fields.filter(([at]) => at.endsWith(ending));
+    expect(concerned).not.toEqual([]);
+    expect(concerned.filter(([, { description }]) => !unit.test(String(description))).map(([at]) => at)).toEqual([]);
+  });
+
+  test("of a chat request is described by its path, and no path that is gone", () => {
+    const paths = schemas.filter(([at]) => at.startsWith("ChatRequest.")).map(([at]) => at.slice("ChatRequest.".length));
+    expect(Object.keys(fieldWords).filter((path) => !paths.includes(path))).toEqual([]);
+  });
+});
+
+describe("errors", () => {
+  const codesOf = (path: string, method: string, status: string): unknown => {
+    const operation = operations.find((one) => one.path === path && one.method === method)?.operation ?? {};
+    const response = followed(jsonOf(operation["responses"])[status]);
+    const schema = jsonOf(mediaTypesOf(response)[0]?.["schema"]);
+    return jsonOf(jsonOf(jsonOf(jsonOf(schema["properties"])["error"])["properties"])["code"])["enum"];
+  };
+
+  test.each(Object.entries(Object.groupBy(Object.entries(errorTable), ([, { status }]) => String(status))))(
+    "of a chat completion with status %s are those of the error table",
+    (status, rows = []) => {
+      expect(codesOf("/gpt/v1/chat/completions", "post", status)).toEqual(rows.map(([code]) => code));
+    },
+  );
+
+  test("of the control API are those of its table", () => {
+    const codes = ["400", "401", "403", "404", "409", "413", "500", "503"].flatMap((status) =>
+      listed(codesOf("/api/console/keys", "post", status)),
+    );
+    expect([...codes, "method_not_allowed"].toSorted()).toEqual(Object.keys(controlStatuses).toSorted());
+  });
+
+  test("show the message that a client gets, with the service's own prefix", () => {
+    expect(JSON.stringify(document)).toContain("Keys start with acme-api- and are sent as a Bearer token");
+    expect(JSON.stringify(document)).not.toContain("{prefix}");
+  });
+});
+
+test("every header that the inference API writes is described", () => {
+  const described = Object.keys(jsonOf(components["headers"]));
+  expect([...generationNames, ...windowNames, ...retryNames, "x-should-retry"].toSorted()).toEqual(described.toSorted());
+});

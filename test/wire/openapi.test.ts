@@ -1,0 +1,189 @@
+/** What the service answers is what its own description says, for every operation that it describes. */
+import { beforeAll, expect, test } from "bun:test";
+import { jsonOf, problems, resolve, type Json } from "../support/described.ts";
+import type { Customer } from "../support/operator.ts";
+import { until } from "../support/until.ts";
+import { stage, type Stage } from "./stage.ts";
+
+const chat = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] };
+
+let on: Stage;
+let document: Json;
+let customer: Customer;
+let key = "";
+/** Each as `post /gpt/v1/chat/completions`. */
+const answered = new Set<string>();
+
+beforeAll(async () => {
+  on = await stage("embedded");
+  document = jsonOf(await (await on.fleet.operator().send("/openapi.json")).json());
+  customer = await on.fleet.operator().customer({ credit: "5" });
+  key = customer.keys[0]?.key ?? "";
+  await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { prompt_storage: true });
+}, 90_000);
+
+interface Asked {
+  /** In place of `{id}`. */
+  id?: string;
+  query?: string;
+  body?: unknown;
+  accept?: string;
+  /** Calls with an API key, not with the operator token. */
+  key?: string;
+}
+
+/** Asks, holds the answer to what is described for its status and type, and gives it back. */
+async function ask(operation: string, expected: number, asked: Asked = {}): Promise<Json> {
+  const [method = "", path = ""] = operation.split(" ");
+  const response = await send(method.toUpperCase(), path.replace("{id}", encodeURIComponent(asked.id ?? "")), asked);
+  const text = await response.text();
+  expect([operation, response.status, response.status === expected ? "" : text]).toEqual([operation, expected, ""]);
+  if (response.ok) answered.add(operation);
+  const described = jsonOf(jsonOf(jsonOf(jsonOf(document["paths"])[path])[method])["responses"])[String(response.status)];
+  const answer = followed(described);
+  for (const name of ["x-generation-id", "x-request-id", "retry-after-ms", "x-ratelimit-limit-requests", "x-should-retry"]) {
+    if (response.headers.has(name))
+      expect([operation, Object.keys(jsonOf(answer["headers"]))]).toEqual([operation, expect.arrayContaining([name])]);
+  }
+  const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+  const { schema } = jsonOf(jsonOf(answer["content"])[type]);
+  const values = valuesOf(type, text);
+  for (const value of values) expect(problems(document, schema, value)).toEqual([]);
+  const last = values.at(-1);
+  return typeof last === "object" ? jsonOf(last) : {};
+}
+
+function send(method: string, path: string, { query = "", body, accept, key: apiKey }: Asked): Promise<Response> {
+  if (apiKey === undefined) return on.fleet.operator().send(path + query, { method, body, ...(accept && { accept }) });
+  const content = body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body);
+  return fetch(on.fleet.url() + path + query, { method, headers: { authorization: `Bearer ${apiKey}` }, body: content });
+}
+
+function followed(value: unknown): Json {
+  const { $ref } = jsonOf(value);
+  return typeof $ref === "string" ? resolve(document, $ref) : jsonOf(value);
+}
+
+/** A body holds one value, a stream of events or lines several. */
+function valuesOf(type: string, text: string): unknown[] {
+  if (type === "application/json") return [JSON.parse(text)];
+  if (type === "text/plain") return [text];
+  const lines = text.split("\n").map((line) => line.replace(/^data: /, ""));
+  return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+}
+
+test("a chat completion is, whole and streamed, to its usage chunk and to its error in the middle", async () => {
+  const operation = "post /gpt/v1/chat/completions";
+  await ask(operation, 200, { key, body: chat });
+  const options = { stream: true, stream_options: { include_usage: true } };
+  expect(await ask(operation, 200, { key, body: { ...chat, ...options } })).toMatchObject({ usage: { total_tokens: 4 } });
+  const breaking = [{ role: "user", content: "sandbox: tokens=9 break_after=3" }];
+  expect(await ask(operation, 200, { key, body: { ...chat, stream: true, messages: breaking } })).toMatchObject({ error: {} });
+});
+
+test("its refusals are", async () => {
+  const operation = "post /gpt/v1/chat/completions";
+  const poor = await on.fleet.operator().customer({ credit: "0.000001" });
+  const busy = await on.fleet.operator().customer({ credit: "1", requestsPerMinute: 1 });
+  const failing = (status: number) => ({ ...chat, messages: [{ role: "user", content: `sandbox: status=${status}` }] });
+  const {
+    keys: [{ key: poorKey = "" } = {}],
+  } = poor;
+  const {
+    keys: [{ key: busyKey = "" } = {}],
+  } = busy;
+  await ask(operation, 200, { key: busyKey, body: chat });
+  const refusals: [number, Asked][] = [
+    [400, { key, body: "no JSON" }],
+    [400, { key, body: failing(422) }],
+    [401, { key: "none", body: chat }],
+    [402, { key: poorKey, body: chat }],
+    [404, { key, body: { ...chat, model: "acme/none" } }],
+    [413, { key, body: " ".repeat(8 * 1024 * 1024 + 1) }],
+    [429, { key: busyKey, body: chat }],
+    [429, { key, body: failing(429) }],
+    [502, { key, body: failing(500) }],
+    [503, { key, body: { ...chat, model: "openai/later" } }],
+  ];
+  for (const [status, asked] of refusals) await ask(operation, status, asked);
+});
+
+test("models and keys are", async () => {
+  await ask("get /gpt/v1/models", 200, { key, query: "?all=true" });
+  await ask("get /gpt/v1/models", 401, { key: "none" });
+  await ask("get /gpt/v1/models/{id}", 200, { key, id: "sandbox/echo" });
+  await ask("get /gpt/v1/models/{id}", 404, { key, id: "acme/none" });
+  await ask("get /gpt/v1/key", 200, { key });
+  await ask("post /gpt/v1/embeddings", 403, { key });
+  await ask("post /gpt/v1/completions", 403, { key });
+});
+
+test("what the process says of itself is", async () => {
+  for (const path of ["/health", "/ready", "/metrics", "/openapi.json"]) await ask(`get ${path}`, 200);
+});
+
+test("workspaces, members and accounts are", async () => {
+  const { id: workspace } = await ask("post /api/console/workspaces", 201, {
+    body: { name: `described ${crypto.randomUUID()}` },
+  });
+  const id = String(workspace);
+  await ask("get /api/console/workspaces", 200);
+  await ask("get /api/console/workspaces/{id}", 200, { id });
+  await ask("get /api/console/workspaces/{id}", 404, { id: "none" });
+  await ask("patch /api/console/workspaces/{id}", 200, { id, body: { spend_limit_usd: "12.50" } });
+  await ask("patch /api/console/workspaces/{id}", 400, { id, body: { limit: "12.50" } });
+  const email = `${crypto.randomUUID()}@example.test`;
+  await ask("post /api/console/members", 201, { body: { workspace, email, role: "member" } });
+  await ask("post /api/console/members", 409, { body: { workspace, email, role: "member" } });
+  await ask("get /api/console/members", 200, { query: `?workspace=${id}` });
+  await ask("patch /api/console/members/{id}", 200, { id: email, body: { workspace, role: "auditor" } });
+  await ask("post /api/console/members/{id}/deactivate", 200, { id: email, body: { workspace } });
+  await ask("post /api/console/members/{id}/reactivate", 200, { id: email, body: { workspace } });
+  for (const verb of ["suspend", "unsuspend", "lock", "unlock", "delete"]) {
+    await ask(`post /api/console/accounts/{id}/${verb}`, 200, { id: email, body: {} });
+  }
+});
+
+test("keys and credit are", async () => {
+  const { workspace } = customer;
+  const form = { workspace, owner: "owner@example.test", monthly_spend_limit_usd: "1.50", rate_limit_rpm: 5 };
+  const { id: made } = await ask("post /api/console/keys", 201, { body: form });
+  const id = String(made);
+  await ask("get /api/console/keys", 200, { query: `?workspace=${workspace}` });
+  await ask("get /api/console/keys/{id}", 200, { id });
+  await ask("patch /api/console/keys/{id}", 200, { id, body: { name: "" } });
+  await ask("post /api/console/keys/{id}/revoke", 200, { id, body: {} });
+  await ask("post /api/console/credit", 200, { body: { workspace, usd: "0.5", ref: crypto.randomUUID() } });
+  await ask("get /api/console/credit", 200, { query: `?workspace=${workspace}` });
+  await ask("get /api/console/credit", 401, { key: "none" });
+});
+
+test("the log, stored prompts and the audit are", async () => {
+  const query = `?workspace=${customer.workspace}`;
+  await until(async () => (await on.fleet.operator().log(query.slice(1))).length > 0);
+  const [row] = await on.fleet.operator().log(query.slice(1));
+  const id = row?.generation_id ?? "";
+  await ask("get /api/console/log", 200, { query });
+  await ask("get /api/console/log/{id}", 200, { id });
+  await until(async () => (await on.fleet.operator().send(`/api/console/prompts/${id}`)).ok);
+  await ask("get /api/console/prompts/{id}", 200, { id });
+  await ask("post /api/console/prompts/delete", 200, { body: { id } });
+  await ask("get /api/console/audit", 200, { query });
+});
+
+test("models, the ledger and secrets are, and what tells its progress does it so", async () => {
+  await ask("get /api/console/models", 200);
+  const accept = "application/x-ndjson";
+  await ask("post /api/console/models/check", 200, { body: { id: "openai/model" } });
+  await ask("post /api/console/models/check", 200, { body: { id: "openai/model" }, accept });
+  expect(await ask("get /api/console/ledger/verify", 200)).toMatchObject({ ok: true });
+  expect(await ask("get /api/console/ledger/verify", 200, { accept })).toMatchObject({ result: { ok: true } });
+  await ask("post /api/console/secrets/rotate", 200, { body: {} });
+});
+
+test("nothing is described that was not asked for here", () => {
+  const paths = Object.entries(jsonOf(document["paths"]));
+  const described = paths.flatMap(([path, methods]) => Object.keys(jsonOf(methods)).map((method) => `${method} ${path}`));
+  const early = ["post /gpt/v1/embeddings", "post /gpt/v1/completions"];
+  expect(described.filter((operation) => !answered.has(operation))).toEqual(early);
+});
