@@ -30,7 +30,7 @@ export type Logprobs = Static<typeof Logprobs>;
 export function logprobsBody(told: unknown): Logprobs | null {
   if (!isJsonObject(told)) return null;
   const logprobs = { content: tokens(told["content"]), refusal: tokens(told["refusal"]) };
-  return logprobs.content === null && logprobs.refusal === null ? null : logprobs;
+  return logprobs.content?.length || logprobs.refusal?.length ? logprobs : null;
 }
 
 function tokens(told: unknown): TokenLogprob[] | null {

@@ -126,6 +126,17 @@ describe("half a stream ends with an error event and is charged what was deliver
   });
 });
 
+test("a stream that breaks off before it has said a word costs nothing", async () => {
+  const { customer, response, body } = await answered(
+    stream([chunk({ role: "assistant", content: "" })], { end: "break" }),
+    true,
+  );
+  expect(response.status).toBe(200);
+  expect(body).toMatch(/"code":"upstream_error".*"total_tokens":0.*data: \[DONE\]/s);
+  const row = await settledAlone(on, customer, 0n);
+  expect(row).toMatchObject({ code: "upstream_error", usage_estimated: false });
+});
+
 describe("usage that is wrong", () => {
   const wrong: [string, Record<string, unknown> | null][] = [
     ["is told nowhere", null],
