@@ -31,7 +31,7 @@ describe.skipIf(services === null)("a key at 60 requests per minute, two gateway
     const loops = [0, 1, 0, 1].map(async (gateway) => {
       while (!stopped) {
         const outcome = await ask(gateway);
-        stopped ||= done(outcome);
+        if (done(outcome)) stopped = true;
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
