@@ -1,6 +1,6 @@
 /** A front of a fleet: NATS, Redis and PostgreSQL may come later than it; until they are there it answers 503. */
 import { join } from "node:path";
-import { openBacking } from "./backing/backing.ts";
+import { openBacking } from "./backing/open-backing.ts";
 import { openOwnDatabase } from "./backing/open-own-database.ts";
 import { migrate, MigrationError } from "./backing/migrate.ts";
 import type { Config } from "./config.ts";

@@ -1,5 +1,6 @@
 /** A worker's process: `bun workers/main.ts admission|metering|prober`. */
-import { openBacking, type Backing } from "../src/backing/backing.ts";
+import type { Backing } from "../src/backing/backing.ts";
+import { openBacking } from "../src/backing/open-backing.ts";
 import { openCounters } from "../src/backing/open-counters.ts";
 import { ConfigError, readConfig, type Config } from "../src/config.ts";
 import { systemClock } from "../src/kernel/clock.ts";

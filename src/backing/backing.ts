@@ -1,9 +1,5 @@
-/** The three handles that differ between one process and a fleet; everything else is the same code. */
-import { join } from "node:path";
+/** The handles that differ between one process and a fleet; everything else is the same code. open-backing.ts opens them. */
 import type { ISql, Sql, TransactionSql } from "postgres";
-import type { Config } from "../config.ts";
-import type { Clock } from "../kernel/clock.ts";
-import type { Logger } from "../kernel/log.ts";
 import type { Bus } from "./bus.ts";
 
 export type Database = Sql<{ bigint: bigint }>;
@@ -17,41 +13,4 @@ export type Queries = ISql<{ bigint: bigint }>;
 export interface Backing {
   sql: Database;
   bus: Bus;
-}
-
-export interface BackingParts {
-  config: Config;
-  clock: Clock;
-  log: Logger;
-  /** Which process this is, such as "gateway": shown by the servers. */
-  role: string;
-}
-
-/**
- * Opens what the configuration says. Servers of a fleet may come later: until then the bus is not connected and statements
- * throw. The schema is brought up to date by `migrate`, by whoever starts first.
- * @throws EmbeddedDatabaseError when the embedded database cannot be opened
- */
-export async function openBacking({ config, clock, log, role }: BackingParts): Promise<Backing & AsyncDisposable> {
-  await using stack = new AsyncDisposableStack();
-  const { backends } = config;
-  // Each mode's libraries are loaded by that mode alone.
-  if (backends.mode === "embedded") {
-    const { openEmbeddedPostgres } = await import("./embedded/postgres.ts");
-    const { EmbeddedBus } = await import("./embedded/bus.ts");
-    const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(config.dataDir, "postgres"), clock, log }));
-    const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
-    return { sql, bus, ...ownerOf(stack) };
-  }
-  const { openPostgres } = await import("./distributed/postgres.ts");
-  const { DistributedBus } = await import("./distributed/bus.ts");
-  const applicationName = `weir ${role}`;
-  const { sql } = stack.use(openPostgres({ url: backends.databaseUrl, applicationName, clock }));
-  const bus = stack.use(new DistributedBus({ url: backends.natsUrl, name: applicationName, clock, log }));
-  return { sql, bus, ...ownerOf(stack) };
-}
-
-function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
-  const kept = stack.move();
-  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

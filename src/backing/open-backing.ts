@@ -1,0 +1,43 @@
+/** Opens the handles that the configuration says. */
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import type { Backing } from "./backing.ts";
+
+export interface BackingParts {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  /** Which process this is, such as "gateway": shown by the servers. */
+  role: string;
+}
+
+/**
+ * Opens what the configuration says. Servers of a fleet may come later: until then the bus is not connected and statements
+ * throw. The schema is brought up to date by `migrate`, by whoever starts first.
+ * @throws EmbeddedDatabaseError when the embedded database cannot be opened
+ */
+export async function openBacking({ config, clock, log, role }: BackingParts): Promise<Backing & AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const { backends } = config;
+  // Each mode's libraries are loaded by that mode alone.
+  if (backends.mode === "embedded") {
+    const { openEmbeddedPostgres } = await import("./embedded/postgres.ts");
+    const { EmbeddedBus } = await import("./embedded/bus.ts");
+    const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(config.dataDir, "postgres"), clock, log }));
+    const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
+    return { sql, bus, ...ownerOf(stack) };
+  }
+  const { openPostgres } = await import("./distributed/postgres.ts");
+  const { DistributedBus } = await import("./distributed/bus.ts");
+  const applicationName = `weir ${role}`;
+  const { sql } = stack.use(openPostgres({ url: backends.databaseUrl, applicationName, clock }));
+  const bus = stack.use(new DistributedBus({ url: backends.natsUrl, name: applicationName, clock, log }));
+  return { sql, bus, ...ownerOf(stack) };
+}
+
+function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
+  const kept = stack.move();
+  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
