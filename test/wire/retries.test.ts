@@ -8,6 +8,7 @@ import { errorResponse, errorTable, GatewayError, type ErrorCode } from "../../s
 import { expectExactLedger } from "../support/exact-ledger.ts";
 import type { Customer, Operator } from "../support/operator.ts";
 import { hang } from "../support/stub-answers.ts";
+import { until } from "../support/until.ts";
 import { countingFetch, type Attempt } from "./counting-fetch.ts";
 import { modelOf, modes, playable, stage, type Mode, type Stage } from "./stage.ts";
 import { thrownBy } from "./thrown-by.ts";
@@ -246,7 +247,9 @@ function outage(mode: Mode): void {
     on = await stage(mode);
     known = await on.fleet.operator().customer({ credit });
     unknown = await on.fleet.operator().customer({ credit });
-    await on.client(known.keys[0]?.key ?? "").models.list();
+    // What was just made is still being told to everybody, and makes gateways forget the keys that they know.
+    const quietAt = performance.now() + 500;
+    await until(async () => (await on.client(known.keys[0]?.key ?? "").models.list()) && performance.now() > quietAt);
     for (const worker of on.fleet.workers) worker.signal("SIGSTOP");
   }, 90_000);
   afterAll(() => {
