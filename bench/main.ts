@@ -1,17 +1,102 @@
-/** `npm run bench`: measures the service on this machine, beside others; see docs/performance.md. */
-import { loadCommand } from "./load/command.ts";
+/** `npm run bench`: measures the service on this machine, beside others; docs/performance.md tells the method. */
+import { parseArgs } from "node:util";
+import { loadCommand, loadUsage } from "./load/command.ts";
+import { runHotPath } from "./parts/hot-path.ts";
+import { runSoak } from "./parts/soak.ts";
+import { runStreams } from "./parts/stream.ts";
+import { factsHere, type Facts } from "./report/facts.ts";
+import { failuresOf } from "./report/failures.ts";
+import { tableOf } from "./report/markdown.ts";
+import { rowsOf } from "./report/rows.ts";
+import { writeReport } from "./report/write.ts";
 import { UsageError } from "./usage-error.ts";
 
-const commands: Record<string, (words: string[]) => Promise<number>> = {
-  load: loadCommand,
+const usage = `npm run bench [-- hot-path|stream|soak] [--gateways N] [--workers N] [--rounds N] [--seconds S]
+
+  without a part     all of them, one after the other
+  --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
+  --rounds N         how often contenders are measured in turn (default 3)
+  --seconds S        how long each load is measured: hot-path 4, soak 60
+
+npm run bench -- micro [NAME]        what one function costs; see bench/micro
+
+${loadUsage}`;
+
+interface Options {
+  gateways: number;
+  workers: number;
+  rounds: number;
+  seconds: number | null;
+  say(line: string): void;
+}
+
+const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> = {
+  async "hot-path"(options, facts) {
+    facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? 4 });
+  },
+  async stream(options, facts) {
+    facts.streams = await runStreams({ ...options, streams: 2_000 });
+  },
+  async soak(options, facts) {
+    facts.soak = await runSoak({ ...options, seconds: options.seconds ?? 60 });
+  },
 };
 
-const [name = "", ...words] = process.argv.slice(2);
+async function benchCommand(names: string[], words: string[]): Promise<number> {
+  const facts = factsHere(["npm run bench --", ...process.argv.slice(2)].join(" "));
+  const startedAt = performance.now();
+  const say = (line: string) => console.error(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}`);
+  const options = { ...readOptions(words), say };
+  for (const line of facts.leftOut) say(line);
+  for (const name of names) {
+    await parts[name]?.(options, facts).catch((error: unknown) => {
+      facts.invalid.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      console.error(error);
+    });
+  }
+  facts.invalid.push(...failuresOf(facts));
+  const path = writeReport(facts);
+  console.log(tableOf(rowsOf(facts)));
+  for (const reason of facts.invalid) console.log(`\nThis run is not a result: ${reason}`);
+  console.log(`\nAll figures: ${path}`);
+  return facts.invalid.length === 0 ? 0 : 1;
+}
+
+function readOptions(words: string[]): Omit<Options, "say"> {
+  const text = { type: "string" } as const;
+  try {
+    const { values } = parseArgs({ args: words, options: { gateways: text, workers: text, rounds: text, seconds: text } });
+    const count = (given: string | undefined, fallback: number) => wholeNumber(given ?? String(fallback));
+    return {
+      gateways: count(values.gateways, 1),
+      workers: count(values.workers, 1),
+      rounds: count(values.rounds, 3),
+      seconds: values.seconds === undefined ? null : wholeNumber(values.seconds),
+    };
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new UsageError(`"${text}" is not a whole number above zero`);
+}
+
+async function main([first = "", ...rest]: string[]): Promise<number> {
+  if (first === "load") return loadCommand(rest);
+  if (first === "" || first.startsWith("-")) return benchCommand(Object.keys(parts), first === "" ? [] : [first, ...rest]);
+  if (first in parts) return benchCommand([first], rest);
+  throw new UsageError(`Cannot run "${first}"\n\n${usage}`);
+}
+
+/** Disposing is for the orderly end; a signal ends the bench at once, and its processes with it. */
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  if (process.argv[2] !== "load") process.once(signal, () => process.exit(130));
+}
 
 try {
-  const command = commands[name];
-  if (!command) throw new UsageError(`Cannot run "${name}": there are ${Object.keys(commands).join(", ")}`);
-  process.exitCode = await command(words);
+  process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : error);
   process.exitCode = error instanceof UsageError ? 2 : 1;

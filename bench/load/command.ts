@@ -12,6 +12,7 @@ export const loadUsage = `npm run bench -- load --url URL --key KEY [--rate N | 
   --key KEY           an inference key; --keys FILE holds several, one a line, used in turn
   --rate N            open loop: N requests a second, latency counted from when each was to be sent
   --connections N     closed loop: N connections with one request at a time each (default 8)
+  --ramp S            closed loop: the connections are opened evenly over S seconds (default 0: all at once)
   --connections-max N open loop: how many connections may be opened (default 4096)
   --seconds S         how long is measured (default 10), after --warm-up S that do not count (default 1)
   --stream            streamed answers: first event, gaps, and lateness where the provider tells its time
@@ -28,6 +29,7 @@ const options = {
   keys: { type: "string" },
   rate: { type: "string" },
   connections: { type: "string" },
+  ramp: { type: "string" },
   "connections-max": { type: "string" },
   seconds: { type: "string" },
   "warm-up": { type: "string" },
@@ -76,12 +78,13 @@ function planOf(values: Values): Omit<LoadPlan, "stop" | "progress"> {
     maxTokens: number("--max-tokens", values["max-tokens"] ?? "16", 1, 1_000_000),
     headers: readHeaders(values.header ?? []),
   });
+  const rampSeconds = number("--ramp", values.ramp ?? "0", 0, 3_600);
   const connectionsMax = number("--connections-max", values["connections-max"] ?? "4096", 1, 60_000);
   return {
     target,
     loop:
       values.rate === undefined
-        ? { kind: "closed", connections: number("--connections", values.connections ?? "8", 1, 60_000) }
+        ? { kind: "closed", connections: number("--connections", values.connections ?? "8", 1, 60_000), rampSeconds }
         : { kind: "open", perSecond: number("--rate", values.rate, 0.01, 1_000_000), connectionsMax },
     seconds: number("--seconds", values.seconds ?? "10", 0.1, 86_400),
     warmUpSeconds: number("--warm-up", values["warm-up"] ?? "1", 0, 3_600),

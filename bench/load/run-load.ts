@@ -6,7 +6,8 @@ import { Tally, type Result } from "./tally.ts";
 export interface LoadPlan {
   target: Target;
   /** closed: so many connections, each with one request at a time. open: so many requests a second, whatever comes back. */
-  loop: { kind: "closed"; connections: number } | { kind: "open"; perSecond: number; connectionsMax: number };
+  loop:
+    { kind: "closed"; connections: number; rampSeconds: number } | { kind: "open"; perSecond: number; connectionsMax: number };
   warmUpSeconds: number;
   seconds: number;
   /** A request that takes longer has failed. */
@@ -59,7 +60,16 @@ class LoadRun {
     plan.stop.addEventListener("abort", () => this.#stop());
     setTimeout(() => this.#stop(), this.#endsAt - this.#startedAt);
     if (plan.loop.kind === "open") this.#timers.push(setInterval(() => this.#sendDue(), tickMs));
-    else for (let n = 0; n < plan.loop.connections; n++) this.#next(this.#connect());
+    else this.#openAll(plan.loop);
+  }
+
+  /** Evenly over the ramp: streams that begin together would all have their events at the same moments. */
+  #openAll({ connections, rampSeconds }: { connections: number; rampSeconds: number }): void {
+    for (let n = 0; n < connections; n++) {
+      const open = () => this.#nextUnlessStopped(this.#connect());
+      if (rampSeconds === 0) open();
+      else setTimeout(open, (n * rampSeconds * 1_000) / connections);
+    }
   }
 
   #connect(): Connection {
@@ -102,11 +112,13 @@ class LoadRun {
     const tally = this.#tally;
     let last = -1;
     return {
-      event(at, latenessMs) {
-        const first = last === -1;
-        if (counted && first) tally.firstEvent.add(at - intendedAt);
-        if (counted && !first) tally.gap.add(at - last);
-        if (counted && latenessMs !== null) tally.eventLateness.add(latenessMs);
+      event: (at, latenessMs) => {
+        if (counted && last === -1) tally.firstEvent.add(at - intendedAt);
+        if (at >= this.#measuredFrom && at <= this.#stoppedAt) {
+          tally.events++;
+          if (last !== -1) tally.gap.add(at - last);
+          if (latenessMs !== null) tally.eventLateness.add(latenessMs);
+        }
         last = at;
       },
       ended: (outcome) => this.#ended(connection, intendedAt, outcome),

@@ -23,6 +23,7 @@ export interface Result {
   gapMs: Summary | null;
   /** From the provider's sending of an event to its arrival, where the provider tells. */
   eventLatenessMs: Summary | null;
+  /** Of streams, within the measured part. */
   events: number;
   /** How late requests were sent: waiting for a timer or a free connection. Part of the latency. Open loop only. */
   sendLatenessMs: Summary | null;
@@ -38,6 +39,7 @@ export class Tally {
   readonly sendLateness = new Histogram();
   readonly #statuses = new Map<string, number>();
   readonly #codes = new Map<string, number>();
+  events = 0;
   succeeded = 0;
   failed = 0;
 
@@ -62,7 +64,7 @@ export class Tally {
       firstEventMs: this.firstEvent.summary(),
       gapMs: this.gap.summary(),
       eventLatenessMs: this.eventLateness.summary(),
-      events: this.firstEvent.count + this.gap.count,
+      events: this.events,
       sendLatenessMs: this.sendLateness.summary(),
     };
   }

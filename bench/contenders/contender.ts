@@ -1,0 +1,19 @@
+/** Who is measured: started, loaded, stopped. */
+import type { Usage } from "../processes/usage.ts";
+
+export interface Contender {
+  name: string;
+  /** Resolves when it serves. */
+  start(): Promise<Running>;
+}
+
+export interface Running extends AsyncDisposable {
+  /** What `load` is told to reach it. */
+  target: string[];
+  /** Its processes by name, the provider's apart. */
+  usage(): Record<string, Usage>;
+  /** Of Weir: what must be true of it after a load. @throws Error where it is not */
+  verify?(say: (line: string) => void): Promise<void>;
+  /** Of Weir: waits until the ledger has confirmed everything. @returns seconds */
+  settled?(): Promise<number>;
+}

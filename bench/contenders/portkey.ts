@@ -1,0 +1,62 @@
+/**
+ * Portkey's gateway, the best-known one in TypeScript, from npm: on Node as its documentation runs it in production
+ * (`node build/start-server.js`, NODE_ENV=production), with `--headless`, which spares it its console. It keeps no accounts here.
+ */
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "../../scripts/services/free-port.ts";
+import { peersFolder, root } from "../places.ts";
+import { Child } from "../processes/child.ts";
+import { usageOf } from "../processes/usage.ts";
+import type { Contender } from "./contender.ts";
+import { openaiTarget, type Provider } from "./provider.ts";
+
+const folder = join(peersFolder, "portkey");
+const packageFolder = join(folder, "node_modules/@portkey-ai/gateway");
+
+export function portkey(provider: Provider): Contender {
+  return {
+    name: "Portkey",
+    async start() {
+      const port = await freePort();
+      const child = new Child({
+        name: "portkey",
+        program: "node",
+        arguments: [join(packageFolder, "build/start-server.js"), "--headless", `--port=${port}`],
+      });
+      await child.ready(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) !== null);
+      const routed = [
+        "--header",
+        "x-portkey-provider: openai",
+        "--header",
+        `x-portkey-custom-host: http://127.0.0.1:${provider.port}/v1`,
+      ];
+      return {
+        target: [...openaiTarget(port), ...routed],
+        usage: () => ({ portkey: usageOf(child.pid) }),
+        [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+      };
+    },
+  };
+}
+
+export function portkeyVersion(): string {
+  return String(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")).version);
+}
+
+/** Installs it where it is missing, from the lock file in bench/peers. @throws Error when npm fails */
+export async function installPortkey(say: (line: string) => void): Promise<void> {
+  const wanted = readFileSync(join(root, "bench/peers/portkey/package-lock.json"), "utf8");
+  const present = existsSync(packageFolder) && readFileSync(join(folder, "package-lock.json"), "utf8") === wanted;
+  if (present) return;
+  say("installing Portkey's gateway in bench/.peers");
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(root, "bench/peers/portkey"), folder, { recursive: true });
+  const npm = spawn("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const code = await new Promise((resolve) => npm.once("exit", resolve).once("error", resolve));
+  if (code !== 0) throw new Error(`Cannot install Portkey's gateway: npm ended with ${String(code)}`);
+}

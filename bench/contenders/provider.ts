@@ -1,0 +1,54 @@
+/** The mock provider's process, and how its models are called. */
+import { Child } from "../processes/child.ts";
+import { usageOf } from "../processes/usage.ts";
+import type { Contender } from "./contender.ts";
+
+export interface Provider extends AsyncDisposable {
+  port: number;
+  pid: number;
+}
+
+/** Answers at once with 16 tokens. */
+export const instantModel = "instant-16";
+/** 10 events a second for 20 seconds. */
+export const pacedModel = "paced-100-200";
+
+const chatPath = "/v1/chat/completions";
+
+export async function startProvider(): Promise<Provider> {
+  const child = new Child({ name: "provider", arguments: ["bench/mock-provider.ts"] });
+  return { port: await child.port(), pid: child.pid, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
+}
+
+export function chatUrl({ port }: Provider): string {
+  return `http://127.0.0.1:${port}${chatPath}`;
+}
+
+/** What the load generator is told to reach something that speaks OpenAI's paths, ours apart. */
+export function openaiTarget(port: number): string[] {
+  return ["--url", `http://127.0.0.1:${port}`, "--key", "bench", "--path", chatPath];
+}
+
+/** Nothing in between. */
+export function direct(provider: Provider): Contender {
+  return {
+    name: "direct",
+    start: async () => ({ target: openaiTarget(provider.port), usage: () => ({}), async [Symbol.asyncDispose]() {} }),
+  };
+}
+
+/** The same runtime, bytes in and bytes out. */
+export function bareProxy(provider: Provider): Contender {
+  return {
+    name: "bare proxy",
+    async start() {
+      const child = new Child({ name: "bare proxy", arguments: ["bench/bare-proxy.ts", chatUrl(provider)] });
+      const port = await child.port();
+      return {
+        target: openaiTarget(port),
+        usage: () => ({ "bare proxy": usageOf(child.pid) }),
+        [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+      };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** Weir as a fleet on this machine: gateways, admission workers, metering and prober as processes, everything on. */
+import { rmSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import type { Services } from "../../scripts/services.ts";
+import { freePort } from "../../scripts/services/free-port.ts";
+import { keysFile } from "../data/prepare.ts";
+import type { Population } from "../data/plan.ts";
+import { dataFolder } from "../places.ts";
+import { Child } from "../processes/child.ts";
+import { usageOf } from "../processes/usage.ts";
+import { pause } from "../until.ts";
+import type { Contender, Running } from "./contender.ts";
+import { instantModel, pacedModel, type Provider } from "./provider.ts";
+import { Verifier } from "./verifier.ts";
+
+export interface WeirPlan {
+  provider: Provider;
+  services: Services;
+  /** Of the run's database. */
+  databaseUrl: string;
+  population: Population["name"];
+  gateways: number;
+  workers: number;
+}
+
+const readyMsMax = 60_000;
+const settledMsMax = 120_000;
+
+export function weir(plan: WeirPlan): Contender {
+  return { name: `Weir ${plan.population}`, start: () => startWeir(plan) };
+}
+
+async function startWeir(plan: WeirPlan): Promise<Running> {
+  const folder = join(dataFolder, "run");
+  rmSync(folder, { recursive: true, force: true });
+  const port = await freePort();
+  const operatorToken = randomBytes(24).toString("hex");
+  const environment = { ...(await environmentOf(plan, folder)), OPERATOR_TOKEN: operatorToken };
+  await using stack = new AsyncDisposableStack();
+  const start = (name: string, words: string[], more: Record<string, string> = {}): Child =>
+    stack.use(new Child({ name, arguments: words, environment: { ...environment, ...more } }));
+  // Disposed in the opposite order: who asks ends before who answers, and what is owed is settled last.
+  const metering = start("metering", ["workers/main.ts", "metering"]);
+  const prober = start("prober", ["workers/main.ts", "prober"]);
+  const workers = names("admission", plan.workers).map((name) => start(name, ["workers/main.ts", "admission"]));
+  const metricsPorts = await Promise.all(Array.from({ length: plan.gateways }, () => freePort()));
+  const gateways = names("gateway", plan.gateways).map((name, n) =>
+    start(name, ["src/main.ts"], { PORT: String(port), METRICS_PORT: String(metricsPorts[n]) }),
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const verifier = new Verifier({ url, operatorToken, metricsPorts });
+  for (const gateway of gateways)
+    await gateway.ready(() => verifier.runnable([instantModel, pacedModel].map(modelId)), readyMsMax);
+  const { nats, redis, postgres } = plan.services;
+  const kept = stack.move();
+  return {
+    target: ["--url", url, "--keys", keysFile(plan.population)],
+    usage: () =>
+      Object.fromEntries(
+        [...gateways, ...workers, metering, prober, nats, redis, postgres].map(({ name, pid }) => [name, usageOf(pid)]),
+      ),
+    verify: (say) => verifier.verify(say),
+    settled: () => settled(verifier),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function names(kind: string, count: number): string[] {
+  return count === 1 ? [kind] : Array.from({ length: count }, (_, n) => `${kind} ${n + 1}`);
+}
+
+async function settled(verifier: Verifier): Promise<number> {
+  const startedAt = performance.now();
+  while ((await verifier.unsettled()) > 0) {
+    if (performance.now() - startedAt > settledMsMax) throw new Error("The ledger did not confirm everything in two minutes");
+    await pause(20);
+  }
+  return (performance.now() - startedAt) / 1_000;
+}
+
+/** As the catalog names a model of the provider. */
+export function modelId(upstream: string): string {
+  return `bench/${upstream}`;
+}
+
+async function environmentOf({ provider, services, databaseUrl }: WeirPlan, folder: string): Promise<Record<string, string>> {
+  return {
+    ...services.urls,
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: folder,
+    CATALOG_DIR: await writeCatalog(join(folder, "catalog"), provider),
+    SECRETS_KEY: randomBytes(32).toString("base64"),
+  };
+}
+
+async function writeCatalog(folder: string, { port }: Provider): Promise<string> {
+  const models = [instantModel, pacedModel].map((upstream_model) => ({
+    id: modelId(upstream_model),
+    name: upstream_model,
+    kind: "chat",
+    context_length: 128_000,
+    max_output_tokens: 4_096,
+    upstream_model,
+    prices_per_1m_usd: { input: "1.00", output: "2.00" },
+    listed_as: "available",
+    published: true,
+    supports: [],
+  }));
+  const provider = {
+    id: "bench",
+    name: "The bench's mock provider",
+    format: "openai",
+    base_url: `http://127.0.0.1:${port}/v1`,
+    key_env: null,
+    cancel_stops_billing: true,
+    zero_data_retention: false,
+    terms_checked: true,
+    subprocessor_listed: true,
+  };
+  await mkdir(join(folder, "models"), { recursive: true });
+  await writeFile(join(folder, "models/bench.json"), JSON.stringify(models));
+  await writeFile(join(folder, "providers.json"), JSON.stringify([provider]));
+  return folder;
+}

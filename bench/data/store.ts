@@ -1,0 +1,138 @@
+/** All SQL of the bench: a database full of settled generations, made by set-based statements, and copies of it. */
+import type postgres from "postgres";
+import { creditUsd, requestsPerMinute, type Population } from "./plan.ts";
+
+type Sql = postgres.Sql;
+type Queries = postgres.ISql;
+
+const nanoPerUsd = 1_000_000_000n;
+/** Prices of 1.00 and 2.00 USD per 1M tokens, in nano-USD per token. */
+const inputNano = 1_000;
+const outputNano = 2_000;
+const email = "owner@bench.test";
+
+export interface PreparedKey {
+  id: string;
+  workspace: string;
+  /** SHA-256 in hexadecimal. */
+  hash: string;
+  start: string;
+  lastFour: string;
+}
+
+export async function databaseExists(name: string, sql: Queries): Promise<boolean> {
+  return (await sql`SELECT 1 FROM pg_database WHERE datname = ${name}`).length > 0;
+}
+
+export async function dropDatabases(like: string, keep: string, sql: Sql): Promise<void> {
+  const found = await sql<{ datname: string }[]>`
+    SELECT datname FROM pg_database WHERE datname LIKE ${like} AND datname <> ${keep}`;
+  for (const { datname } of found) await sql`DROP DATABASE IF EXISTS ${sql(datname)} WITH (FORCE)`;
+}
+
+export async function createDatabase(name: string, sql: Sql): Promise<void> {
+  await sql`CREATE DATABASE ${sql(name)}`;
+}
+
+export async function renameDatabase(from: string, to: string, sql: Sql): Promise<void> {
+  await sql`ALTER DATABASE ${sql(from)} RENAME TO ${sql(to)}`;
+}
+
+/** A copy of files: seconds where loading takes minutes. */
+export async function copyDatabase({ from, to }: { from: string; to: string }, sql: Sql): Promise<void> {
+  await sql`DROP DATABASE IF EXISTS ${sql(to)} WITH (FORCE)`;
+  await sql`CREATE DATABASE ${sql(to)} TEMPLATE ${sql(from)} STRATEGY file_copy`;
+}
+
+/** So that no contender pays for what another one wrote. */
+export async function checkpoint(sql: Queries): Promise<void> {
+  await sql`CHECKPOINT`;
+}
+
+/** Workspaces with their credit as entry number 1, one owner, and the keys. */
+export async function insertCustomers({ name, keys }: { name: string; keys: PreparedKey[] }, sql: Queries): Promise<void> {
+  const ids = [...new Set(keys.map((key) => key.workspace))];
+  const credit = (creditUsd * nanoPerUsd).toString();
+  await sql`INSERT INTO accounts (email) VALUES (${email}) ON CONFLICT DO NOTHING`;
+  await sql`INSERT INTO workspaces (id, name) SELECT id, ${name} || ' ' || id FROM unnest(${ids}::text[]) AS id`;
+  await sql`INSERT INTO members (workspace_id, email, role) SELECT id, ${email}, 'super_admin' FROM unnest(${ids}::text[]) AS id`;
+  await sql`INSERT INTO credit_accounts (workspace_id) SELECT unnest(${ids}::text[])`;
+  await sql`
+    INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
+    SELECT id, 1, 'credit', ${credit}::bigint, ${credit}::bigint, 'bench' FROM unnest(${ids}::text[]) AS id`;
+  const column = (read: (key: PreparedKey) => string): string[] => keys.map(read);
+  await sql`
+    INSERT INTO api_keys (id, workspace_id, owner_email, kind, name, hash, start, last_four, rate_limit_rpm)
+    SELECT id, workspace, ${email}, 'inference', 'bench', decode(hash, 'hex'), start, last_four, ${requestsPerMinute}
+    FROM unnest(${column((key) => key.id)}::text[], ${column((key) => key.workspace)}::text[], ${column((key) => key.hash)}::text[],
+      ${column((key) => key.start)}::text[], ${column((key) => key.lastFour)}::text[]) AS key (id, workspace, hash, start, last_four)`;
+}
+
+/** The facts of each generation, in the order of their time, evenly over the month so far and over the keys. */
+export async function makeGenerations(population: Population, keys: PreparedKey[], sql: Queries): Promise<void> {
+  await sql`DROP TABLE IF EXISTS made`;
+  await sql`
+    CREATE TEMPORARY TABLE made AS
+    WITH key AS (
+      SELECT * FROM unnest(${keys.map((key) => key.id)}::text[], ${keys.map((key) => key.workspace)}::text[])
+        WITH ORDINALITY AS key (key_id, workspace_id, number)
+    ), numbered AS (
+      SELECT n, date_trunc('month', now(), 'UTC')
+        + (now() - date_trunc('month', now(), 'UTC')) * (n::float8 / ${population.generations}) AS at,
+        20 + n % 500 AS prompt_tokens, 1 + n % 200 AS completion_tokens
+      FROM generate_series(1, ${population.generations}::bigint) AS n
+    ), timed AS (
+      SELECT *, floor(extract(epoch FROM at) * 1000)::bigint AS at_ms, md5(${population.name} || n) AS chance FROM numbered
+    )
+    SELECT n, at, workspace_id, key_id, prompt_tokens, completion_tokens,
+      to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month,
+      prompt_tokens * ${inputNano}::bigint + completion_tokens * ${outputNano}::bigint AS cost_nano,
+      (SELECT string_agg(substr('234567abcdefghijklmnopqrstuvwxyz', ((at_ms >> (5 * digit)) & 31)::integer + 1, 1), '' ORDER BY digit DESC)
+        FROM generate_series(0, 8) AS digit) || translate(substr(chance, 1, 17), '0189', 'wxyz') AS name
+    FROM timed JOIN key ON key.number = timed.n % ${keys.length} + 1`;
+}
+
+export async function insertCharges(sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO charges (generation_id, workspace_id, key_id, month, outcome, reserved_nano, cost_nano, cost_pico, at)
+    SELECT 'gen-' || name, workspace_id, key_id, month, 'settled', cost_nano + 1000000, cost_nano, cost_nano * 1000::numeric, at
+    FROM made ORDER BY n`;
+}
+
+/** Goes on from the credit, and leaves each account at the end of its chain. */
+export async function insertEntries(sql: Queries): Promise<void> {
+  const credit = (creditUsd * nanoPerUsd).toString();
+  await sql`
+    INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference, at)
+    SELECT workspace_id, 1 + row_number() OVER chain, 'charge', -cost_nano,
+      ${credit}::bigint - (sum(cost_nano) OVER chain)::bigint, 'gen-' || name, at
+    FROM made WINDOW chain AS (PARTITION BY workspace_id ORDER BY n ROWS UNBOUNDED PRECEDING)`;
+  await sql`
+    UPDATE credit_accounts SET sequence = 1 + total.charges, balance_nano = ${credit}::bigint - total.cost
+    FROM (SELECT workspace_id, count(*) AS charges, sum(cost_nano)::bigint AS cost FROM made GROUP BY workspace_id) AS total
+    WHERE credit_accounts.workspace_id = total.workspace_id`;
+}
+
+export async function insertTotals(sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO workspace_months (workspace_id, month, spent_nano)
+    SELECT workspace_id, month, sum(cost_nano)::bigint FROM made GROUP BY workspace_id, month`;
+  await sql`
+    INSERT INTO key_months (key_id, month, spent_nano, version)
+    SELECT key_id, month, sum(cost_nano)::bigint, count(*) FROM made GROUP BY key_id, month`;
+}
+
+export async function insertLog(sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO request_log (generation_id, at, request_id, workspace_id, key_id, model, provider, status, code, streamed,
+      prompt_tokens, cached_tokens, completion_tokens, reserved_nano, cost_nano, usage_estimated, first_token_ms, duration_ms)
+    SELECT 'gen-' || name, at, 'req-' || name, workspace_id, key_id, 'bench/instant-16', 'bench', 200, NULL, n % 2 = 0,
+      prompt_tokens, 0, completion_tokens, cost_nano + 1000000, cost_nano, false, 200 + n % 300, 500 + n % 3000
+    FROM made ORDER BY n`;
+}
+
+/** As a database stands that has been there for long. */
+export async function tidy(sql: Queries): Promise<void> {
+  await sql`VACUUM (ANALYZE, FREEZE)`;
+  await sql`CHECKPOINT`;
+}

@@ -1,0 +1,39 @@
+/** The load generator as a process of its own: it costs the same beside every contender, and its cost is known. */
+import type { Result } from "../load/tally.ts";
+import { root } from "../places.ts";
+
+export interface Loaded {
+  result: Result;
+  /** What the generator itself used. */
+  cpuSeconds: number;
+}
+
+/** @param words as after `npm run bench -- load`, `--json` apart. @throws Error when there is no result */
+export async function runLoadProcess(words: string[], onProgress: (line: string) => void = () => {}): Promise<Loaded> {
+  const child = Bun.spawn([process.execPath, "bench/main.ts", "load", ...words, "--json"], {
+    cwd: root,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = tell(child.stderr, onProgress);
+  const text = await new Response(child.stdout).text();
+  const errors = await said;
+  await child.exited;
+  if (!text.startsWith("{")) throw new Error(`The load generator gave no result: ${errors}`);
+  const cpuMicroseconds = Number(child.resourceUsage()?.cpuTime.total ?? 0);
+  return { result: JSON.parse(text) as Result, cpuSeconds: cpuMicroseconds / 1_000_000 };
+}
+
+async function tell(stream: ReadableStream<Uint8Array>, onProgress: (line: string) => void): Promise<string> {
+  const decoder = new TextDecoder();
+  let last = "";
+  for await (const bytes of stream) {
+    for (const line of decoder.decode(bytes, { stream: true }).split("\n")) {
+      if (line === "") continue;
+      last = line;
+      onProgress(line);
+    }
+  }
+  return last;
+}

@@ -1,0 +1,45 @@
+/** What every part runs in: the three servers, a fresh copy of the prepared database, and the mock provider. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { findServers } from "../../scripts/services/find-servers.ts";
+import { startServices } from "../../scripts/services.ts";
+import { startProvider, type Provider } from "../contenders/provider.ts";
+import { weir } from "../contenders/weir.ts";
+import type { Contender } from "../contenders/contender.ts";
+import type { Population } from "../data/plan.ts";
+import { freshCopy, settleDisk } from "../data/prepare.ts";
+import { dataFolder } from "../places.ts";
+
+export interface Setting extends AsyncDisposable {
+  provider: Provider;
+  weir(population: Population["name"]): Contender;
+  /** What one contender wrote is on the disk before the next one is measured. */
+  quiet(): Promise<void>;
+}
+
+export interface SettingPlan {
+  gateways: number;
+  workers: number;
+  say(line: string): void;
+}
+
+/** @throws Error naming what to install */
+export async function openSetting({ gateways, workers, say }: SettingPlan): Promise<Setting> {
+  const servers = await findServers();
+  if ("missing" in servers) throw new Error(`Cannot start the servers: ${servers.missing}`);
+  await using stack = new AsyncDisposableStack();
+  const folder = join(dataFolder, "services");
+  // Counters and streams of an earlier run speak of another copy of the database.
+  for (const name of ["nats", "redis"]) rmSync(join(folder, name), { recursive: true, force: true });
+  say("starting NATS, Redis and PostgreSQL");
+  const services = stack.use(await startServices({ servers, folder, durable: true }));
+  const databaseUrl = await freshCopy(services.urls.DATABASE_URL, say);
+  const provider = stack.use(await startProvider());
+  const kept = stack.move();
+  return {
+    provider,
+    weir: (population) => weir({ provider, services, databaseUrl, population, gateways, workers }),
+    quiet: () => settleDisk(services.urls.DATABASE_URL),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

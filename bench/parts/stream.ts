@@ -1,0 +1,113 @@
+/** 2,000 open streams: how late events arrive, and what an open stream costs in memory. */
+import type { Contender, Running } from "../contenders/contender.ts";
+import { bareProxy, pacedModel } from "../contenders/provider.ts";
+import { modelId } from "../contenders/weir.ts";
+import type { Summary } from "../load/histogram.ts";
+import { runLoadProcess, type Loaded } from "../measure/load-process.ts";
+import { pause } from "../until.ts";
+import { openSetting, type SettingPlan } from "./setting.ts";
+
+export interface StreamTurn {
+  contender: string;
+  round: number;
+  lateness: Summary | null;
+  firstEvent: Summary | null;
+  gap: Summary | null;
+  /** Of the processes that relay: the bare relay, or all gateways. */
+  idleBytes: number;
+  loadedBytes: number;
+  recoveredBytes: number;
+  failed: number;
+  codes: Record<string, number>;
+}
+
+export interface Streams {
+  turns: StreamTurn[];
+  /** By round: Weir's p99 of events' lateness minus the bare relay's, in milliseconds. */
+  addedLatenessMs: number[];
+  /** By round: what 2,000 streams add to Weir's gateways, divided by what they add to the bare relay. */
+  memoryRatio: number[];
+}
+
+export interface StreamPlan extends SettingPlan {
+  rounds: number;
+  streams: number;
+}
+
+const rampSeconds = 4;
+const measuredSeconds = 12;
+/** Within the measured time, well after the last stream began. */
+const lookAfterMs = 10_000;
+const recoveryMs = 5_000;
+/** Before idle is measured: code is compiled and connections are open, memory of load is not there yet. */
+const wakeWords = ["--connections", "8", "--warm-up", "0", "--seconds", "1", "--model"];
+
+export async function runStreams(plan: StreamPlan): Promise<Streams> {
+  await using setting = await openSetting(plan);
+  const contenders = [bareProxy(setting.provider), setting.weir("spread")];
+  const turns: StreamTurn[] = [];
+  for (let round = 1; round <= plan.rounds; round++) {
+    for (const contender of round % 2 === 1 ? contenders : contenders.toReversed()) {
+      const turn = await takeTurn(contender, round, plan);
+      turns.push(turn);
+      await setting.quiet();
+      const { lateness, idleBytes, loadedBytes, failed, codes } = turn;
+      const grown = ((loadedBytes - idleBytes) / 2 ** 20).toFixed(0);
+      const failures = failed > 0 ? `, ${failed} FAILED ${JSON.stringify(codes)}` : "";
+      plan.say(`round ${round}/${plan.rounds} ${contender.name}: lateness p99 ${lateness?.p99} ms, ${grown} MiB more${failures}`);
+    }
+  }
+  return { turns, ...compare(turns) };
+}
+
+async function takeTurn(contender: Contender, round: number, { streams, rounds, say }: StreamPlan): Promise<StreamTurn> {
+  await using running = await contender.start();
+  const model = contender.name.startsWith("Weir") ? modelId : (name: string) => name;
+  await runLoadProcess([...running.target, ...wakeWords, model("instant-16")]);
+  await pause(1_000);
+  const idleBytes = relayBytes(running);
+  const words = [
+    "--stream",
+    "--connections",
+    String(streams),
+    "--ramp",
+    String(rampSeconds),
+    "--warm-up",
+    String(rampSeconds + 1),
+  ];
+  const loading = runLoadProcess([
+    ...[...running.target, ...words, "--seconds", String(measuredSeconds)],
+    ...["--model", model(pacedModel), "--max-tokens", "1024"],
+  ]);
+  await pause(lookAfterMs);
+  const loadedBytes = relayBytes(running);
+  const { result } = await loading;
+  await running.settled?.();
+  await pause(recoveryMs);
+  const recoveredBytes = relayBytes(running);
+  if (round === rounds) await running.verify?.(say);
+  return { contender: contender.name, round, ...latenessOf(result), idleBytes, loadedBytes, recoveredBytes };
+}
+
+function latenessOf({ eventLatenessMs, firstEventMs, gapMs, failedInAll, codes }: Loaded["result"]) {
+  return { lateness: eventLatenessMs, firstEvent: firstEventMs, gap: gapMs, failed: failedInAll, codes };
+}
+
+function relayBytes(running: Running): number {
+  return Object.entries(running.usage())
+    .filter(([name]) => /^(bare proxy|gateway)/.test(name))
+    .reduce((sum, [, { residentBytes }]) => sum + residentBytes, 0);
+}
+
+function compare(turns: StreamTurn[]): Pick<Streams, "addedLatenessMs" | "memoryRatio"> {
+  const bare = turns.filter(({ contender }) => contender === "bare proxy").toSorted((one, other) => one.round - other.round);
+  const pairs = bare.flatMap((turn) => {
+    const own = turns.find(({ contender, round }) => contender !== "bare proxy" && round === turn.round);
+    return own === undefined ? [] : [{ bare: turn, own }];
+  });
+  const grown = ({ loadedBytes, idleBytes }: StreamTurn) => loadedBytes - idleBytes;
+  return {
+    addedLatenessMs: pairs.map(({ bare, own }) => (own.lateness?.p99 ?? Number.NaN) - (bare.lateness?.p99 ?? Number.NaN)),
+    memoryRatio: pairs.map(({ bare, own }) => grown(own) / grown(bare)),
+  };
+}

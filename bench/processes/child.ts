@@ -1,0 +1,105 @@
+/** Processes of the bench: each known by its id, ended with the bench, and its output kept in a file. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { dataFolder, root } from "../places.ts";
+import { until } from "../until.ts";
+
+export interface ChildPlan {
+  name: string;
+  /** The bench's own Bun unless told otherwise. */
+  program?: string;
+  arguments: string[];
+  environment?: Record<string, string>;
+}
+
+const stopMsMax = 45_000;
+const tailCharacters = 1_500;
+const running = new Set<Child>();
+
+export class Child implements AsyncDisposable {
+  readonly name: string;
+  readonly #child: ChildProcess;
+  readonly #logPath: string;
+  readonly #ended: Promise<void>;
+
+  constructor({ name, program = process.execPath, arguments: words, environment = {} }: ChildPlan) {
+    this.name = name;
+    mkdirSync(join(dataFolder, "logs"), { recursive: true });
+    this.#logPath = join(dataFolder, "logs", `${name.replaceAll(" ", "-")}.log`);
+    const log = openSync(this.#logPath, "w");
+    this.#child = spawn(program, words, {
+      cwd: root,
+      env: { ...inherited(), ...environment },
+      stdio: ["ignore", log, log],
+      detached: true,
+      ...(program === process.execPath ? { argv0: "bun" } : {}),
+    });
+    closeSync(log);
+    running.add(this);
+    this.#ended = new Promise((resolve) => {
+      this.#child.once("exit", () => resolve());
+      this.#child.once("error", () => resolve());
+    });
+    void this.#ended.then(() => running.delete(this));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get output(): string {
+    return readFileSync(this.#logPath, "utf8");
+  }
+
+  /** Waits until it serves, as `serves` tells. @throws Error with the end of its output when it does not come to that */
+  async ready(serves: () => boolean | Promise<boolean>, waitMs = 30_000): Promise<void> {
+    try {
+      await until(async () => !this.#alive() || (await serves()), waitMs);
+    } catch (error) {
+      throw new Error(`${this.name} does not serve; its output ends with:\n${this.output.slice(-tailCharacters)}`, {
+        cause: error,
+      });
+    }
+    if (!this.#alive()) throw new Error(`${this.name} ended; its output ends with:\n${this.output.slice(-tailCharacters)}`);
+  }
+
+  /** The port that our own small servers print. */
+  async port(): Promise<number> {
+    const printed = () => /^listening (\d+)$/m.exec(this.output)?.[1];
+    await this.ready(() => printed() !== undefined);
+    return Number(printed());
+  }
+
+  /** In order, by force when that takes too long. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#alive()) return;
+    this.#child.kill("SIGTERM");
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), stopMsMax);
+    await this.#ended;
+    clearTimeout(late);
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  #alive(): boolean {
+    return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+}
+
+process.on("exit", () => {
+  for (const child of running) child.kill();
+});
+
+/** Nothing that is set for this shell may change what is measured. */
+function inherited(): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "",
+    HOME: process.env["HOME"] ?? "",
+    NODE_ENV: "production",
+    BUN_CONFIG_MAX_HTTP_REQUESTS: "16384",
+    BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+  };
+}

@@ -1,0 +1,53 @@
+/** What a bench found, whichever parts of it ran, and where. */
+import { cpus, loadavg, release, totalmem } from "node:os";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { HotPath } from "../parts/hot-path.ts";
+import type { Soak } from "../parts/soak.ts";
+import type { Streams } from "../parts/stream.ts";
+import { root } from "../places.ts";
+
+export interface Facts {
+  at: string;
+  command: string;
+  commit: string;
+  machine: { processor: string; cores: number; memoryGiB: number; kernel: string; loadBefore: number[] };
+  versions: Record<string, string>;
+  /** A line for each contender that was left out. */
+  leftOut: string[];
+  /** Why this run is no result; empty: it is one. */
+  invalid: string[];
+  hotPath?: HotPath;
+  streams?: Streams;
+  soak?: Soak;
+}
+
+export function factsHere(command: string): Facts {
+  const { model = "unknown" } = cpus()[0] ?? {};
+  const memoryGiB = Number((totalmem() / 2 ** 30).toFixed(1));
+  return {
+    at: new Date().toISOString(),
+    command,
+    commit: outputOf("git", ["-C", root, "rev-parse", "--short", "HEAD"]),
+    machine: { processor: model, cores: cpus().length, memoryGiB, kernel: release(), loadBefore: loadavg() },
+    versions: {
+      Bun: process.versions.bun ?? "",
+      Node: outputOf("node", ["--version"]),
+      Elysia: String(JSON.parse(readFileSync(join(root, "node_modules/elysia/package.json"), "utf8")).version),
+    },
+    leftOut:
+      outputOf("litellm", ["--version"]) === ""
+        ? ["LiteLLM was left out: there is no litellm command on PATH"]
+        : [leftOutLitellm],
+    invalid: [],
+  };
+}
+
+const leftOutLitellm = "LiteLLM was left out: this version of the bench does not start it yet";
+
+/** "" where the program is missing. */
+function outputOf(program: string, words: string[]): string {
+  const { status, stdout } = spawnSync(program, words, { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : "";
+}

@@ -1,0 +1,12 @@
+/** Waits for a condition, looking at it every few milliseconds. @throws Error after `limitMs` */
+export async function until(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`What was waited for did not happen within ${limitMs} ms`);
+    await pause(10);
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
