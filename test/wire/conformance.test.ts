@@ -24,6 +24,7 @@ for (const mode of modes) {
   for (const upstream of upstreams) {
     describe.skipIf(!playable(mode))(`${mode}, a provider that speaks ${upstream.name}`, () => conformance(mode, upstream));
   }
+  describe.skipIf(!playable(mode))(`${mode}, the sandbox`, () => sandbox(mode));
 }
 
 function conformance(mode: (typeof modes)[number], { name: format, whole, streams, errors }: Upstream): void {
@@ -109,6 +110,44 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
       if (cost !== null) expect(parseUsd(row.cost_usd)).toBe(cost ?? -1n);
     }
   }, 30_000);
+}
+
+function sandbox(mode: (typeof modes)[number]): void {
+  const look_up = {
+    type: "function",
+    function: { name: "look_up", parameters: { properties: { word: { type: "string" } }, required: ["word"] } },
+  };
+  const requests: [string, Record<string, unknown>, Partial<SentStream>][] = [
+    ["text", {}, { text: "Hello", finishReason: "stop" }],
+    ["text cut at max_tokens", { max_tokens: 1 }, { text: "Hell", finishReason: "length" }],
+    [
+      "a call of the tool that is forced",
+      { tools: [look_up], tool_choice: "required" },
+      { text: "", finishReason: "tool_calls" },
+    ],
+  ];
+
+  test.each(requests)(
+    "answers with %s, whole and streamed alike",
+    async (_, fields, expected) => {
+      const on = await stage(mode);
+      const { keys } = await on.fleet.operator().customer({ credit });
+      const ask = (more: Record<string, unknown>) =>
+        chat({ url: on.fleet.url(), key: keys[0]?.key ?? "", body: { model: "sandbox/echo", ...fields, ...more } });
+      const whole = officialCompletion(conforming(Completion, await (await ask({})).json()));
+      const [choice] = whole.choices;
+      const streamed = await ask({ stream: true, stream_options: { include_usage: true } });
+      const sent = readSentStream(await streamed.text(), { includeUsage: true });
+      expect(sent).toMatchObject(expected);
+      expect<unknown>(choice?.finish_reason).toBe(sent.finishReason);
+      expect(choice?.message.content ?? "").toBe(sent.text);
+      expect(choice?.message.tool_calls?.map(({ id }) => id)).toEqual(
+        sent.toolCalls.length > 0 ? sent.toolCalls.map(({ id }) => id) : undefined,
+      );
+      expect<unknown>(whole.usage).toEqual(sent.usage);
+    },
+    90_000,
+  );
 }
 
 /** The stub's prices: 1,000 nano-USD for a token of input, however it was cached, 2,000 for one of output; null: not told. */
