@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, type Config } from "../src/config.ts";
-import { LockedError } from "../src/lock.ts";
+import { LockedError } from "../src/process/lock.ts";
 import { ClusterError } from "./cluster/cluster-error.ts";
 import { Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";

@@ -12,13 +12,13 @@ import { firstStart } from "./console/first-start.ts";
 import { openFront } from "./front.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Logger } from "./kernel/log.ts";
-import { takeLock } from "./lock.ts";
+import { takeLock } from "./process/lock.ts";
 import { openModels } from "./models/models.ts";
-import { readOperatorToken } from "./operator-token.ts";
+import { readOperatorToken } from "./process/operator-token.ts";
 import { providerCalls } from "./providers/http.ts";
 import { launchCheckClocks } from "./providers/launch-check.ts";
 import { Keyring } from "./secrets/keyring.ts";
-import { readSecretsKeys } from "./secrets-keys.ts";
+import { readSecretsKeys } from "./process/secrets-keys.ts";
 import type { Service } from "./service.ts";
 import { welcome } from "./welcome.ts";
 

@@ -4,9 +4,9 @@ import { ConfigError, readConfig, type Config } from "./config.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
 import { serverBodyBytesMax } from "./limits/constants.ts";
-import { serveMetrics } from "./metrics-port.ts";
+import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./service.ts";
-import { whenStopped } from "./stop.ts";
+import { whenStopped } from "./process/stop.ts";
 
 async function main(): Promise<number> {
   const config = readConfig();

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { freePort } from "../../scripts/services/free-port.ts";
-import { identityOf } from "../../src/process-identity.ts";
+import { identityOf } from "../../src/process/process-identity.ts";
 import { temporaryFolder, testServers } from "../support/services.ts";
 import { until } from "../support/until.ts";
 

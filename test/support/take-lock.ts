@@ -1,5 +1,5 @@
 /** Takes the lock of a folder, says so, and keeps it until it is killed. */
-import { LockedError, takeLock } from "../../src/lock.ts";
+import { LockedError, takeLock } from "../../src/process/lock.ts";
 
 const folder = process.argv[2] ?? "";
 try {

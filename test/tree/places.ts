@@ -11,12 +11,7 @@ const noun = (name: string): Place => ({ name, holds: [`src/${name}/`] });
 export const places: Place[] = [
   noun("kernel"),
   { name: "constants", holds: ["src/limits/constants.ts"] },
-  {
-    name: "process",
-    holds: ["config", "process-identity", "lock", "stop", "metrics-port", "make-once", "operator-token", "secrets-keys"].map(
-      (file) => `src/${file}.ts`,
-    ),
-  },
+  { name: "process", holds: ["src/config.ts", "src/process/"] },
   { name: "backing", holds: ["src/backing/"] },
   noun("audit"),
   noun("workspaces"),

@@ -1,6 +1,6 @@
 /** A worker's own port for what watches it: /metrics and /health. */
 import { createServer } from "node:http";
-import { registry } from "./kernel/metrics.ts";
+import { registry } from "../kernel/metrics.ts";
 
 export async function serveMetrics({ host, port }: { host: string; port: number }): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {

@@ -4,9 +4,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LockedError, takeLock, takeNumberedFolder } from "../src/lock.ts";
-import { identityOf } from "../src/process-identity.ts";
-import { until } from "./support/until.ts";
+import { LockedError, takeLock, takeNumberedFolder } from "../../src/process/lock.ts";
+import { identityOf } from "../../src/process/process-identity.ts";
+import { until } from "../support/until.ts";
 
 const root = await mkdtemp(join(tmpdir(), "weir-lock-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -16,7 +16,7 @@ const newFolder = () => join(root, `data-${++folders}`);
 
 /** Another process that takes the lock of `folder` and says "taken" or "refused <pid>". */
 function startTaker(folder: string): { child: ChildProcess; said: Promise<string> } {
-  const child = spawn(process.execPath, [join(import.meta.dir, "support/take-lock.ts"), folder], {
+  const child = spawn(process.execPath, [join(import.meta.dir, "../support/take-lock.ts"), folder], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const said = once(child.stdout, "data").then(([data]) => String(data).trim());

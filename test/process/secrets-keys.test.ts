@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Secret } from "../src/kernel/secret.ts";
-import { readSecretsKeys } from "../src/secrets-keys.ts";
-import { temporaryFolder } from "./support/temporary-folder.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { readSecretsKeys } from "../../src/process/secrets-keys.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const given = Buffer.alloc(32, 9).toString("base64");
 const reveal = (keys: Secret[]) => keys.map((key) => key.reveal());

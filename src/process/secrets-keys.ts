@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, parseSecretsKeys } from "./config.ts";
-import type { Secret } from "./kernel/secret.ts";
+import { ConfigError, parseSecretsKeys } from "../config.ts";
+import type { Secret } from "../kernel/secret.ts";
 import { makeOnce } from "./make-once.ts";
 
 /**

@@ -9,8 +9,8 @@
 import { randomInt } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { sleep, systemClock, type Clock } from "./kernel/clock.ts";
-import { newInternalId } from "./kernel/ids.ts";
+import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
+import { newInternalId } from "../kernel/ids.ts";
 import { identityOf, isRunning, type ProcessIdentity } from "./process-identity.ts";
 
 const claimPauseMs = 20;

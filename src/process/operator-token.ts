@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "./config.ts";
-import { Secret } from "./kernel/secret.ts";
+import { ConfigError } from "../config.ts";
+import { Secret } from "../kernel/secret.ts";
 import { makeOnce } from "./make-once.ts";
 
 const charactersMin = 16;
