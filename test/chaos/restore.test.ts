@@ -1,0 +1,90 @@
+/** What docs/operations.md says of backups: a restored ledger is the truth again, and a copied data folder goes on. */
+import { expect, test } from "bun:test";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import postgres from "postgres";
+import { createClient } from "redis";
+import { Fleet } from "../support/fleet.ts";
+import { ownServices } from "../support/own-services.ts";
+import { chat, outcomeOf } from "../support/requests.ts";
+import { testServers } from "../support/services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+const body = { model: "sandbox/echo", max_tokens: 1 };
+
+/** So many requests, each answered and in the ledger. */
+async function spend(fleet: Fleet, { workspace, key }: { workspace: string; key: string }, requests: number): Promise<void> {
+  const rows = async () => (await fleet.operator().log(`workspace=${workspace}`)).length;
+  const before = await rows();
+  for (let n = 0; n < requests; n++) expect((await outcomeOf(chat({ url: fleet.url(), key, body }))).status).toBe(200);
+  await until(async () => (await rows()) >= before + requests);
+}
+
+/** As a supervisor stops it: gateways first, metering last. */
+async function stop(fleet: Fleet): Promise<void> {
+  const processes = [...fleet.gateways.map(({ process }) => process), ...fleet.workers, ...fleet.prober, ...fleet.metering];
+  for (const process of processes) {
+    process.signal("SIGTERM");
+    await process.exited;
+  }
+}
+
+test.skipIf((await testServers()) === null)(
+  "a fleet whose database was restored and whose Redis was emptied spends what the restored ledger has, and no more",
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const opened = await ownServices();
+    if (opened === null) throw new Error("There are no servers");
+    const { urls } = stack.use(opened);
+    const { path: dataDir } = stack.use(await temporaryFolder());
+    const first = stack.use(await Fleet.start({ services: urls, dataDir }));
+    const { workspace, keys } = await first.operator().customer({ credit: "1" });
+    const client = { workspace, key: keys[0]?.key ?? "" };
+    await spend(first, client, 3);
+    const { balance_usd: saved } = await first.operator().show(workspace);
+    await stop(first);
+
+    const name = new URL(urls.DATABASE_URL).pathname.slice(1);
+    const server = postgres(urls.DATABASE_URL, { max: 1, database: "postgres", onnotice: () => {} });
+    stack.defer(() => server.end());
+    await server`CREATE DATABASE backup TEMPLATE ${server(name)}`;
+    const second = stack.use(await Fleet.start({ services: urls, dataDir }));
+    await second.operator().call("POST", "/credit", { workspace, usd: "5", ref: "after the backup" });
+    await spend(second, client, 5);
+    await stop(second);
+
+    await server`DROP DATABASE ${server(name)}`;
+    await server`CREATE DATABASE ${server(name)} TEMPLATE backup`;
+    const redis = await createClient({ url: urls.REDIS_URL }).connect();
+    await redis.flushDb();
+    redis.destroy();
+
+    const third = stack.use(await Fleet.start({ services: urls, dataDir }));
+    await spend(third, client, 1);
+    await until(async () => (await third.operator().show(workspace)).reserved_usd === "0.000000000");
+    // What spools and streams still held of the time after the backup is booked again; the credit is gone.
+    const { balance_usd: balance, available_usd: available } = await third.operator().show(workspace);
+    expect(Number(balance)).toBeLessThan(Number(saved));
+    expect(available).toBe(balance);
+    expect(await third.operator().verify()).toMatchObject({ ok: true, broken: null });
+  },
+  60_000,
+);
+
+test("a data folder that was copied while nothing ran goes on elsewhere as if nothing had been", async () => {
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await temporaryFolder());
+  const first = stack.use(await Fleet.start({ services: null, dataDir: join(folder, "first") }));
+  const { workspace, keys } = await first.operator().customer({ credit: "1" });
+  const client = { workspace, key: keys[0]?.key ?? "" };
+  await spend(first, client, 3);
+  const { balance_usd: saved } = await first.operator().show(workspace);
+  await stop(first);
+  await cp(join(folder, "first"), join(folder, "second"), { recursive: true });
+
+  const second = stack.use(await Fleet.start({ services: null, dataDir: join(folder, "second") }));
+  expect(await second.operator().show(workspace)).toMatchObject({ balance_usd: saved, available_usd: saved });
+  await spend(second, client, 1);
+  expect(await second.operator().verify()).toMatchObject({ ok: true, broken: null });
+}, 60_000);
