@@ -1,6 +1,7 @@
 /** What is written down is what the code does. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { readClientConfig, readConfig } from "../src/config.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
 import * as constants from "../src/limits/constants.ts";
 
@@ -43,6 +44,41 @@ describe("docs/limits.md", () => {
 
   test.each(Object.entries(constants))("shows the value of %s", (name, value) => {
     expect(numberIn(shown.get(name) ?? "", name)).toBe(BigInt(value));
+  });
+});
+
+describe("docs/operations.md", () => {
+  const rows = rowsOf("operations.md").filter(([name = ""]) => /^`[A-Z_]+`/.test(name));
+  const written = rows.flatMap(([names = "", values = ""]) => {
+    const defaults = values.split(", ");
+    const variables = [...names.matchAll(/`([A-Z_]+)`/g)].map(([, name = ""]) => name);
+    return variables.map((name, index) => [name, (defaults[index] ?? values).replaceAll("`", "")] as const);
+  });
+
+  test("has each variable that is read once, and no other", () => {
+    const asked = new Set<string>();
+    const noticing = new Proxy<Record<string, string | undefined>>({}, { get: (_, name) => void asked.add(String(name)) });
+    readConfig(noticing);
+    readClientConfig(noticing);
+    expect(written.map(([name]) => name).toSorted()).toEqual([...asked].toSorted());
+  });
+
+  test("shows the default of each that has one", () => {
+    const { port, host, dataDir, slug, catalogDir, logLevel, clocks } = readConfig({});
+    const { connectMs, firstByteMs, idleMs, streamMs, bodyMs } = clocks;
+    expect(Object.fromEntries(written)).toMatchObject({
+      PORT: String(port),
+      HOST: host,
+      DATA_DIR: dataDir,
+      SERVICE_SLUG: slug,
+      CATALOG_DIR: catalogDir,
+      LOG_LEVEL: logLevel,
+      CONNECT_TIMEOUT_MS: String(connectMs),
+      FIRST_BYTE_TIMEOUT_MS: String(firstByteMs),
+      IDLE_TIMEOUT_MS: String(idleMs),
+      STREAM_DURATION_MS: String(streamMs),
+      BODY_TIMEOUT_MS: String(bodyMs),
+    });
   });
 });
 
