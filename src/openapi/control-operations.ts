@@ -50,7 +50,7 @@ export function controlPaths(names: Names): Paths {
 }
 
 function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, fields, view, status, progress } = endpoint;
+  const { method, path, summary, view, status, progress } = endpoint;
   const reads = method === "GET";
   const answer = schemaOrReference(view, names);
   const further = progress ? { "application/x-ndjson": { schema: progressLine(answer) } } : {};
@@ -60,15 +60,19 @@ function operation(endpoint: Endpoint, names: Names): Operation {
     tags: ["control"],
     security: [{ operatorToken: [] }],
     parameters: [...idParameters(path), ...(reads ? queryParameters(endpoint, names) : []), actAsReference],
-    ...(!reads && {
-      requestBody: { required: (fields.required ?? []).length > 0, content: jsonContent(jsonSchema(fields, names)) },
-    }),
+    ...(!reads && { requestBody: requestBody(endpoint, names) }),
     responses: {
       [status]: { description: "Done", content: { ...jsonContent(answer), ...further } },
       ...refusalReferences(reads ? readingStatuses : changingStatuses),
     },
     "x-addition": true,
   };
+}
+
+/** A field that is not named is refused. */
+function requestBody({ fields }: Endpoint, names: Names): Operation["requestBody"] {
+  const schema = { ...jsonSchema(fields, names), additionalProperties: false };
+  return { required: (fields.required ?? []).length > 0, content: jsonContent(schema) };
 }
 
 const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };

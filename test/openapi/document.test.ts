@@ -149,6 +149,13 @@ describe("each operation", () => {
     }
   });
 
+  test("that takes a body takes no field that it does not name", () => {
+    const bodies = operations.map(({ operation }) => operation["requestBody"]).filter(isJson);
+    const schemas = bodies.flatMap(mediaTypesOf).map(({ schema }) => followed(schema));
+    expect(schemas.length).toBeGreaterThan(10);
+    expect(schemas.filter((schema) => schema["additionalProperties"] !== false)).toEqual([]);
+  });
+
   test("that the specification does not name is marked", () => {
     const unmarked = operations
       .filter(({ operation }) => operation["x-addition"] !== true)
