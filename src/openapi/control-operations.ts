@@ -70,7 +70,7 @@ function operation(endpoint: Endpoint, names: Names): Operation {
 }
 
 /** A field that is not named is refused. */
-function requestBody({ fields }: Endpoint, names: Names): Operation["requestBody"] {
+function requestBody({ fields }: Endpoint, names: Names): NonNullable<Operation["requestBody"]> {
   const schema = { ...jsonSchema(fields, names), additionalProperties: false };
   return { required: (fields.required ?? []).length > 0, content: jsonContent(schema) };
 }
