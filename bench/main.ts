@@ -1,6 +1,8 @@
 /** `npm run bench`: measures the service on this machine, beside others; docs/performance.md tells the method. */
 import { parseArgs } from "node:util";
+import { portkeyVersion } from "./contenders/portkey.ts";
 import { loadCommand, loadUsage } from "./load/command.ts";
+import { microCommand } from "./micro/run.ts";
 import { runHotPath } from "./parts/hot-path.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
@@ -33,6 +35,7 @@ interface Options {
 const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> = {
   async "hot-path"(options, facts) {
     facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? 4 });
+    facts.versions["Portkey"] = portkeyVersion();
   },
   async stream(options, facts) {
     facts.streams = await runStreams({ ...options, streams: 2_000 });
@@ -85,6 +88,7 @@ function wholeNumber(text: string): number {
 
 async function main([first = "", ...rest]: string[]): Promise<number> {
   if (first === "load") return loadCommand(rest);
+  if (first === "micro") return microCommand(rest);
   if (first === "" || first.startsWith("-")) return benchCommand(Object.keys(parts), first === "" ? [] : [first, ...rest]);
   if (first in parts) return benchCommand([first], rest);
   throw new UsageError(`Cannot run "${first}"\n\n${usage}`);

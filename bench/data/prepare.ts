@@ -24,17 +24,27 @@ export function keysFile(name: Population["name"]): string {
   return join(keysFolder, `${name}.txt`);
 }
 
-/** @param url of the server; the copy's is returned, ready for a run */
+/** To be read, not written. @param url of the server. @returns that of the prepared database, loaded where it is missing */
+export async function preparedDatabase(url: string, say: Say): Promise<string> {
+  return databaseUrl(url, await prepareOnce(url, say));
+}
+
+/** @param url of the server. @returns that of a copy of the prepared database, to be used up by one run */
 export async function freshCopy(url: string, say: Say): Promise<string> {
+  const name = await prepareOnce(url, say);
   await using sql = connect(url);
-  const name = preparedName();
-  if (!(await store.databaseExists(name, sql)) || !populations.every(({ name: one }) => existsSync(keysFile(one)))) {
-    await prepare({ url, name, say });
-  }
   say("copying the prepared database");
   await store.copyDatabase({ from: name, to: "run" }, sql);
   await store.checkpoint(sql);
   return databaseUrl(url, "run");
+}
+
+async function prepareOnce(url: string, say: Say): Promise<string> {
+  await using sql = connect(url);
+  const name = preparedName();
+  const keysThere = populations.every((population) => existsSync(keysFile(population.name)));
+  if (!keysThere || !(await store.databaseExists(name, sql))) await prepare({ url, name, say });
+  return name;
 }
 
 /** Waits until the server has written what it owes to the disk. */

@@ -66,19 +66,9 @@ async function takeTurn(contender: Contender, round: number, { streams, rounds, 
   await runLoadProcess([...running.target, ...wakeWords, model("instant-16")]);
   await pause(1_000);
   const idleBytes = relayBytes(running);
-  const words = [
-    "--stream",
-    "--connections",
-    String(streams),
-    "--ramp",
-    String(rampSeconds),
-    "--warm-up",
-    String(rampSeconds + 1),
-  ];
-  const loading = runLoadProcess([
-    ...[...running.target, ...words, "--seconds", String(measuredSeconds)],
-    ...["--model", model(pacedModel), "--max-tokens", "1024"],
-  ]);
+  const opening = ["--connections", String(streams), "--ramp", String(rampSeconds), "--warm-up", String(rampSeconds + 1)];
+  const answers = ["--stream", "--seconds", String(measuredSeconds), "--model", model(pacedModel), "--max-tokens", "1024"];
+  const loading = runLoadProcess([...running.target, ...opening, ...answers]);
   await pause(lookAfterMs);
   const loadedBytes = relayBytes(running);
   const { result } = await loading;

@@ -1,0 +1,69 @@
+/** The atomic decision: rate window, key, month, credit and hold of so many requests in one call, then their release. */
+import { join } from "node:path";
+import { findServers } from "../../scripts/services/find-servers.ts";
+import { startRedis } from "../../scripts/services/redis.ts";
+import { openDistributedCounters } from "../../src/backing/distributed/counters.ts";
+import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
+import type { AdmitRequest, Counters } from "../../src/backing/counters.ts";
+import { monthOf, systemClock } from "../../src/kernel/clock.ts";
+import { newGenerationId, newWorkspaceId } from "../../src/kernel/ids.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { dataFolder } from "../places.ts";
+import type { Case, Question } from "./question.ts";
+
+const counts = [1, 16, 128];
+/** So many that no key meets its limit of requests per minute. */
+const keys = 200;
+const balance = 1_000_000_000_000_000n;
+
+export const admitMany: Question = {
+  unit: "request",
+  async prepare(stack) {
+    const servers = await findServers();
+    if ("missing" in servers) throw new Error(`Cannot start Redis: ${servers.missing}`);
+    const redis = stack.use(await startRedis({ program: servers.redis, folder: join(dataFolder, "micro/redis") }));
+    const distributed = stack.use(
+      await openDistributedCounters({ url: new Secret(redis.url), clock: systemClock, log: silentLog }),
+    );
+    return [
+      ...(await casesOf("Redis", distributed)),
+      ...(await casesOf("in memory", stack.use(new EmbeddedCounters(systemClock)))),
+    ];
+  },
+};
+
+async function casesOf(name: string, counters: Counters): Promise<Case[]> {
+  const workspace = newWorkspaceId(Date.now());
+  const month = monthOf(Date.now());
+  const begun = await counters.beginLoad(workspace);
+  const account = { workspace, balance, sequence: 1n, months: [{ month, spent: 0n }] };
+  await counters.load({ ...(begun === null ? {} : { begun }), account, holds: [], windows: [] });
+  const keyIds = Array.from({ length: keys }, (_, n) => `key-${n}`);
+  const keyMonths = keyIds.map((key) => ({ workspace, key, month, spent: 0n, version: 1n, sequence: 1n }));
+  await counters.resolveMany({ resolve: [], accounts: [account], keyMonths });
+  let turn = 0;
+  const request = (): AdmitRequest => ({
+    generation: newGenerationId(Date.now()),
+    workspace,
+    key: keyIds[turn++ % keys] ?? "",
+    fingerprint: "00112233445566778899aabbccddeeff",
+    requestsPerMinute: 1_000_000,
+    amount: 1_000n,
+    keyLimit: null,
+    workspaceLimit: null,
+    modelRefusal: null,
+    deadline: null,
+  });
+  return counts.map((count) => {
+    const call = async () => {
+      const requests = Array.from({ length: count }, request);
+      const { replies } = await counters.admitMany({ month, requests });
+      const refused = replies.find(({ outcome }) => outcome !== "admitted");
+      if (refused) throw new Error(`Not admitted: ${refused.outcome}`);
+      const resolve = requests.map(({ generation }) => ({ workspace, generation, as: "settled" as const }));
+      await counters.resolveMany({ resolve, accounts: [], keyMonths: [] });
+    };
+    return { name: `${name}, ${count} a call, and released`, units: count, call };
+  });
+}

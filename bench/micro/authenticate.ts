@@ -1,0 +1,57 @@
+/** Check 1: a key's hash, the front's hint, and where there is none the worker's look at the database. */
+import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { findServers } from "../../scripts/services/find-servers.ts";
+import { startPostgres } from "../../scripts/services/postgres.ts";
+import { Hints } from "../../src/admission/hints.ts";
+import { recordOnBus } from "../../src/admission/record-on-bus.ts";
+import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { hashKey } from "../../src/kernel/ids.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { findKeyRecords } from "../../src/keys/find.ts";
+import { keysFile, preparedDatabase } from "../data/prepare.ts";
+import { dataFolder } from "../places.ts";
+import type { Question } from "./question.ts";
+
+const counts = [1, 128];
+
+export const authenticate: Question = {
+  unit: "key",
+  async prepare(stack) {
+    const servers = await findServers();
+    if ("missing" in servers) throw new Error(`Cannot start PostgreSQL: ${servers.missing}`);
+    const folder = join(dataFolder, "services/postgres");
+    const postgres = stack.use(await startPostgres({ program: servers.postgres, folder, durable: true }));
+    const url = await preparedDatabase(postgres.url, (line) => console.error(line));
+    const { sql } = stack.use(openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock }));
+    const keys = readFileSync(keysFile("spread"), "utf8").trim().split("\n");
+    const hashes = keys.map(hashKey);
+    const hints = new Hints(systemClock);
+    let turn = 0;
+    const next = (): number => turn++ % keys.length;
+    const records = await findKeyRecords(hashes, sql);
+    const keepAll = () => {
+      for (const [hash, record] of records) {
+        const asked = { at: systemClock.monotonic(), version: hints.version() };
+        hints.keep(hash, { kind: "record", ageMs: 0, record: recordOnBus(record) }, asked);
+      }
+    };
+    keepAll();
+    const hinted = () => {
+      const hash = hashKey(keys[next()] ?? "");
+      if (hints.get(hash) === undefined) keepAll();
+    };
+    const lookUp = async (count: number) => {
+      const found = await findKeyRecords(
+        Array.from({ length: count }, () => hashes[next()] ?? ""),
+        sql,
+      );
+      if (found.size !== count) throw new Error(`${found.size} of ${count} keys were found`);
+    };
+    return [
+      { name: "hashed and hinted", units: 1, call: hinted },
+      ...counts.map((count) => ({ name: `looked up, ${count} a statement`, units: count, call: () => lookUp(count) })),
+    ];
+  },
+};

@@ -1,0 +1,54 @@
+/** The front's questions: gathered, written, sent, answered by nobody slow, and told. */
+import { encodeAnswers } from "../../src/admission/codec.ts";
+import type { AdmitAsk, Answer } from "../../src/admission/message.ts";
+import { Questions } from "../../src/admission/questions.ts";
+import type { Bus, Reply } from "../../src/backing/bus.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { hashKey, newGenerationId } from "../../src/kernel/ids.ts";
+import type { Question } from "./question.ts";
+
+const counts = [1, 16, 128];
+
+const ask: AdmitAsk = {
+  kind: "admit",
+  generation: newGenerationId(1_795_000_000_000),
+  hash: hashKey("bench"),
+  model: "bench/instant-16",
+  inputTokens: 1_000,
+  maxTokens: 16,
+  tools: false,
+  deadline: 1_795_000_002_000,
+};
+
+const answer: Answer = {
+  kind: "admitted",
+  workspace: "ws-bench",
+  key: "key-bench",
+  at: 1_795_000_000_000,
+  month: "2026-11",
+  amount: "1000000",
+  maxOutputTokens: 16,
+  window: { limit: 10_000, remaining: 9_999, resetMs: 60_000 },
+};
+
+/** Every message is answered at once with as many answers as questions: what is left is our own work at this end. */
+function busFor(count: number): Bus {
+  const payload = encodeAnswers({ now: 1_795_000_000_000, answers: Array.from({ length: count }, () => answer) });
+  return askable({ request: async (): Promise<Reply> => ({ payload, resent: false }), width: () => 2 });
+}
+
+/** Questions uses nothing of a bus but what is asked for here. */
+function askable(bus: Pick<Bus, "request" | "width">): Bus {
+  return bus as Bus;
+}
+
+export const questionsCoalescer: Question = {
+  unit: "question",
+  async prepare() {
+    return counts.map((count) => {
+      const questions = new Questions({ bus: busFor(count), clock: systemClock, onTime() {}, writeDown() {} });
+      const call = () => Promise.all(Array.from({ length: count }, () => questions.ask(ask)));
+      return { name: `${count} in a turn`, units: count, call };
+    });
+  },
+};

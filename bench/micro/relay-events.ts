@@ -1,0 +1,80 @@
+/** A provider's stream to a client's: parsed, decoded, counted, written anew. */
+import { Drains } from "../../src/inference/drains.ts";
+import { relay } from "../../src/inference/stream.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { openaiStreamDecoder } from "../../src/providers/formats/openai-stream.ts";
+import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts";
+import { eventParser } from "../../src/providers/sse.ts";
+import type { Question } from "./question.ts";
+
+const events = 1_000;
+const charged = { promptTokens: 20, completionTokens: events, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+
+function chunkBytes(delta: Record<string, unknown>, finishReason: string | null): Uint8Array {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finishReason }];
+  const chunk = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "m", choices };
+  return new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
+}
+
+/** The pieces of a network: one event each. */
+const pieces: Uint8Array[] = [
+  chunkBytes({ role: "assistant", content: "" }, null),
+  ...Array.from({ length: events }, (_, n) => chunkBytes({ content: `word${n} ` }, null)),
+  chunkBytes({}, "stop"),
+  new TextEncoder().encode("data: [DONE]\n\n"),
+];
+
+/** What ProviderStream does, without its connection. */
+class Pieces implements EventSource {
+  readonly #parser = eventParser();
+  readonly #decode = openaiStreamDecoder();
+  readonly #queue: ProviderEvent[] = [];
+  #next = 0;
+
+  async next(): Promise<ProviderEvent | null> {
+    while (this.#queue.length === 0) {
+      const piece = pieces[this.#next++];
+      if (piece === undefined) return null;
+      for (const data of this.#parser.feed(piece)) this.#queue.push(...this.#decode(data));
+    }
+    return this.#queue.shift() ?? null;
+  }
+
+  async cancel(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+async function relayed(): Promise<number> {
+  const stream = relay({
+    events: new Pieces(),
+    facts: { id: "gen-a", created: 1_795_000_000, model: "bench/instant-16", includeUsage: false },
+    quiet: false,
+    cancelStopsBilling: true,
+    drains: new Drains(),
+    gone: new AbortController().signal,
+    stop: new AbortController().signal,
+    clock: systemClock,
+    startedAt: 0,
+    onEnd: () => charged,
+  });
+  let bytes = 0;
+  for await (const chunk of stream) bytes += chunk.length;
+  return bytes;
+}
+
+function decoded(): number {
+  const parser = eventParser();
+  const decode = openaiStreamDecoder();
+  return pieces.reduce((sum, piece) => sum + parser.feed(piece).flatMap(decode).length, 0);
+}
+
+export const relayEvents: Question = {
+  unit: "event",
+  async prepare() {
+    return [
+      { name: "parsed and decoded", units: events, call: decoded },
+      { name: "relayed", units: events, call: relayed },
+    ];
+  },
+};

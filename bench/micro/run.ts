@@ -1,0 +1,70 @@
+/** `npm run bench -- micro [NAME…]`: every question, or those named. */
+import { UsageError } from "../usage-error.ts";
+import { admitMany } from "./admit-many.ts";
+import { authenticate } from "./authenticate.ts";
+import { bodyCheck } from "./body-check.ts";
+import { questionsCoalescer } from "./questions-coalescer.ts";
+import type { Case, Question } from "./question.ts";
+import { relayEvents } from "./relay-events.ts";
+import { settleRows } from "./settle-rows.ts";
+
+const questions: Record<string, Question> = {
+  authenticate,
+  "body-check": bodyCheck,
+  "admit-many": admitMany,
+  "questions-coalescer": questionsCoalescer,
+  "relay-events": relayEvents,
+  "settle-rows": settleRows,
+};
+
+const warmUpMs = 500;
+const batchMs = 200;
+const batches = 9;
+
+interface Timed {
+  /** Microseconds per unit: the middle batch, and the best. */
+  median: number;
+  least: number;
+}
+
+export async function microCommand(names: string[]): Promise<number> {
+  const unknown = names.find((name) => !(name in questions));
+  if (unknown !== undefined) throw new UsageError(`Cannot ask "${unknown}": there are ${Object.keys(questions).join(", ")}`);
+  console.log(`${"".padEnd(64)}${"µs (median)".padStart(14)}${"µs (best)".padStart(14)}${"per second".padStart(14)}`);
+  for (const [name, question] of Object.entries(questions)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    console.error(`preparing ${name}`);
+    await using stack = new AsyncDisposableStack();
+    for (const one of await question.prepare(stack)) {
+      const { median, least } = await time(one);
+      const label = `${name}: ${one.name}, per ${question.unit}`;
+      const rate = Math.round(1_000_000 / median).toLocaleString("en");
+      console.log(
+        `${label.padEnd(64)}${median.toPrecision(3).padStart(14)}${least.toPrecision(3).padStart(14)}${rate.padStart(14)}`,
+      );
+    }
+  }
+  return 0;
+}
+
+async function time(one: Case): Promise<Timed> {
+  await batch(one, warmUpMs);
+  const times: number[] = [];
+  for (let n = 0; n < batches; n++) times.push(await batch(one, batchMs));
+  const sorted = times.toSorted((a, b) => a - b);
+  return { median: sorted[Math.floor(batches / 2)] ?? Number.NaN, least: sorted[0] ?? Number.NaN };
+}
+
+/** Microseconds per unit over at least `ms`. */
+async function batch({ units, call }: Case, ms: number): Promise<number> {
+  const startedAt = performance.now();
+  let calls = 0;
+  let now = startedAt;
+  while (now - startedAt < ms) {
+    const result = call();
+    if (result instanceof Promise) await result;
+    calls++;
+    now = performance.now();
+  }
+  return ((now - startedAt) * 1_000) / (calls * units);
+}
