@@ -18,7 +18,7 @@ const usage = `npm run bench [-- hot-path|stream|soak] [--gateways N] [--workers
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often contenders are measured in turn (default 3)
-  --seconds S        how long each load is measured: hot-path 4, soak 60
+  --seconds S        how long each load is measured: hot-path 3.5, soak 60
 
 npm run bench -- micro [NAME]        what one function costs; see bench/micro
 
@@ -34,7 +34,7 @@ interface Options {
 
 const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> = {
   async "hot-path"(options, facts) {
-    facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? 4 });
+    facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? 3.5 });
     facts.versions["Portkey"] = portkeyVersion();
   },
   async stream(options, facts) {

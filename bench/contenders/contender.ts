@@ -3,6 +3,8 @@ import type { Usage } from "../processes/usage.ts";
 
 export interface Contender {
   name: string;
+  /** How long it is under load before anything is measured, so that each key was used once. */
+  wakeSeconds: number;
   /** Resolves when it serves. */
   start(): Promise<Running>;
 }

@@ -13,6 +13,9 @@ export const instantModel = "instant-16";
 /** 10 events a second for 20 seconds. */
 export const pacedModel = "paced-100-200";
 
+/** Code is compiled and connections are open then. */
+export const wakeSeconds = 1;
+
 const chatPath = "/v1/chat/completions";
 
 export async function startProvider(): Promise<Provider> {
@@ -33,6 +36,7 @@ export function openaiTarget(port: number): string[] {
 export function direct(provider: Provider): Contender {
   return {
     name: "direct",
+    wakeSeconds,
     start: async () => ({ target: openaiTarget(provider.port), usage: () => ({}), async [Symbol.asyncDispose]() {} }),
   };
 }
@@ -41,6 +45,7 @@ export function direct(provider: Provider): Contender {
 export function bareProxy(provider: Provider): Contender {
   return {
     name: "bare proxy",
+    wakeSeconds,
     async start() {
       const child = new Child({ name: "bare proxy", arguments: ["bench/bare-proxy.ts", chatUrl(provider)] });
       const port = await child.port();

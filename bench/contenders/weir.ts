@@ -12,7 +12,7 @@ import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import { pause } from "../until.ts";
 import type { Contender, Running } from "./contender.ts";
-import { instantModel, pacedModel, type Provider } from "./provider.ts";
+import { instantModel, pacedModel, wakeSeconds, type Provider } from "./provider.ts";
 import { Verifier } from "./verifier.ts";
 
 export interface WeirPlan {
@@ -25,11 +25,17 @@ export interface WeirPlan {
   workers: number;
 }
 
+/** 10,000 keys are each loaded into the counters when they are used first. */
+const spreadWakeSeconds = 8;
 const readyMsMax = 60_000;
 const settledMsMax = 120_000;
 
 export function weir(plan: WeirPlan): Contender {
-  return { name: `Weir ${plan.population}`, start: () => startWeir(plan) };
+  return {
+    name: `Weir ${plan.population}`,
+    wakeSeconds: plan.population === "spread" ? spreadWakeSeconds : wakeSeconds,
+    start: () => startWeir(plan),
+  };
 }
 
 async function startWeir(plan: WeirPlan): Promise<Running> {

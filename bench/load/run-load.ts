@@ -100,20 +100,19 @@ class LoadRun {
 
   #send(connection: Connection, intendedAt: number): void {
     const { target, loop } = this.#plan;
-    const counted = intendedAt >= this.#measuredFrom;
-    if (loop.kind === "open" && counted) this.#tally.sendLateness.add(performance.now() - intendedAt);
+    if (loop.kind === "open" && intendedAt >= this.#measuredFrom) this.#tally.sendLateness.add(performance.now() - intendedAt);
     this.#underWay++;
     this.#underWayMax = Math.max(this.#underWayMax, this.#underWay);
     const number = loop.kind === "closed" ? this.#sent++ : this.#endedInAll + this.#underWay;
-    connection.ask(target.request(number), this.#asker(connection, intendedAt, counted));
+    connection.ask(target.request(number), this.#asker(connection, intendedAt));
   }
 
-  #asker(connection: Connection, intendedAt: number, counted: boolean): Asker {
+  #asker(connection: Connection, intendedAt: number): Asker {
     const tally = this.#tally;
     let last = -1;
     return {
       event: (at, latenessMs) => {
-        if (counted && last === -1) tally.firstEvent.add(at - intendedAt);
+        if (last === -1) tally.firstEvent.add(at - intendedAt);
         if (at >= this.#measuredFrom && at <= this.#stoppedAt) {
           tally.events++;
           if (last !== -1) tally.gap.add(at - last);

@@ -17,7 +17,7 @@ export interface Result {
   failedInAll: number;
   latencyMs: Summary | null;
   latencyDoublings: { upToMs: number; count: number }[];
-  /** From the same start as the latency to the stream's first event. */
+  /** From the same start as the latency to the stream's first event; of all streams, those of warming up included. */
   firstEventMs: Summary | null;
   /** Between two events of a stream. */
   gapMs: Summary | null;

@@ -3,6 +3,7 @@ import type { Contender, Running } from "../contenders/contender.ts";
 import { installPortkey, portkey } from "../contenders/portkey.ts";
 import { bareProxy, direct, instantModel, type Provider } from "../contenders/provider.ts";
 import { modelId } from "../contenders/weir.ts";
+import { runLoadProcess } from "../measure/load-process.ts";
 import { measure, type Measurement } from "../measure/measure.ts";
 import { pause } from "../until.ts";
 import { openSetting, type SettingPlan } from "./setting.ts";
@@ -23,7 +24,8 @@ export const ceilingConnections = [8, 32, 128];
 const connectionCounts = [1, ...ceilingConnections];
 /** Far below everybody's ceiling, so that latency is the way's and not a queue's. */
 export const openLoopRate = 200;
-const warmUpSeconds = 1.5;
+const warmUpSeconds = 1;
+const wakeConnections = 64;
 const restMs = 1_000;
 
 export async function runHotPath(plan: HotPathPlan): Promise<HotPath> {
@@ -64,6 +66,8 @@ async function takeTurn(turn: Turn): Promise<void> {
 async function measureAll({ contender, provider, round, plan, found }: Turn, running: Running): Promise<void> {
   const model = contender.name.startsWith("Weir") ? modelId(instantModel) : instantModel;
   const always = ["--model", model, "--warm-up", String(warmUpSeconds), "--seconds", String(plan.seconds)];
+  const waking = ["--model", model, "--warm-up", "0", "--seconds", String(contender.wakeSeconds)];
+  await runLoadProcess([...running.target, ...waking, "--connections", String(wakeConnections)]);
   const loads = [
     ...connectionCounts.map((count) => ({ load: `${count} connections`, words: ["--connections", String(count)] })),
     { load: `${openLoopRate}/s`, words: ["--rate", String(openLoopRate)] },

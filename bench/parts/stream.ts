@@ -4,6 +4,7 @@ import { bareProxy, pacedModel } from "../contenders/provider.ts";
 import { modelId } from "../contenders/weir.ts";
 import type { Summary } from "../load/histogram.ts";
 import { runLoadProcess, type Loaded } from "../measure/load-process.ts";
+import type { Usage } from "../processes/usage.ts";
 import { pause } from "../until.ts";
 import { openSetting, type SettingPlan } from "./setting.ts";
 
@@ -17,6 +18,8 @@ export interface StreamTurn {
   idleBytes: number;
   loadedBytes: number;
   recoveredBytes: number;
+  /** CPU seconds a second by process, from the first stream to the last one's end; 1 is a whole core. */
+  cores: Record<string, number>;
   failed: number;
   codes: Record<string, number>;
 }
@@ -66,21 +69,35 @@ async function takeTurn(contender: Contender, round: number, { streams, rounds, 
   await runLoadProcess([...running.target, ...wakeWords, model("instant-16")]);
   await pause(1_000);
   const idleBytes = relayBytes(running);
+  const before = running.usage();
+  const startedAt = performance.now();
   const opening = ["--connections", String(streams), "--ramp", String(rampSeconds), "--warm-up", String(rampSeconds + 1)];
   const answers = ["--stream", "--seconds", String(measuredSeconds), "--model", model(pacedModel), "--max-tokens", "1024"];
   const loading = runLoadProcess([...running.target, ...opening, ...answers]);
   await pause(lookAfterMs);
   const loadedBytes = relayBytes(running);
   const { result } = await loading;
+  const cores = coresBetween({ before, after: running.usage(), seconds: (performance.now() - startedAt) / 1_000 });
   await running.settled?.();
   await pause(recoveryMs);
   const recoveredBytes = relayBytes(running);
   if (round === rounds) await running.verify?.(say);
-  return { contender: contender.name, round, ...latenessOf(result), idleBytes, loadedBytes, recoveredBytes };
+  return { contender: contender.name, round, ...latenessOf(result), cores, idleBytes, loadedBytes, recoveredBytes };
 }
 
 function latenessOf({ eventLatenessMs, firstEventMs, gapMs, failedInAll, codes }: Loaded["result"]) {
   return { lateness: eventLatenessMs, firstEvent: firstEventMs, gap: gapMs, failed: failedInAll, codes };
+}
+
+interface Span {
+  before: Record<string, Usage>;
+  after: Record<string, Usage>;
+  seconds: number;
+}
+
+function coresBetween({ before, after, seconds }: Span): Record<string, number> {
+  const cores = ([name, { cpuSeconds }]: [string, Usage]) => (cpuSeconds - (before[name]?.cpuSeconds ?? 0)) / seconds;
+  return Object.fromEntries(Object.entries(after).map((one) => [one[0], Number(cores(one).toFixed(3))]));
 }
 
 function relayBytes(running: Running): number {

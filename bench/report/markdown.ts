@@ -86,11 +86,15 @@ function costTable(all: Measurement[]): string {
 
 function streamsTable({ turns }: NonNullable<Facts["streams"]>): string {
   const mebibytes = (bytes: number) => (bytes / 2 ** 20).toFixed(0);
-  const lines = turns.map(({ contender, round, lateness, firstEvent, idleBytes, loadedBytes, recoveredBytes, failed }) => [
+  const lines = turns.map(({ contender, round, lateness, firstEvent, idleBytes, loadedBytes, recoveredBytes, cores, failed }) => [
     `${contender}, round ${round}`,
     `${lateness?.p50} / ${lateness?.p99} / ${lateness?.max}`,
     `${firstEvent?.p50} / ${firstEvent?.p99}`,
     [idleBytes, loadedBytes, recoveredBytes].map(mebibytes).join(" / "),
+    Object.entries(cores)
+      .filter(([, share]) => share >= 0.01)
+      .map(([name, share]) => `${name} ${share}`)
+      .join(", "),
     String(failed),
   ]);
   const head = [
@@ -98,6 +102,7 @@ function streamsTable({ turns }: NonNullable<Facts["streams"]>): string {
     "lateness of events ms p50 / p99 / max",
     "first event ms p50 / p99",
     "RSS MiB idle / loaded / recovered",
+    "cores",
     "failed",
   ];
   return table(head, lines);

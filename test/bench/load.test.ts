@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { isLoopback } from "../../bench/load/command.ts";
+import { EventReader, sentMark } from "../../bench/load/event-reader.ts";
+import { Histogram } from "../../bench/load/histogram.ts";
+import { ResponseReader } from "../../bench/load/response-reader.ts";
+import { runLoad } from "../../bench/load/run-load.ts";
+import { targetOf } from "../../bench/load/target.ts";
+
+interface Read {
+  statuses: number[];
+  body: string;
+  ends: number;
+}
+
+/** What a reader makes of these bytes when they arrive in pieces of this size. */
+function read(text: string, pieceBytes: number): Read {
+  const found: Read = { statuses: [], body: "", ends: 0 };
+  const reader = new ResponseReader({
+    head: ({ status }) => void found.statuses.push(status),
+    body: (bytes) => void (found.body += bytes.toString()),
+    end: () => void found.ends++,
+  });
+  const bytes = Buffer.from(text);
+  for (let from = 0; from < bytes.length; from += pieceBytes) reader.push(bytes.subarray(from, from + pieceBytes));
+  return found;
+}
+
+const counted = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nda: \r\n6\r\nweir!!\r\n0\r\n\r\n";
+
+describe("the load generator reads answers", () => {
+  test.each([1, 2, 3, 7, 1_000])("in pieces of %d bytes", (pieceBytes) => {
+    const found = read(`${counted}${chunked}HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n`, pieceBytes);
+    expect(found).toEqual({ statuses: [200, 200, 429], body: "helloda: weir!!", ends: 3 });
+  });
+
+  test("and refuses what is no HTTP", () => {
+    expect(() => read("SSH-2.0-OpenSSH_9.2\r\n\r\n", 100)).toThrow("not HTTP/1.1");
+  });
+});
+
+describe("the load generator reads events", () => {
+  test("whole ones only, with the provider's time, the failure and the end in them", () => {
+    const reader = new EventReader();
+    const mark = sentMark();
+    const text = `: comment\n\ndata: {"content":"${mark}"}\n\ndata: {"error":{"code":"upstream_error"}}\n\ndata: [DONE]\n\n`;
+    const events = [...text].flatMap((character) => reader.push(Buffer.from(character)));
+    expect(events).toEqual([
+      { done: false, error: null, sentAt: Number(mark.slice(1, -1)) },
+      { done: false, error: "upstream_error", sentAt: null },
+      { done: true, error: null, sentAt: null },
+    ]);
+  });
+});
+
+describe("a histogram", () => {
+  test("tells any percentile within one percent", () => {
+    const histogram = new Histogram();
+    for (let n = 1; n <= 10_000; n++) histogram.add(n / 100);
+    for (const share of [0.5, 0.9, 0.99, 0.999]) {
+      expect(Math.abs(histogram.quantile(share) / (share * 100) - 1)).toBeLessThan(0.01);
+    }
+    expect(histogram.summary()).toMatchObject({ count: 10_000, min: 0.01, max: 100 });
+  });
+});
+
+describe("an open loop", () => {
+  test("counts latency from when a request was to be sent: a server that stops for a while is not spared", async () => {
+    const stopMs = 300;
+    let first = true;
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch() {
+        if (first) await new Promise((resolve) => setTimeout(resolve, stopMs));
+        first = false;
+        return new Response("{}");
+      },
+    });
+    const plan = { path: "/", keys: ["key"], model: "m", streamed: false, bodyBytes: 100, maxTokens: 1, headers: {} };
+    const result = await runLoad({
+      target: targetOf({ url: new URL(`http://127.0.0.1:${server.port}`), ...plan }),
+      loop: { kind: "open", perSecond: 100, connectionsMax: 1 },
+      warmUpSeconds: 0,
+      seconds: 0.5,
+      timeoutSeconds: 5,
+      progress() {},
+      stop: new AbortController().signal,
+    });
+    expect(result).toMatchObject({ succeeded: 50, failed: 0, underWayMax: 1, statuses: { 200: 50 } });
+    // Of 50 that were due in half a second, 30 were due in the pause; a tenth of all waited for five sixths of it or longer.
+    expect(result.latencyMs?.p90).toBeGreaterThan((stopMs * 3) / 4);
+  });
+});
+
+test.each([
+  ["localhost", true],
+  ["127.8.9.1", true],
+  ["[::1]", true],
+  ["example.com", false],
+  ["127.0.0.1.example.com", false],
+  ["10.0.0.1", false],
+])("load on %s is on this machine: %p", (hostname, expected) => {
+  expect(isLoopback(hostname)).toBe(expected);
+});
