@@ -47,7 +47,6 @@ export const unsettledMax = 200_000;
 export const meteringLagMsMax = 300_000;
 
 // Ours: streams
-export const streamBufferBytesMax = 256 * 1024;
 export const streamCommentMs = 15_000;
 /** A stream whose provider is silent for this long starts with a comment, and its later failures are events in it. */
 export const firstEventMsMax = 15_000;
