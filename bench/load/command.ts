@@ -16,7 +16,7 @@ export const loadUsage = `npm run bench -- load --url URL --key KEY [--rate N | 
   --connections-max N open loop: how many connections may be opened (default 4096)
   --seconds S         how long is measured (default 10), after --warm-up S that do not count (default 1)
   --stream            streamed answers: first event, gaps, and lateness where the provider tells its time
-  --body BYTES        size of the request's body, about (default 1024)
+  --body BYTES        size of the request's body (default 1024); above 4 KiB it is a conversation of several messages
   --model ID          default sandbox/echo; --max-tokens N, default 16
   --path PATH         default /gpt/v1/chat/completions; --header "name: value" may be given several times
   --timeout S         a request that takes longer has failed (default 60)

@@ -37,7 +37,7 @@ export class Connection {
   readonly #target: Target;
   #socket: Promise<Socket> | null = null;
   #open: Socket | null = null;
-  #unsent: Buffer | null = null;
+  #unsent: Buffer[] = [];
   #reader: ResponseReader;
   #exchange: Exchange | null = null;
 
@@ -56,7 +56,7 @@ export class Connection {
   }
 
   /** Sends a request; the connection must not be busy. */
-  ask(request: Buffer, asker: Asker): void {
+  ask(request: Buffer[], asker: Asker): void {
     const { streamed } = this.#target;
     const since = performance.now();
     const begun = { asker, since, status: 0, closing: false, streamed, events: new EventReader() };
@@ -102,13 +102,18 @@ export class Connection {
     return socket;
   }
 
-  #write(socket: Socket, request: Buffer): void {
-    const written = socket.write(request);
-    this.#unsent = written < request.length ? request.subarray(Math.max(written, 0)) : null;
+  #write(socket: Socket, pieces: Buffer[]): void {
+    for (const [index, piece] of pieces.entries()) {
+      const written = Math.max(socket.write(piece), 0);
+      if (written === piece.length) continue;
+      this.#unsent = [piece.subarray(written), ...pieces.slice(index + 1)];
+      return;
+    }
+    this.#unsent = [];
   }
 
   #flush(socket: Socket): void {
-    if (this.#unsent !== null) this.#write(socket, this.#unsent);
+    if (this.#unsent.length > 0) this.#write(socket, this.#unsent);
   }
 
   #receive(bytes: Buffer): void {
@@ -150,7 +155,8 @@ export class Connection {
   #end(): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
-    if (exchange.closing) {
+    // Who answers before all of the request has arrived cannot be sent another one on the same connection.
+    if (exchange.closing || this.#unsent.length > 0) {
       const socket = this.#open;
       this.#forget();
       socket?.end();
@@ -173,7 +179,7 @@ export class Connection {
   #forget(): void {
     this.#open = null;
     this.#socket = null;
-    this.#unsent = null;
+    this.#unsent = [];
     this.#reader = this.#newReader();
   }
 

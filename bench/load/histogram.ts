@@ -17,6 +17,17 @@ export interface Summary {
   max: number;
 }
 
+export interface CurvePoint {
+  /** Of all, 0 to 1. */
+  share: number;
+  /** That this share does not exceed. */
+  ms: number;
+}
+
+const stepsPerNine = 8;
+/** Up to 99.999 %. */
+const curveSteps = 5 * stepsPerNine;
+
 export class Histogram {
   readonly #counts = new Uint32Array(buckets);
   #count = 0;
@@ -65,6 +76,13 @@ export class Histogram {
       p999: rounded(this.quantile(0.999)),
       max: rounded(this.#max),
     };
+  }
+
+  /** Durations at shares that come ever closer to all, eight for each further nine: what a distribution is drawn from. */
+  curve(): CurvePoint[] {
+    const shares = Array.from({ length: curveSteps + 1 }, (_, step) => 1 - 10 ** (-step / stepsPerNine));
+    const told = shares.filter((share) => this.#count * (1 - share) >= 1);
+    return told.map((share) => ({ share: Number(share.toFixed(6)), ms: rounded(this.quantile(share)) }));
   }
 
   /** Upper ends and counts of ranges that double, for a person to look at; the outer empty ones are left out. */

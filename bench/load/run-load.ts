@@ -45,7 +45,9 @@ class LoadRun {
   #underWayMax = 0;
   #endedInAll = 0;
   #failedInAll = 0;
-  #lastEnded = 0;
+  /** How many had ended when the progress was told last. */
+  #endedAtLook = 0;
+  #lastEndedAt = 0;
   #stopped = false;
   /** When sending stopped: earlier than planned where somebody asked. */
   #stoppedAt: number;
@@ -128,6 +130,7 @@ class LoadRun {
     const open = this.#plan.loop.kind === "open";
     this.#underWay--;
     this.#endedInAll++;
+    this.#lastEndedAt = outcome.endedAt;
     if (outcome.code !== null) this.#failedInAll++;
     // Open: what was to be sent in the measured time. Closed: what ended in it, so that the rate is exact.
     const counted = open
@@ -156,8 +159,8 @@ class LoadRun {
       const since = connection.busySince;
       if (since !== null && now - since > timeoutSeconds * 1_000) connection.giveUp("timeout");
     }
-    const perSecond = this.#endedInAll - this.#lastEnded;
-    this.#lastEnded = this.#endedInAll;
+    const perSecond = this.#endedInAll - this.#endedAtLook;
+    this.#endedAtLook = this.#endedInAll;
     const phase = now < this.#measuredFrom ? "warming up" : this.#stopped ? "ending" : "measuring";
     const seconds = Math.round((now - this.#startedAt) / 1_000);
     const waiting = this.#underWay + this.#waiting.length;
@@ -180,6 +183,7 @@ class LoadRun {
       loop.kind === "closed" ? `closed loop, ${loop.connections} connections` : `open loop, ${loop.perSecond} requests/s`;
     const seconds = Math.max(0.001, (this.#stoppedAt - this.#measuredFrom) / 1_000);
     const counts = { underWayMax: this.#underWayMax, endedInAll: this.#endedInAll, failedInAll: this.#failedInAll };
-    this.#resolve(this.#tally.result({ mode, seconds, ...counts }));
+    const lastEndedAt = Math.round(performance.timeOrigin + this.#lastEndedAt);
+    this.#resolve(this.#tally.result({ mode, seconds, lastEndedAt, ...counts }));
   }
 }

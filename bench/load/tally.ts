@@ -1,5 +1,5 @@
 /** What a load found: how requests ended, and how long everything took. */
-import { Histogram, type Summary } from "./histogram.ts";
+import { Histogram, type CurvePoint, type Summary } from "./histogram.ts";
 
 export interface Result {
   mode: string;
@@ -17,18 +17,22 @@ export interface Result {
   failedInAll: number;
   latencyMs: Summary | null;
   latencyDoublings: { upToMs: number; count: number }[];
+  latencyCurve: CurvePoint[];
   /** From the same start as the latency to the stream's first event; of all streams, those of warming up included. */
   firstEventMs: Summary | null;
   /** Between two events of a stream. */
   gapMs: Summary | null;
   /** From the provider's sending of an event to its arrival, where the provider tells. */
   eventLatenessMs: Summary | null;
+  eventLatenessCurve: CurvePoint[];
   /** Of streams, within the measured part. */
   events: number;
   /** How late requests were sent: waiting for a timer or a free connection. Part of the latency. Open loop only. */
   sendLatenessMs: Summary | null;
   /** The most requests under way at a time. */
   underWayMax: number;
+  /** When the last request of all ended: milliseconds since 1970. */
+  lastEndedAt: number;
 }
 
 export class Tally {
@@ -51,7 +55,7 @@ export class Tally {
     else this.failed++;
   }
 
-  result(run: Pick<Result, "mode" | "seconds" | "underWayMax" | "endedInAll" | "failedInAll">): Result {
+  result(run: Pick<Result, "mode" | "seconds" | "underWayMax" | "endedInAll" | "failedInAll" | "lastEndedAt">): Result {
     return {
       ...run,
       succeeded: this.succeeded,
@@ -61,9 +65,11 @@ export class Tally {
       codes: Object.fromEntries(this.#codes),
       latencyMs: this.latency.summary(),
       latencyDoublings: this.latency.doublings(),
+      latencyCurve: this.latency.curve(),
       firstEventMs: this.firstEvent.summary(),
       gapMs: this.gap.summary(),
       eventLatenessMs: this.eventLateness.summary(),
+      eventLatenessCurve: this.eventLateness.curve(),
       events: this.events,
       sendLatenessMs: this.sendLateness.summary(),
     };

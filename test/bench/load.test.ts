@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { bodyOf } from "../../bench/load/body.ts";
 import { isLoopback } from "../../bench/load/command.ts";
 import { EventReader, sentMark } from "../../bench/load/event-reader.ts";
 import { Histogram } from "../../bench/load/histogram.ts";
 import { ResponseReader } from "../../bench/load/response-reader.ts";
 import { runLoad } from "../../bench/load/run-load.ts";
 import { targetOf } from "../../bench/load/target.ts";
+import { checkChat } from "../../src/inference/chat.ts";
 
 interface Read {
   statuses: number[];
@@ -61,6 +63,58 @@ describe("a histogram", () => {
       expect(Math.abs(histogram.quantile(share) / (share * 100) - 1)).toBeLessThan(0.01);
     }
     expect(histogram.summary()).toMatchObject({ count: 10_000, min: 0.01, max: 100 });
+  });
+
+  test("draws a distribution up to the share that a single request stands for, and no further", () => {
+    const histogram = new Histogram();
+    for (let n = 1; n <= 1_000; n++) histogram.add(n);
+    const curve = histogram.curve();
+    expect(curve[0]?.share).toBe(0);
+    expect(curve[0]?.ms).toBeCloseTo(1, 2);
+    expect(curve.at(-1)?.share).toBeCloseTo(0.999, 6);
+    expect(curve.at(-1)?.ms).toBeGreaterThan(990);
+    expect(curve.map(({ ms }) => ms)).toEqual(curve.map(({ ms }) => ms).toSorted((one, other) => one - other));
+  });
+});
+
+describe("the body of a request", () => {
+  test.each([
+    [1_024, 1],
+    [100 * 1_024, 25],
+    [8 * 1_024 * 1_024, 1_999],
+  ])("of %d bytes has exactly these, in %d messages, and is one that the API takes", (bodyBytes, messages) => {
+    const body = bodyOf({ model: "sandbox/echo", streamed: true, bodyBytes, maxTokens: 16 });
+    expect(body.length).toBe(bodyBytes);
+    expect(checkChat(body, { find: () => null }).body.messages).toHaveLength(messages);
+  });
+
+  test("arrives whole where it is larger than what a socket takes at once, and whoever answers before is asked again", async () => {
+    const received: number[] = [];
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        if (new URL(request.url).pathname === "/early") return new Response("{}", { status: 413 });
+        received.push((await request.arrayBuffer()).byteLength);
+        return new Response("{}");
+      },
+    });
+    const bodyBytes = 8 * 1_024 * 1_024;
+    const plan = { keys: ["key"], model: "m", streamed: false, bodyBytes, maxTokens: 1, headers: {} };
+    const load = (path: string) =>
+      runLoad({
+        target: targetOf({ url: new URL(`http://127.0.0.1:${server.port}`), path, ...plan }),
+        loop: { kind: "closed", connections: 2, rampSeconds: 0 },
+        warmUpSeconds: 0,
+        seconds: 0.3,
+        timeoutSeconds: 5,
+        progress() {},
+        stop: new AbortController().signal,
+      });
+    expect(await load("/whole")).toMatchObject({ failedInAll: 0 });
+    expect(received.length).toBeGreaterThan(2);
+    expect(new Set(received)).toEqual(new Set([bodyBytes]));
+    expect(await load("/early")).toMatchObject({ succeeded: 0, codes: { "status 413": expect.any(Number) } });
   });
 });
 

@@ -1,0 +1,58 @@
+/** The body of a request: a conversation of as many bytes as are asked for, in messages of a size that people and models write. */
+import { Buffer } from "node:buffer";
+
+export interface BodyPlan {
+  model: string;
+  streamed: boolean;
+  /** Exactly so many, unless that is less than the smallest body. */
+  bodyBytes: number;
+  maxTokens: number;
+}
+
+interface Message {
+  role: "user" | "assistant";
+  content: string;
+}
+
+/** A body of up to this size is one message, and larger ones have messages of about this size. */
+const messageBytes = 4_096;
+/** Odd, for a conversation begins and ends with its user; the API takes at most 2,000. */
+const messagesMax = 1_999;
+
+const question = "The weir is low, the river wide, and every drop is counted. ";
+/** With what makes JSON slower than plain text: line ends, quotes, and characters that are not ASCII. */
+const answer = [
+  'It passes `rate × time`:\n\n```ts\nconst litres = rate * seconds; // no “about”, no "roughly"\n```\n\n',
+  "- each drop is counted once – whoever looks, and however often\n- a naïve sum counts the spray as well\n\n",
+].join("");
+const answerBytes = Buffer.byteLength(JSON.stringify(answer)) - 2;
+
+export function bodyOf({ model, streamed, bodyBytes, maxTokens }: BodyPlan): Buffer {
+  const whole = (messages: Message[]): Buffer =>
+    Buffer.from(JSON.stringify({ model, messages, max_tokens: maxTokens, ...(streamed ? { stream: true } : {}) }));
+  const messages = emptyMessages(bodyBytes);
+  const missing = bodyBytes - whole(messages).length;
+  fill(messages, missing);
+  return whole(messages);
+}
+
+function emptyMessages(bodyBytes: number): Message[] {
+  const pairs = Math.min(Math.floor(bodyBytes / messageBytes / 2), (messagesMax - 1) / 2);
+  return Array.from({ length: 2 * pairs + 1 }, (_, n) => ({ role: n % 2 === 0 ? "user" : "assistant", content: "" }));
+}
+
+/** Evenly, and the last message, which is a question and hence of single bytes, takes what is left. */
+function fill(messages: Message[], missing: number): void {
+  const share = Math.floor(missing / messages.length);
+  let left = missing;
+  for (const message of messages.slice(0, -1)) {
+    const answers = Math.floor(share / answerBytes);
+    message.content = message.role === "user" ? questionOf(share) : answer.repeat(answers);
+    left -= message.role === "user" ? share : answers * answerBytes;
+  }
+  for (const message of messages.slice(-1)) message.content = questionOf(Math.max(1, left));
+}
+
+function questionOf(bytes: number): string {
+  return question.repeat(Math.ceil(bytes / question.length)).slice(0, bytes);
+}
