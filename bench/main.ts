@@ -1,8 +1,9 @@
 /** `npm run bench`: measures the service on this machine, beside others; docs/performance.md tells the method. */
 import { parseArgs } from "node:util";
-import { portkeyVersion } from "./contenders/portkey.ts";
+import type { Peers } from "./contenders/peers.ts";
 import { loadCommand, loadUsage } from "./load/command.ts";
 import { microCommand } from "./micro/run.ts";
+import { runBodies } from "./parts/bodies.ts";
 import { runHotPath } from "./parts/hot-path.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
@@ -35,7 +36,11 @@ interface Options {
 const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> = {
   async "hot-path"(options, facts) {
     facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? 3.5 });
-    facts.versions["Portkey"] = portkeyVersion();
+    notePeers(facts, facts.hotPath);
+  },
+  async bodies(options, facts) {
+    facts.bodies = await runBodies({ ...options, seconds: options.seconds ?? 5 });
+    notePeers(facts, facts.bodies);
   },
   async stream(options, facts) {
     facts.streams = await runStreams({ ...options, streams: 2_000 });
@@ -45,12 +50,16 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
 };
 
+function notePeers(facts: Facts, { versions, leftOut }: Pick<Peers, "versions" | "leftOut">): void {
+  Object.assign(facts.versions, versions);
+  facts.leftOut = [...new Set([...facts.leftOut, ...leftOut])];
+}
+
 async function benchCommand(names: string[], words: string[]): Promise<number> {
   const facts = factsHere(["npm run bench --", ...process.argv.slice(2)].join(" "));
   const startedAt = performance.now();
   const say = (line: string) => console.error(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}`);
   const options = { ...readOptions(words), say };
-  for (const line of facts.leftOut) say(line);
   for (const name of names) {
     await parts[name]?.(options, facts).catch((error: unknown) => {
       facts.invalid.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
@@ -60,6 +69,7 @@ async function benchCommand(names: string[], words: string[]): Promise<number> {
   facts.invalid.push(...failuresOf(facts));
   const path = writeReport(facts);
   console.log(tableOf(rowsOf(facts)));
+  for (const line of facts.leftOut) console.log(`\n${line}`);
   for (const reason of facts.invalid) console.log(`\nThis run is not a result: ${reason}`);
   console.log(`\nAll figures: ${path}`);
   return facts.invalid.length === 0 ? 0 : 1;

@@ -5,6 +5,8 @@ export interface Contender {
   name: string;
   /** How long it is under load before anything is measured, so that each key was used once. */
   wakeSeconds: number;
+  /** What it calls a model of the provider. */
+  model(upstream: string): string;
   /** Resolves when it serves. */
   start(): Promise<Running>;
 }
@@ -16,6 +18,8 @@ export interface Running extends AsyncDisposable {
   usage(): Record<string, Usage>;
   /** Of Weir: what must be true of it after a load. @throws Error where it is not */
   verify?(say: (line: string) => void): Promise<void>;
-  /** Of Weir: waits until the ledger has confirmed everything. @returns seconds */
+  /** Of Weir: how many generations the ledger has not confirmed yet. */
+  unsettled?(): Promise<number>;
+  /** Of Weir: waits until the ledger has confirmed everything. @returns when, in milliseconds since 1970 */
   settled?(): Promise<number>;
 }

@@ -10,7 +10,7 @@ import { peersFolder, root } from "../places.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender } from "./contender.ts";
-import { openaiTarget, wakeSeconds, type Provider } from "./provider.ts";
+import { itself, openaiTarget, wakeSeconds, type Provider } from "./provider.ts";
 
 const folder = join(peersFolder, "portkey");
 const packageFolder = join(folder, "node_modules/@portkey-ai/gateway");
@@ -19,6 +19,7 @@ export function portkey(provider: Provider): Contender {
   return {
     name: "Portkey",
     wakeSeconds,
+    model: itself,
     async start() {
       const port = await freePort();
       const child = new Child({

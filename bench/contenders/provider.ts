@@ -28,8 +28,13 @@ export function chatUrl({ port }: Provider): string {
 }
 
 /** What the load generator is told to reach something that speaks OpenAI's paths, ours apart. */
-export function openaiTarget(port: number): string[] {
-  return ["--url", `http://127.0.0.1:${port}`, "--key", "bench", "--path", chatPath];
+export function openaiTarget(port: number, key = "bench"): string[] {
+  return ["--url", `http://127.0.0.1:${port}`, "--key", key, "--path", chatPath];
+}
+
+/** Of contenders that name models as the provider does. */
+export function itself(upstream: string): string {
+  return upstream;
 }
 
 /** Nothing in between. */
@@ -37,6 +42,7 @@ export function direct(provider: Provider): Contender {
   return {
     name: "direct",
     wakeSeconds,
+    model: itself,
     start: async () => ({ target: openaiTarget(provider.port), usage: () => ({}), async [Symbol.asyncDispose]() {} }),
   };
 }
@@ -46,6 +52,7 @@ export function bareProxy(provider: Provider): Contender {
   return {
     name: "bare proxy",
     wakeSeconds,
+    model: itself,
     async start() {
       const child = new Child({ name: "bare proxy", arguments: ["bench/bare-proxy.ts", chatUrl(provider)] });
       const port = await child.port();

@@ -34,6 +34,7 @@ export function weir(plan: WeirPlan): Contender {
   return {
     name: `Weir ${plan.population}`,
     wakeSeconds: plan.population === "spread" ? spreadWakeSeconds : wakeSeconds,
+    model: modelId,
     start: () => startWeir(plan),
   };
 }
@@ -68,6 +69,7 @@ async function startWeir(plan: WeirPlan): Promise<Running> {
         [...gateways, ...workers, metering, prober, nats, redis, postgres].map(({ name, pid }) => [name, usageOf(pid)]),
       ),
     verify: (say) => verifier.verify(say),
+    unsettled: () => verifier.unsettled(),
     settled: () => settled(verifier),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -83,7 +85,7 @@ async function settled(verifier: Verifier): Promise<number> {
     if (performance.now() - startedAt > settledMsMax) throw new Error("The ledger did not confirm everything in two minutes");
     await pause(20);
   }
-  return (performance.now() - startedAt) / 1_000;
+  return Date.now();
 }
 
 /** As the catalog names a model of the provider. */

@@ -39,6 +39,14 @@ export async function freshCopy(url: string, say: Say): Promise<string> {
   return databaseUrl(url, "run");
 }
 
+/** @param url of the server. @returns that of a database with nothing in it */
+export async function emptyDatabase(url: string, name: string): Promise<string> {
+  await using sql = connect(url);
+  await store.dropDatabases(name, "", sql);
+  await store.createDatabase(name, sql);
+  return databaseUrl(url, name);
+}
+
 async function prepareOnce(url: string, say: Say): Promise<string> {
   await using sql = connect(url);
   const name = preparedName();
@@ -51,6 +59,12 @@ async function prepareOnce(url: string, say: Say): Promise<string> {
 export async function settleDisk(url: string): Promise<void> {
   await using sql = connect(url);
   await store.checkpoint(sql);
+}
+
+/** @param url of the database */
+export async function storedIn(url: string): Promise<store.Stored> {
+  await using sql = connect(url);
+  return await store.readStored(sql);
 }
 
 /** Another schema or another plan is another database. */

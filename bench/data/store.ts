@@ -49,6 +49,18 @@ export async function checkpoint(sql: Queries): Promise<void> {
   await sql`CHECKPOINT`;
 }
 
+/** What a database holds on disk, and how far its server's write-ahead log has come. */
+export interface Stored {
+  databaseBytes: number;
+  logBytes: number;
+}
+
+export async function readStored(sql: Queries): Promise<Stored> {
+  const [row] = await sql<{ database: string; log: string }[]>`
+    SELECT pg_database_size(current_database()) AS database, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS log`;
+  return { databaseBytes: Number(row?.database), logBytes: Number(row?.log) };
+}
+
 /** Workspaces with their credit as entry number 1, one owner, and the keys. */
 export async function insertCustomers({ name, keys }: { name: string; keys: PreparedKey[] }, sql: Queries): Promise<void> {
   const ids = [...new Set(keys.map((key) => key.workspace))];

@@ -7,7 +7,7 @@ import { runLoadProcess } from "./load-process.ts";
 
 export interface Measurement {
   contender: string;
-  /** What varies: connections, rate, streams. */
+  /** What varies: connections, rate, streams, bodies. */
   load: string;
   round: number;
   result: Result;
@@ -40,4 +40,11 @@ export async function measure({ contender, running, provider, load, words, round
     ]),
   );
   return { contender, load, round, result, cpuPer1000 };
+}
+
+/** A line of progress. */
+export function saidOf({ contender, load, result }: Measurement): string {
+  const { perSecond, failedInAll, latencyMs, codes } = result;
+  const failures = failedInAll > 0 ? `, ${failedInAll} FAILED ${JSON.stringify(codes)}` : "";
+  return `${contender}, ${load}: ${perSecond} /s, p50 ${latencyMs?.p50} ms, p99 ${latencyMs?.p99} ms${failures}`;
 }

@@ -7,12 +7,17 @@ import { startProvider, type Provider } from "../contenders/provider.ts";
 import { weir } from "../contenders/weir.ts";
 import type { Contender } from "../contenders/contender.ts";
 import type { Population } from "../data/plan.ts";
-import { freshCopy, settleDisk } from "../data/prepare.ts";
+import { emptyDatabase, freshCopy, settleDisk, storedIn } from "../data/prepare.ts";
+import type { Stored } from "../data/store.ts";
 import { dataFolder } from "../places.ts";
 
 export interface Setting extends AsyncDisposable {
   provider: Provider;
   weir(population: Population["name"]): Contender;
+  /** Another one on the same server. @returns its address */
+  emptyDatabase(name: string): Promise<string>;
+  /** What the run's database takes on the disk now. */
+  stored(): Promise<Stored>;
   /** What one contender wrote is on the disk before the next one is measured. */
   quiet(): Promise<void>;
 }
@@ -39,6 +44,8 @@ export async function openSetting({ gateways, workers, say }: SettingPlan): Prom
   return {
     provider,
     weir: (population) => weir({ provider, services, databaseUrl, population, gateways, workers }),
+    emptyDatabase: (name) => emptyDatabase(services.urls.DATABASE_URL, name),
+    stored: () => storedIn(databaseUrl),
     quiet: () => settleDisk(services.urls.DATABASE_URL),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -1,19 +1,26 @@
-/** A minute at 80 % of the ceiling: whether metering keeps up, and whether memory comes back. */
+/** A minute at 80 % of the ceiling: whether metering keeps up, whether memory comes back, and what the database keeps of it. */
 import type { Running } from "../contenders/contender.ts";
 import { instantModel } from "../contenders/provider.ts";
-import { modelId } from "../contenders/weir.ts";
+import type { Stored } from "../data/store.ts";
 import type { Result } from "../load/tally.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
+import type { Usage } from "../processes/usage.ts";
 import { pause } from "../until.ts";
 import { openSetting, type SettingPlan } from "./setting.ts";
 
 export interface Soak {
+  /** What a closed loop sustained just before. */
   ceilingPerSecond: number;
+  /** What was asked of it then: 80 % of that. */
   perSecond: number;
   result: Result;
   /** From the last answer until the ledger had confirmed everything. */
   lagSeconds: number;
+  /** Generations that the ledger had not confirmed, once a second: those under way and those on their way to it. */
+  unsettled: { second: number; generations: number }[];
   memory: { process: string; idleBytes: number; loadedBytes: number; recoveredBytes: number }[];
+  /** By what database and write-ahead log grew, per request. */
+  stored: Stored;
 }
 
 export interface SoakPlan extends SettingPlan {
@@ -22,61 +29,72 @@ export interface SoakPlan extends SettingPlan {
 
 const share = 0.8;
 const recoveryMs = 10_000;
+const lookMs = 1_000;
 /** As a pool of clients has; a request that finds none free waits, and its latency counts from when it was due. */
 const connectionsMax = "256";
-const ceilingCounts = ["8", "32", "128"];
+/** Of 15 s the last five: what it does for a moment is no ceiling. */
+const ceilingWords = ["--connections", "128", "--warm-up", "10", "--seconds", "5"];
 
 export async function runSoak({ seconds, say, ...sizes }: SoakPlan): Promise<Soak> {
   await using setting = await openSetting({ say, ...sizes });
-  await using running = await setting.weir("hot").start();
+  const contender = setting.weir("hot");
+  await using running = await contender.start();
   await pause(1_000);
   const idle = running.usage();
-  const ceilingPerSecond = await findCeiling(running, say);
-  const perSecond = Math.floor(ceilingPerSecond * share);
-  say(`soak: ${seconds} s at ${perSecond} /s, 80 % of ${ceilingPerSecond} /s`);
-  const loading = runLoadProcess(
-    [
-      ...wordsFor(running),
-      "--rate",
-      String(perSecond),
-      "--connections-max",
-      connectionsMax,
-      "--warm-up",
-      "2",
-      "--seconds",
-      String(seconds),
-    ],
-    (line) => say(`soak: ${line}`),
-  );
+  const words = [...running.target, "--model", contender.model(instantModel)];
+  const { result: ceiling } = await runLoadProcess([...words, ...ceilingWords]);
+  await running.settled?.();
+  await setting.quiet();
+  const perSecond = Math.floor(ceiling.perSecond * share);
+  say(`soak: ${seconds} s at ${perSecond} /s, 80 % of ${ceiling.perSecond} /s`);
+  const storedBefore = await setting.stored();
+  const rate = ["--rate", String(perSecond), "--connections-max", connectionsMax, "--warm-up", "2"];
   const looking = pause(seconds * 800).then(() => running.usage());
-  const { result } = await loading;
-  const lagSeconds = Number(((await running.settled?.()) ?? Number.NaN).toFixed(3));
+  const watching = watchUnsettled(running);
+  const { result } = await runLoadProcess([...words, ...rate, "--seconds", String(seconds)], (line) => say(`soak: ${line}`));
+  const settledAt = (await running.settled?.()) ?? Number.NaN;
+  const unsettled = await watching.end();
+  const lagSeconds = (settledAt - result.lastEndedAt) / 1_000;
   say(`soak: p99 ${result.latencyMs?.p99} ms; the ledger had everything after ${lagSeconds} s`);
-  const loaded = await looking;
+  const stored = grownBy({ before: storedBefore, after: await setting.stored(), requests: result.endedInAll });
   await pause(recoveryMs);
-  const recovered = running.usage();
+  const memory = memoryOf({ idle, loaded: await looking, recovered: running.usage() });
   await running.verify?.(say);
-  const memory = Object.entries(idle).map(([process, { residentBytes: idleBytes }]) => {
-    return {
-      process,
-      idleBytes,
-      loadedBytes: loaded[process]?.residentBytes ?? 0,
-      recoveredBytes: recovered[process]?.residentBytes ?? 0,
-    };
+  return { ceilingPerSecond: ceiling.perSecond, perSecond, result, lagSeconds, unsettled, memory, stored };
+}
+
+/** Once a second, until told to end. */
+function watchUnsettled(running: Running): { end(): Promise<Soak["unsettled"]> } {
+  const startedAt = performance.now();
+  const found: Soak["unsettled"] = [];
+  let ended = false;
+  const look = async (): Promise<void> => {
+    const generations = (await running.unsettled?.()) ?? 0;
+    found.push({ second: (performance.now() - startedAt) / 1_000, generations });
+  };
+  const looking = (async () => {
+    for (; !ended; await pause(lookMs)) await look();
+  })();
+  return {
+    async end() {
+      ended = true;
+      await looking;
+      await look();
+      return found;
+    },
+  };
+}
+
+function grownBy({ before, after, requests }: { before: Stored; after: Stored; requests: number }): Stored {
+  const each = (read: (stored: Stored) => number) => Math.round((read(after) - read(before)) / requests);
+  return { databaseBytes: each((stored) => stored.databaseBytes), logBytes: each((stored) => stored.logBytes) };
+}
+
+type Usages = Record<string, Usage>;
+
+function memoryOf({ idle, loaded, recovered }: { idle: Usages; loaded: Usages; recovered: Usages }): Soak["memory"] {
+  return Object.entries(idle).map(([process, { residentBytes }]) => {
+    const bytesIn = (usages: Usages) => usages[process]?.residentBytes ?? 0;
+    return { process, idleBytes: residentBytes, loadedBytes: bytesIn(loaded), recoveredBytes: bytesIn(recovered) };
   });
-  return { ceilingPerSecond, perSecond, result, lagSeconds, memory };
-}
-
-function wordsFor({ target }: Running): string[] {
-  return [...target, "--model", modelId(instantModel)];
-}
-
-async function findCeiling(running: Running, say: (line: string) => void): Promise<number> {
-  let best = 0;
-  for (const count of ceilingCounts) {
-    const { result } = await runLoadProcess([...wordsFor(running), "--connections", count, "--warm-up", "2", "--seconds", "4"]);
-    say(`ceiling with ${count} connections: ${result.perSecond} /s`);
-    if (result.failedInAll === 0) best = Math.max(best, result.perSecond);
-  }
-  return best;
 }

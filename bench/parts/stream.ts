@@ -1,8 +1,7 @@
 /** 2,000 open streams: how late events arrive, and what an open stream costs in memory. */
 import type { Contender, Running } from "../contenders/contender.ts";
-import { bareProxy, pacedModel } from "../contenders/provider.ts";
-import { modelId } from "../contenders/weir.ts";
-import type { Summary } from "../load/histogram.ts";
+import { bareProxy, instantModel, pacedModel } from "../contenders/provider.ts";
+import type { CurvePoint, Summary } from "../load/histogram.ts";
 import { runLoadProcess, type Loaded } from "../measure/load-process.ts";
 import type { Usage } from "../processes/usage.ts";
 import { pause } from "../until.ts";
@@ -12,6 +11,7 @@ export interface StreamTurn {
   contender: string;
   round: number;
   lateness: Summary | null;
+  latenessCurve: CurvePoint[];
   firstEvent: Summary | null;
   gap: Summary | null;
   /** Of the processes that relay: the bare relay, or all gateways. */
@@ -65,14 +65,21 @@ export async function runStreams(plan: StreamPlan): Promise<Streams> {
 
 async function takeTurn(contender: Contender, round: number, { streams, rounds, say }: StreamPlan): Promise<StreamTurn> {
   await using running = await contender.start();
-  const model = contender.name.startsWith("Weir") ? modelId : (name: string) => name;
-  await runLoadProcess([...running.target, ...wakeWords, model("instant-16")]);
+  await runLoadProcess([...running.target, ...wakeWords, contender.model(instantModel)]);
   await pause(1_000);
   const idleBytes = relayBytes(running);
   const before = running.usage();
   const startedAt = performance.now();
   const opening = ["--connections", String(streams), "--ramp", String(rampSeconds), "--warm-up", String(rampSeconds + 1)];
-  const answers = ["--stream", "--seconds", String(measuredSeconds), "--model", model(pacedModel), "--max-tokens", "1024"];
+  const answers = [
+    "--stream",
+    "--seconds",
+    String(measuredSeconds),
+    "--model",
+    contender.model(pacedModel),
+    "--max-tokens",
+    "1024",
+  ];
   const loading = runLoadProcess([...running.target, ...opening, ...answers]);
   await pause(lookAfterMs);
   const loadedBytes = relayBytes(running);
@@ -85,8 +92,9 @@ async function takeTurn(contender: Contender, round: number, { streams, rounds, 
   return { contender: contender.name, round, ...latenessOf(result), cores, idleBytes, loadedBytes, recoveredBytes };
 }
 
-function latenessOf({ eventLatenessMs, firstEventMs, gapMs, failedInAll, codes }: Loaded["result"]) {
-  return { lateness: eventLatenessMs, firstEvent: firstEventMs, gap: gapMs, failed: failedInAll, codes };
+function latenessOf({ eventLatenessMs, eventLatenessCurve, firstEventMs, gapMs, failedInAll, codes }: Loaded["result"]) {
+  const lateness = { lateness: eventLatenessMs, latenessCurve: eventLatenessCurve };
+  return { ...lateness, firstEvent: firstEventMs, gap: gapMs, failed: failedInAll, codes };
 }
 
 interface Span {

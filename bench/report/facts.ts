@@ -3,6 +3,7 @@ import { cpus, loadavg, release, totalmem } from "node:os";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Bodies } from "../parts/bodies.ts";
 import type { HotPath } from "../parts/hot-path.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
@@ -19,6 +20,7 @@ export interface Facts {
   /** Why this run is no result; empty: it is one. */
   invalid: string[];
   hotPath?: HotPath;
+  bodies?: Bodies;
   streams?: Streams;
   soak?: Soak;
 }
@@ -36,15 +38,10 @@ export function factsHere(command: string): Facts {
       Node: outputOf("node", ["--version"]),
       Elysia: String(JSON.parse(readFileSync(join(root, "node_modules/elysia/package.json"), "utf8")).version),
     },
-    leftOut:
-      outputOf("litellm", ["--version"]) === ""
-        ? ["LiteLLM was left out: there is no litellm command on PATH"]
-        : [leftOutLitellm],
+    leftOut: [],
     invalid: [],
   };
 }
-
-const leftOutLitellm = "LiteLLM was left out: this version of the bench does not start it yet";
 
 /** "" where the program is missing. */
 function outputOf(program: string, words: string[]): string {

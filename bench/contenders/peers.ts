@@ -1,0 +1,42 @@
+/** The other gateways that can be had on this machine. */
+import { stripVTControlCharacters } from "node:util";
+import type { Setting } from "../parts/setting.ts";
+import type { Contender } from "./contender.ts";
+import { litellm, litellmVersion } from "./litellm.ts";
+import { installPortkey, portkey, portkeyVersion } from "./portkey.ts";
+
+export interface Peers {
+  contenders: Contender[];
+  versions: Record<string, string>;
+  /** A line for each that was left out. */
+  leftOut: string[];
+}
+
+export async function findPeers({ provider, emptyDatabase }: Setting, say: (line: string) => void): Promise<Peers> {
+  await installPortkey(say);
+  const found: Peers = { contenders: [portkey(provider)], versions: { Portkey: portkeyVersion() }, leftOut: [] };
+  const version = litellmVersion();
+  if (version === null) {
+    found.leftOut.push("LiteLLM was left out: there is no litellm command on PATH");
+    return found;
+  }
+  const contender = litellm({ provider, databaseUrl: await emptyDatabase("litellm") });
+  say(`starting LiteLLM ${version} once, for it to make its tables`);
+  const problem = await problemOf(contender);
+  if (problem === null) {
+    found.contenders.push(contender);
+    found.versions["LiteLLM"] = version;
+  } else found.leftOut.push(`LiteLLM ${version} was left out, for it did not start: ${problem}`);
+  return found;
+}
+
+async function problemOf(contender: Contender): Promise<string | null> {
+  try {
+    await using _running = await contender.start();
+    return null;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    // What it said last names the cause.
+    return stripVTControlCharacters(text).trim().split("\n").at(-1) ?? text;
+  }
+}

@@ -1,0 +1,81 @@
+/** Bodies of three sizes, and small ones answered as streams: what a byte costs, and whether large requests get through. */
+import type { Contender, Running } from "../contenders/contender.ts";
+import { findPeers, type Peers } from "../contenders/peers.ts";
+import { bareProxy, direct, instantModel, type Provider } from "../contenders/provider.ts";
+import { runLoadProcess } from "../measure/load-process.ts";
+import { measure, saidOf, type Measurement } from "../measure/measure.ts";
+import { openSetting, type SettingPlan } from "./setting.ts";
+
+export interface BodiesPlan extends SettingPlan {
+  seconds: number;
+}
+
+export interface BodyCase {
+  name: string;
+  bytes: number;
+  streamed: boolean;
+  /** Of the closed loop; large bodies are sent by few at a time. */
+  connections: number;
+  /** Of the open loop: requests a second, below what each contender can do. */
+  rate: number;
+}
+
+export interface Bodies extends Pick<Peers, "versions" | "leftOut"> {
+  cases: BodyCase[];
+  measurements: { case: string; loop: "closed" | "open"; measurement: Measurement }[];
+}
+
+const kibibyte = 1_024;
+const mebibyte = 1_024 * kibibyte;
+
+const cases: BodyCase[] = [
+  { name: "1 KiB", bytes: kibibyte, streamed: false, connections: 32, rate: 100 },
+  { name: "1 KiB, streamed", bytes: kibibyte, streamed: true, connections: 32, rate: 100 },
+  { name: "100 KiB", bytes: 100 * kibibyte, streamed: false, connections: 32, rate: 50 },
+  // The largest that the specification allows.
+  { name: "8 MiB", bytes: 8 * mebibyte, streamed: false, connections: 4, rate: 3 },
+];
+
+/** One round: the sizes differ by far more than rounds do. */
+export async function runBodies(plan: BodiesPlan): Promise<Bodies> {
+  await using setting = await openSetting(plan);
+  const { provider } = setting;
+  const { contenders, versions, leftOut } = await findPeers(setting, plan.say);
+  const found: Bodies = { cases, measurements: [], versions, leftOut };
+  for (const contender of [direct(provider), bareProxy(provider), ...contenders, setting.weir("hot")]) {
+    await using running = await contender.start();
+    await wake(contender, running);
+    for (const one of cases) await measureCase({ one, contender, running, provider, plan, found });
+    await running.settled?.();
+    await running.verify?.(plan.say);
+    await setting.quiet();
+  }
+  return found;
+}
+
+async function wake(contender: Contender, { target }: Running): Promise<void> {
+  const words = ["--connections", "64", "--warm-up", "0", "--seconds", String(contender.wakeSeconds)];
+  await runLoadProcess([...target, "--model", contender.model(instantModel), ...words]);
+}
+
+interface CaseRun {
+  one: BodyCase;
+  contender: Contender;
+  running: Running;
+  provider: Provider;
+  plan: BodiesPlan;
+  found: Bodies;
+}
+
+async function measureCase({ one, contender, running, provider, plan, found }: CaseRun): Promise<void> {
+  const { bytes, streamed, connections, rate } = one;
+  const loops = { closed: ["--connections", String(connections)], open: ["--rate", String(rate)] };
+  const request = ["--model", contender.model(instantModel), "--body", String(bytes), ...(streamed ? ["--stream"] : [])];
+  for (const [loop, loopWords] of Object.entries(loops) as ["closed" | "open", string[]][]) {
+    const words = [...request, "--warm-up", "1", "--seconds", String(plan.seconds), ...loopWords];
+    const load = `${one.name}, ${loop === "closed" ? `${connections} connections` : `${rate}/s`}`;
+    const measurement = await measure({ contender: contender.name, running, provider, load, words, round: 1 });
+    found.measurements.push({ case: one.name, loop, measurement });
+    plan.say(saidOf(measurement));
+  }
+}
