@@ -60,7 +60,8 @@ export class GenerationBook implements Disposable {
     const { intents, settlements, unknown, undecided } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent);
     for (const settlement of settlements) this.#outlet.add(settlement.generation, encodeSettlement(settlement));
-    for (const intent of unknown) this.end(unknownSettlement(intent, this.#parts.clock.now()));
+    for (const intent of unknown) void this.end(unknownSettlement(intent, this.#parts.clock.now()));
+    this.flush();
     return { settled: settlements.length, unknown: unknown.length, undecided };
   }
 
@@ -77,7 +78,7 @@ export class GenerationBook implements Disposable {
    * @throws GatewayError billing_unavailable when the intent cannot be written, or when too much waits for the ledger: then the
    *   provider must not be called
    */
-  begin(reservation: Reservation, facts: { fingerprint: string; model: string; streamed: boolean }): void {
+  async begin(reservation: Reservation, facts: { fingerprint: string; model: string; streamed: boolean }): Promise<void> {
     if (this.#open.size >= unsettledMax) throw new GatewayError("billing_unavailable");
     const { generation, request, workspace, key, month, admittedAt } = reservation;
     const intent: Intent = {
@@ -90,9 +91,12 @@ export class GenerationBook implements Disposable {
       amount: reservation.amount.toString(),
       ...facts,
     };
+    // Before the line is written, so that nobody who rebuilds the counters meanwhile misses it.
+    this.#open.add(intent);
     try {
-      this.#spool.writeIntent(intent);
+      await this.#spool.writeIntent(intent);
     } catch (error) {
+      this.#open.remove(generation);
       raiseAlarm(
         this.#parts.log,
         "spool.failed",
@@ -101,20 +105,27 @@ export class GenerationBook implements Disposable {
       );
       throw new GatewayError("billing_unavailable", { cause: error });
     }
-    this.#open.add(intent);
   }
 
-  /** Once for each generation, before its client has the whole answer: from here on it is charged whatever dies. */
-  end(settlement: Settlement): void {
+  /**
+   * Once for each generation. When this resolves its client may have the whole answer: it is charged whatever dies. `flush`
+   * makes it so at once.
+   */
+  async end(settlement: Settlement): Promise<void> {
     const { generation } = settlement;
     const text = encodeSettlement(settlement);
+    this.#outlet.add(generation, text);
     try {
-      this.#spool.writeSettlement(generation, text);
+      await this.#spool.writeSettlement(generation, text);
     } catch (error) {
       const facts = { generation, reason: String(error) };
       raiseAlarm(this.#parts.log, "spool.failed", facts, "A settlement is in memory only: it is lost if the process dies now");
     }
-    this.#outlet.add(generation, text);
+  }
+
+  /** Writes now what else would be written at the end of the event loop's turn. */
+  flush(): void {
+    this.#spool.flush();
   }
 
   /** Resolves true when the ledger has all that ended. */

@@ -15,6 +15,7 @@ import {
   publishRetryMsMax,
   settlementBatchBytesMax,
   settlementBatchMax,
+  settlementPauseMs,
 } from "../limits/constants.ts";
 import { decodeSettled, encodeSettlements } from "./settlement-codec.ts";
 
@@ -45,6 +46,7 @@ export class Outlet implements Disposable {
   readonly #parts: OutletParts;
   readonly #listening: Disposable;
   readonly #waiting: Waiting[] = [];
+  #waitingBytes = 0;
   /** Published or about to be, by id; each holds memory until the ledger has it. */
   readonly #unconfirmed = new Map<string, Batch>();
   /** Those of the unconfirmed that are to be published again. */
@@ -52,7 +54,10 @@ export class Outlet implements Disposable {
   readonly #emptyListeners = new Set<() => void>();
   readonly #closing = new AbortController();
   #publishing = 0;
-  #scheduled = false;
+  /** The next one; null: none is planned. */
+  #departure: { isUrgent: boolean; cancel: () => void } | null = null;
+  /** Monotonic ms. */
+  #departedAt = -Infinity;
 
   constructor(parts: OutletParts) {
     this.#parts = parts;
@@ -61,7 +66,9 @@ export class Outlet implements Disposable {
 
   /** @param text the settlement as JSON */
   add(generation: GenerationId, text: string): void {
-    this.#waiting.push({ generation, text, bytes: Buffer.byteLength(text) + 1 });
+    const bytes = Buffer.byteLength(text) + 1;
+    this.#waiting.push({ generation, text, bytes });
+    this.#waitingBytes += bytes;
     this.#schedule();
   }
 
@@ -78,6 +85,7 @@ export class Outlet implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closing.abort();
+    this.#departure?.cancel();
     this.#listening[Symbol.dispose]();
     for (const { cancelTimer } of this.#unconfirmed.values()) cancelTimer();
   }
@@ -86,17 +94,29 @@ export class Outlet implements Disposable {
     return this.#waiting.length === 0 && this.#unconfirmed.size === 0;
   }
 
+  /** What ends alone leaves at once; what ends within a pause of the last departure travels together, or when it fills a batch. */
   #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      while (this.#publishing < publishesInFlightMax && !this.#closing.signal.aborted) {
-        const batch = this.#overdue.shift() ?? this.#nextBatch();
-        if (batch === null) return;
-        void this.#publish(batch);
-      }
-    });
+    const isIdle = this.#waiting.length === 0 && this.#overdue.length === 0;
+    if (isIdle || this.#closing.signal.aborted) return;
+    const { clock } = this.#parts;
+    const isFull = this.#waiting.length >= settlementBatchMax || this.#waitingBytes >= settlementBatchBytesMax;
+    const waitMs = this.#departedAt + settlementPauseMs - clock.monotonic();
+    const isUrgent = isFull || this.#overdue.length > 0 || waitMs <= 0;
+    if (this.#departure !== null && (this.#departure.isUrgent || !isUrgent)) return;
+    this.#departure?.cancel();
+    const depart = () => this.#depart();
+    this.#departure = { isUrgent, cancel: isUrgent ? atOnce(depart) : clock.after(waitMs, depart) };
+  }
+
+  #depart(): void {
+    this.#departure?.cancel();
+    this.#departure = null;
+    while (this.#publishing < publishesInFlightMax && !this.#closing.signal.aborted) {
+      const batch = this.#overdue.shift() ?? this.#nextBatch();
+      if (batch === null) return;
+      this.#departedAt = this.#parts.clock.monotonic();
+      void this.#publish(batch);
+    }
   }
 
   #nextBatch(): Batch | null {
@@ -110,6 +130,7 @@ export class Outlet implements Disposable {
     }
     if (count === 0) return null;
     const taken = this.#waiting.splice(0, count);
+    for (const { bytes: gone } of taken) this.#waitingBytes -= gone;
     const payload = encodeSettlements(
       id,
       taken.map(({ text }) => text),
@@ -167,4 +188,10 @@ export class Outlet implements Disposable {
     }
     if (this.#isEmpty()) for (const listener of this.#emptyListeners) listener();
   }
+}
+
+/** At the end of the event loop's turn. @returns what cancels it */
+function atOnce(call: () => void): () => void {
+  const planned = setImmediate(call);
+  return () => clearImmediate(planned);
 }

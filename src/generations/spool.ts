@@ -1,10 +1,10 @@
 /**
  * The front's own copy of what it owes to the ledger: a line before admission is asked, an intent before a provider is called,
- * a settlement before the client has the whole answer. Written synchronously (to the page cache: `kill -9` loses nothing, power
- * loss may), kept in segments, and deleted once the ledger confirmed all of a segment and the rate window no longer needs its
- * admissions.
+ * a settlement before the client has the whole answer. The lines of one turn of the event loop are written with one call (to the
+ * page cache: `kill -9` loses nothing, power loss may), kept in segments, and deleted once the ledger confirmed all of a segment
+ * and the rate window no longer needs its admissions.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { GenerationId } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -35,6 +35,15 @@ interface Current extends Segment {
   bytes: number;
 }
 
+/** A line that is written at the end of the present turn. */
+interface Pending {
+  line: string;
+  /** Keeps the segment until the ledger has it. */
+  generation: GenerationId;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
 /** What a spool held when it was opened. */
 export interface Recovered {
   /** Dispatched, and no settlement written: nobody can tell how they ended. */
@@ -53,6 +62,7 @@ export class Spool implements Disposable {
   #done: Segment[];
   #current: Current;
   #number: number;
+  #pending: Pending[] = [];
   #working = true;
   #closed = false;
 
@@ -89,20 +99,34 @@ export class Spool implements Disposable {
     this.#rotateWhenFull();
   }
 
-  /** @throws Error when the line cannot be written: then the generation must not be dispatched */
-  writeIntent(intent: Intent): void {
-    this.#write(encodeIntentLine(intent));
-    this.#current.open.add(intent.generation);
-    this.#rotateWhenFull();
+  /** Rejects when the line cannot be written: then the generation must not be dispatched. */
+  writeIntent(intent: Intent): Promise<void> {
+    return this.#writeSoon(encodeIntentLine(intent), intent.generation);
   }
 
   /**
+   * Rejects when the line cannot be written: it is to be published from memory all the same.
    * @param text the settlement as JSON
-   * @throws Error when the line cannot be written: it is to be published from memory all the same
    */
-  writeSettlement(generation: GenerationId, text: string): void {
-    this.#write(encodeSettlementLine(text));
-    this.#current.open.add(generation);
+  writeSettlement(generation: GenerationId, text: string): Promise<void> {
+    return this.#writeSoon(encodeSettlementLine(text), generation);
+  }
+
+  /** Writes now what waits for the end of the turn. Who waits for it is told of a failure. */
+  flush(): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    try {
+      this.#write(pending.map(({ line }) => line).join(""));
+    } catch (error) {
+      for (const { reject } of pending) reject(error);
+      return;
+    }
+    for (const { generation, resolve } of pending) {
+      this.#current.open.add(generation);
+      resolve();
+    }
     this.#rotateWhenFull();
   }
 
@@ -118,24 +142,40 @@ export class Spool implements Disposable {
 
   /** The ledger has these generations. */
   confirm(generations: GenerationId[]): void {
-    for (const { open } of [...this.#done, this.#current]) for (const generation of generations) open.delete(generation);
+    for (const { open } of [...this.#done, this.#current]) {
+      if (open.size === 0) continue;
+      for (const generation of generations) open.delete(generation);
+    }
     this.#deleteDone();
   }
 
   [Symbol.dispose](): void {
     if (this.#closed) return;
+    this.flush();
     this.#closed = true;
     this.#deleteDone();
     closeSync(this.#current.file);
   }
 
-  #write(line: string): void {
+  #writeSoon(line: string, generation: GenerationId): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#pending.length === 0) setImmediate(() => this.flush());
+      this.#pending.push({ line, generation, resolve, reject });
+    });
+  }
+
+  #write(lines: string): void {
     // Once closed, the number of its file may be that of somebody's socket.
     if (this.#closed) throw new Error("Cannot write to the spool: it is closed");
     // A write that failed may have left half a line: the next one begins on its own.
-    const bytes = Buffer.from(this.#working ? line : `\n${line}`);
+    const bytes = Buffer.from(this.#working ? lines : `\n${lines}`);
     this.#working = false;
-    for (let written = 0; written < bytes.length;) written += writeSync(this.#current.file, bytes, written);
+    try {
+      for (let written = 0; written < bytes.length;) written += writeSync(this.#current.file, bytes, written);
+    } catch (error) {
+      takeBack(this.#current);
+      throw error;
+    }
     this.#working = true;
     this.#current.writtenAt = this.#clock.monotonic();
     this.#current.bytes += bytes.length;
@@ -170,6 +210,15 @@ export class Spool implements Disposable {
     const oldest = this.#clock.monotonic() - rateWindowMs;
     const isDone = ({ open, writtenAt }: Segment): boolean => open.size === 0 && writtenAt <= oldest;
     this.#done = this.#done.filter((segment) => !isDone(segment) || !wasRemoved(segment.path));
+  }
+}
+
+/** What a failed write left are lines that their writers were told are not there. */
+function takeBack({ file, bytes }: Current): void {
+  try {
+    ftruncateSync(file, bytes);
+  } catch {
+    // A later start may then report as unknown what was refused: nobody is charged for it.
   }
 }
 

@@ -1,6 +1,6 @@
 /** One generation's account: opened in the book before its provider is called, settled once, however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
-import { generationSeconds, firstTokenSeconds } from "../kernel/metrics.ts";
+import { measureGeneration } from "../kernel/metrics.ts";
 import type { Route, Usage } from "../models/model.ts";
 import type { OpenPrompt } from "../prompts/open-prompt.ts";
 import type { Gateway } from "./gateway.ts";
@@ -38,10 +38,7 @@ export class Account {
   readonly #leave: () => void;
   #settled = false;
 
-  /** @throws GatewayError billing_unavailable when the book cannot be written */
-  constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
-    const { fingerprint, model, streamed } = facts;
-    gateway.book.begin(reservation, { fingerprint, model, streamed });
+  private constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
     const { signal, done } = gateway.live.begin();
     this.stop = signal;
     this.#leave = done;
@@ -52,6 +49,13 @@ export class Account {
     this.#gateway = gateway;
   }
 
+  /** @throws GatewayError billing_unavailable when the book cannot be written */
+  static async open(reservation: Reservation, facts: AccountFacts, gateway: Gateway): Promise<Account> {
+    const { fingerprint, model, streamed } = facts;
+    await gateway.book.begin(reservation, { fingerprint, model, streamed });
+    return new Account(reservation, facts, gateway);
+  }
+
   get prompt(): OpenPrompt | null {
     return this.#facts.prompt;
   }
@@ -60,20 +64,25 @@ export class Account {
     return this.#gateway.clock.monotonic() - this.startedAt;
   }
 
-  /** The first call counts. Call it before the client has the end of the answer. */
-  settle(settling: Settling): void {
+  /** The first call counts. When it resolves the client may have the end of the answer. */
+  async settle(settling: Settling): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
     const { estimated, ...ending } = settling;
     const { model, streamed } = this.#facts;
     const durationMs = this.elapsedMs();
-    this.#gateway.book.end(
+    const written = this.#gateway.book.end(
       settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
     );
     this.#leave();
     this.prompt?.keep();
-    const provider = settling.route?.provider.id ?? "none";
-    generationSeconds.observe({ provider }, durationMs / 1_000);
-    if (settling.firstTokenMs !== null) firstTokenSeconds.observe({ provider }, settling.firstTokenMs / 1_000);
+    measureGeneration({ provider: settling.route?.provider.id ?? "none", durationMs, firstTokenMs: settling.firstTokenMs });
+    await written;
+  }
+
+  /** As `settle`, for who cannot wait for the end of the event loop's turn. */
+  settleNow(settling: Settling): void {
+    void this.settle(settling);
+    this.#gateway.book.flush();
   }
 }

@@ -1,7 +1,7 @@
 /** An accepted request: booked before its provider is called, settled exactly once before its client has the whole answer. */
 import type { Admission, Caller } from "../admission/client.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
-import { requestsTotal } from "../kernel/metrics.ts";
+import { countRequest } from "../kernel/metrics.ts";
 import type { Route } from "../models/model.ts";
 import { OpenPrompt } from "../prompts/open-prompt.ts";
 import { completionBody } from "./answer.ts";
@@ -36,23 +36,23 @@ const clientGone = { status: 499, code: "client_gone" };
 
 /** @throws GatewayError before the provider is called; afterwards every outcome is a Response */
 export async function generate(accepted: Accepted, gateway: Gateway): Promise<Response> {
-  const account = openAccount(accepted, gateway);
+  const account = await openAccount(accepted, gateway);
   const { reservation, window } = accepted.admitted;
   const work: Work = { ...accepted, account, headers: { ...generationHeaders(reservation), ...windowHeaders(window) } };
   try {
     const routes = usableRoutes(work, gateway);
-    return answer(work, await callProvider(work, routes, gateway), gateway);
+    return await answer(work, await callProvider(work, routes, gateway), gateway);
   } catch (error) {
-    return failure(work, error instanceof GatewayError ? error : unexpected(error, gateway), null);
+    return await failure(work, error instanceof GatewayError ? error : unexpected(error, gateway), null);
   }
 }
 
-function openAccount(accepted: Accepted, gateway: Gateway): Account {
+async function openAccount(accepted: Accepted, gateway: Gateway): Promise<Account> {
   const { admitted, chat } = accepted;
   const prompt = openPrompt(accepted, gateway);
   const facts = { fingerprint: admitted.fingerprint, model: chat.model, streamed: chat.streamed, prompt };
   try {
-    return new Account(admitted.reservation, facts, gateway);
+    return await Account.open(admitted.reservation, facts, gateway);
   } catch (error) {
     gateway.admission.giveUp(admitted.reservation);
     throw error;
@@ -91,17 +91,17 @@ function callProvider(work: Work, routes: readonly [Route, ...Route[]], gateway:
   });
 }
 
-function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Response {
+async function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Promise<Response> {
   for (const attempt of dispatched.failed) noteFailure(work, attempt, gateway);
   switch (dispatched.kind) {
     case "whole":
-      return whole(work, dispatched, gateway);
+      return await whole(work, dispatched, gateway);
     case "stream":
       return streamed(work, dispatched, gateway);
     case "failed":
-      return failure(work, upstreamError(dispatched.failure), dispatched.route);
+      return await failure(work, upstreamError(dispatched.failure), dispatched.route);
     case "gone":
-      work.account.settle({ ...clientGone, route: dispatched.route, usage: noUsage, estimated: false, firstTokenMs: null });
+      await work.account.settle({ ...clientGone, route: dispatched.route, usage: noUsage, estimated: false, firstTokenMs: null });
       return new Response(null, { status: clientGone.status });
   }
 }
@@ -118,14 +118,18 @@ function timeOf(ms: number | null, failed: readonly Attempt[]): number | null {
   return failed.length === 0 ? ms : null;
 }
 
-function whole(work: Work, { route, answer, failed }: Extract<Dispatched, { kind: "whole" }>, { health }: Gateway): Response {
+async function whole(
+  work: Work,
+  { route, answer, failed }: Extract<Dispatched, { kind: "whole" }>,
+  { health }: Gateway,
+): Promise<Response> {
   const { account, chat, admitted, headers } = work;
   const completionTokens = estimatedTokens(textBytes(answer.message));
   account.prompt?.take(answer.message);
   const usage = answer.usage ?? estimatedUsage({ told: null, promptTokens: chat.promptEstimate, completionTokens });
   const firstTokenMs = account.elapsedMs();
   health.answered(route, timeOf(firstTokenMs, failed));
-  account.settle({ route, usage, estimated: answer.usage === null, status: 200, code: null, firstTokenMs });
+  await account.settle({ route, usage, estimated: answer.usage === null, status: 200, code: null, firstTokenMs });
   const facts = { id: admitted.reservation.generation, created: account.created, model: chat.model, usage };
   return Response.json(completionBody(answer, facts), { headers });
 }
@@ -157,15 +161,15 @@ function streamed(
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
       if (outcome.failure !== null) noteFailure(work, { route, failure: outcome.failure }, gateway);
       else if (outcome.how === "completed") gateway.health.answered(route, timeOf(outcome.firstTokenMs, failed));
-      account.settle({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
+      account.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
       return charged.usage;
     },
   });
   return new Response(body, { headers: { ...streamHeaders, ...headers } });
 }
 
-function failure({ account, headers }: Work, error: GatewayError, route: Route | null): Response {
-  account.settle({ route, usage: noUsage, estimated: false, status: error.status, code: error.code, firstTokenMs: null });
-  requestsTotal.inc({ status: error.status, code: error.code });
+async function failure({ account, headers }: Work, error: GatewayError, route: Route | null): Promise<Response> {
+  await account.settle({ route, usage: noUsage, estimated: false, status: error.status, code: error.code, firstTokenMs: null });
+  countRequest(error.status, error.code);
   return errorResponse(error, headers);
 }

@@ -1,7 +1,7 @@
 /** Runs an endpoint and writes whatever it throws as the one error body. */
 import { RefusedError } from "../admission/client.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
-import { requestsTotal } from "../kernel/metrics.ts";
+import { countRequest } from "../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
 import { readRest } from "./read-rest.ts";
 import { retryHeaders, windowHeaders } from "./headers.ts";
@@ -13,11 +13,11 @@ export async function handle(
 ): Promise<Response> {
   try {
     const response = await endpoint(request, gateway);
-    if (response.ok) requestsTotal.inc({ status: response.status, code: "none" });
+    if (response.ok) countRequest(response.status, "none");
     return response;
   } catch (error) {
     const known = error instanceof GatewayError ? error : unexpected(error, gateway);
-    requestsTotal.inc({ status: known.status, code: known.code });
+    countRequest(known.status, known.code);
     if (known.status >= 500) gateway.log.debug({ event: "refused", code: known.code, reason: String(known.cause ?? "") });
     await readRest(request, gateway.clock);
     return errorResponse(known, refusalHeaders(known));

@@ -3,18 +3,20 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 
 export const registry = new Registry();
 collectDefaultMetrics({ register: registry });
+// On Bun reading these collects all garbage first: every scrape would stop the process for as long.
+for (const what of ["total", "used", "available"]) registry.removeSingleMetric(`nodejs_heap_space_size_${what}_bytes`);
 
 const registers = [registry];
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
 
-export const requestsTotal = new Counter({
+const requestsTotal = new Counter({
   name: "weir_requests_total",
   help: "Answers of the inference API by status and error code",
   labelNames: ["status", "code"],
   registers,
 });
 
-export const firstTokenSeconds = new Histogram({
+const firstTokenSeconds = new Histogram({
   name: "weir_first_token_seconds",
   help: "From admission to the first event of the provider",
   labelNames: ["provider"],
@@ -22,13 +24,42 @@ export const firstTokenSeconds = new Histogram({
   registers,
 });
 
-export const generationSeconds = new Histogram({
+const generationSeconds = new Histogram({
   name: "weir_generation_seconds",
   help: "From admission to the end of the answer",
   labelNames: ["provider"],
   buckets: secondsBuckets,
   registers,
 });
+
+/** Children by their labels: finding one through the library costs more than counting. */
+const requests = new Map<string, Counter.Internal>();
+const generations = new Map<string, { whole: Histogram.Internal<"provider">; first: Histogram.Internal<"provider"> }>();
+
+/** One answer of the inference API. @param code "none" where it is no error */
+export function countRequest(status: number, code: string): void {
+  const name = `${status} ${code}`;
+  const child = requests.get(name) ?? requestsTotal.labels({ status, code });
+  requests.set(name, child);
+  child.inc();
+}
+
+/** One generation's end. @param firstTokenMs null: there was no token */
+export function measureGeneration({
+  provider,
+  durationMs,
+  firstTokenMs,
+}: {
+  provider: string;
+  durationMs: number;
+  firstTokenMs: number | null;
+}): void {
+  const found = generations.get(provider);
+  const child = found ?? { whole: generationSeconds.labels({ provider }), first: firstTokenSeconds.labels({ provider }) };
+  if (!found) generations.set(provider, child);
+  child.whole.observe(durationMs / 1_000);
+  if (firstTokenMs !== null) child.first.observe(firstTokenMs / 1_000);
+}
 
 export const chargedUsdTotal = new Counter({
   name: "weir_charged_usd_total",

@@ -39,7 +39,9 @@ export const holdMs = 1_200_000;
 export const tombstoneMs = 60_000;
 
 // Ours: metering
-export const settlementBatchMax = 200;
+export const settlementBatchMax = 400;
+/** Settlements leave a gateway at most this often, unless a batch is full: what ends meanwhile travels together. */
+export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
 export const settlementTransactionMax = 1_000;
 /** Above this many generations without a confirmed charge a gateway admits no more. */

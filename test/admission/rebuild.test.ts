@@ -65,7 +65,7 @@ describe("counters that were emptied", () => {
     const { worker, front, begin } = await open();
     const reservation = await begin();
     const end = endOf(reservation, { promptTokens: 10, completionTokens: 20 });
-    front.book.end(end);
+    await front.book.end(end);
     await worker.ledger.settle([chargeOf(end)]);
     worker.wipe();
     await worker.words(admitAsk());
@@ -75,7 +75,7 @@ describe("counters that were emptied", () => {
 
   test("hold what is settled at its front and not in the ledger yet", async () => {
     const { worker, front, begin } = await open();
-    front.book.end(endOf(await begin(), { promptTokens: 10, completionTokens: 20 }));
+    await front.book.end(endOf(await begin(), { promptTokens: 10, completionTokens: 20 }));
     worker.wipe();
     await worker.answers({ kind: "position", workspace: "ws-1", key: null });
     expect(await position(worker)).toMatchObject({ balance: 1_000_000n, reserved: askedAmount });

@@ -6,10 +6,11 @@ import { decodeSettlements, encodeSettled } from "../../src/generations/settleme
 import type { Settlement } from "../../src/generations/settlement.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { holdMs, unsettledMax } from "../../src/limits/constants.ts";
+import { holdMs, settlementPauseMs, unsettledMax } from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { FakeBus } from "../support/fake-bus.ts";
 import { endOf } from "../support/fronts.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { canFillDisk, withDiskFullAt } from "../support/full-disk.ts";
 import { reservation } from "../support/intents.ts";
 import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
@@ -43,11 +44,12 @@ async function reports(workspace = "ws-1"): Promise<OpenReport> {
 }
 
 async function published(): Promise<Settlement[]> {
-  await settled();
+  await clock.pass(settlementPauseMs);
   return bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
 }
 
-function confirmAll(): void {
+async function confirmAll(): Promise<void> {
+  await clock.pass(settlementPauseMs);
   bus.broadcast("settled", encodeSettled(bus.stored.splice(0).map(({ payload }) => decodeSettlements(payload).batch)));
 }
 
@@ -55,8 +57,8 @@ describe("the book of generations", () => {
   test("reports as open what was begun until the ledger confirmed it, and to the workspace that asks", async () => {
     const book = open();
     const begun = reservation();
-    book.begin(begun, facts);
-    book.begin(reservation({ workspace: "ws-2" }), facts);
+    await book.begin(begun, facts);
+    await book.begin(reservation({ workspace: "ws-2" }), facts);
     const hold = {
       generation: begun.generation,
       fingerprint: "f0",
@@ -67,10 +69,10 @@ describe("the book of generations", () => {
       deadline: begun.admittedAt + holdMs,
     };
     expect((await reports()).holds).toEqual([hold]);
-    book.end(endOf(begun, usage));
+    await book.end(endOf(begun, usage));
     await settled();
     expect((await reports()).holds).toEqual([hold]);
-    confirmAll();
+    await confirmAll();
     expect((await reports()).holds).toEqual([]);
     expect(book.unsettled).toBe(1);
   });
@@ -84,11 +86,11 @@ describe("the book of generations", () => {
       ["key-1", 7],
     ] as const) {
       const begun = reservation({ key, admittedAt: start + offset });
-      book.begin(begun, facts);
-      book.end(endOf(begun, usage));
+      await book.begin(begun, facts);
+      await book.end(endOf(begun, usage));
     }
     await settled();
-    confirmAll();
+    await confirmAll();
     expect((await reports()).windows).toEqual([
       { key: "key-1", times: [start, start + 7] },
       { key: "key-2", times: [start + 5] },
@@ -102,27 +104,29 @@ describe("the book of generations", () => {
     const start = clock.now();
     for (let number = 0; number < 25_000; number++) {
       const begun = reservation({ generation: `gen-${number}`, admittedAt: start + number * 6 });
-      book.begin(begun, facts);
+      await book.begin(begun, facts);
     }
     const [window] = (await reports()).windows;
     expect(window?.times.length).toBeGreaterThanOrEqual(10_000);
     expect(window?.times.length).toBeLessThanOrEqual(20_001);
   }, 30_000);
 
-  test("takes no more than 200,000 generations that the ledger has not confirmed", () => {
+  test("takes no more than 200,000 generations that the ledger has not confirmed", async () => {
     const book = open();
-    for (let number = 0; number < unsettledMax; number++)
-      book.begin(reservation({ generation: `gen-${number}`, request: "r" }), facts);
+    const begun = Array.from({ length: unsettledMax }, (_, number) =>
+      book.begin(reservation({ generation: `gen-${number}`, request: "r" }), facts),
+    );
     expect(book.accepting()).toBe(false);
-    expect(() => book.begin(reservation(), facts)).toThrow(GatewayError);
+    expect(await failureOf(book.begin(reservation(), facts))).toBeInstanceOf(GatewayError);
+    await Promise.all(begun);
   }, 30_000);
 
   test("publishes each end once, as it was told", async () => {
     const book = open();
     const begun = reservation();
-    book.begin(begun, facts);
+    await book.begin(begun, facts);
     const ended = endOf(begun, usage);
-    book.end(ended);
+    await book.end(ended);
     expect(await published()).toEqual([ended]);
   });
 
@@ -130,12 +134,12 @@ describe("the book of generations", () => {
     const book = open();
     for (let number = 0; number < 2_000; number++) {
       const begun = reservation();
-      book.begin(begun, facts);
-      book.end(endOf(begun, usage));
+      await book.begin(begun, facts);
+      await book.end(endOf(begun, usage));
     }
     await settled();
     expect(readdirSync(folder.path).length).toBeGreaterThan(1);
-    confirmAll();
+    await confirmAll();
     await clock.pass(90_000);
     expect(readdirSync(folder.path).length).toBe(1);
   });
@@ -143,8 +147,8 @@ describe("the book of generations", () => {
   test("leaves no timer behind when it is closed", async () => {
     const book = open();
     const begun = reservation();
-    book.begin(begun, facts);
-    book.end(endOf(begun, usage));
+    await book.begin(begun, facts);
+    await book.end(endOf(begun, usage));
     await settled();
     book[Symbol.dispose]();
     expect(clock.pending).toBe(0);
@@ -178,7 +182,7 @@ describe("a book whose owner was killed", () => {
         status: 500,
       },
     ]);
-    confirmAll();
+    await confirmAll();
     expect(successor.unsettled).toBe(0);
   });
 
@@ -218,16 +222,19 @@ describe.skipIf(!canFillDisk)("on a full disk", () => {
   test("nothing is begun, an end is published all the same, and when there is room again all goes on", async () => {
     const book = open();
     const begun = reservation();
-    book.begin(begun, facts);
+    await book.begin(begun, facts);
+    const refused = failureOf(book.begin(reservation(), facts));
+    const ended = book.end(endOf(begun, usage));
     withDiskFullAt(0, () => {
-      expect(() => book.begin(reservation(), facts)).toThrow("Credit cannot be checked");
+      book.flush();
       expect(book.accepting()).toBe(false);
       expect(() => book.asked([{ workspace: "ws-1", generation: "gen-1" }])).toThrow();
-      book.end(endOf(begun, usage));
     });
+    expect(String(await refused)).toContain("Credit cannot be checked");
+    await ended;
     expect(await published()).toMatchObject([{ generation: begun.generation }]);
     expect(book.unsettled).toBe(1);
     expect(book.accepting()).toBe(true);
-    book.begin(reservation(), facts);
+    await book.begin(reservation(), facts);
   });
 });

@@ -45,9 +45,9 @@ function deadGateway(name: string): { settled: string; unknown: string; undecide
   const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
   const [ended, open, asked] = [reservation(), reservation(), reservation()];
   book.asked([{ workspace: "ws-1", generation: asked.generation }]);
-  book.begin(ended, facts);
-  book.begin(open, facts);
-  book.end(endOf(ended, { promptTokens: 1, completionTokens: 1 }));
+  void book.begin(ended, facts);
+  void book.begin(open, facts);
+  void book.end(endOf(ended, { promptTokens: 1, completionTokens: 1 }));
   book[Symbol.dispose]();
   return { settled: ended.generation, unknown: open.generation, undecided: asked.generation };
 }

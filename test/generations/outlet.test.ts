@@ -9,6 +9,7 @@ import {
   publishesInFlightMax,
   settlementBatchBytesMax,
   settlementBatchMax,
+  settlementPauseMs,
 } from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { FakeBus, type StoredEvent } from "../support/fake-bus.ts";
@@ -36,17 +37,17 @@ function contentOf(event: StoredEvent | undefined): { batch: string; generations
 }
 
 describe("settlements on their way to the ledger", () => {
-  test("travel together, at most 200 and 256 KiB an event, in order", async () => {
+  test("travel together, at most 400 and 256 KiB an event, in order", async () => {
     const letters = fc.constantFrom("a", "é", "漢");
     const models = fc.array(
       fc.tuple(letters, fc.integer({ min: 1, max: 4_000 })).map(([letter, times]) => letter.repeat(times)),
-      { minLength: 1, maxLength: 450, size: "max" },
+      { minLength: 1, maxLength: 850, size: "max" },
     );
     await fc.assert(
       fc.asyncProperty(models, async (list) => {
-        const { bus, outlet, add } = open();
+        const { clock, bus, outlet, add } = open();
         const added = list.map((model) => add(model));
-        await settled();
+        await clock.pass(settlementPauseMs);
         expect(bus.stored.flatMap((event) => contentOf(event).generations)).toEqual(added);
         for (const event of bus.stored) {
           expect(event.payload.length).toBeLessThanOrEqual(settlementBatchBytesMax);
@@ -58,12 +59,34 @@ describe("settlements on their way to the ledger", () => {
     );
   }, 30_000);
 
+  test("leave at once where none left of late; those that end within 50 ms of a departure leave together", async () => {
+    const { clock, bus, add } = open();
+    add();
+    await settled();
+    expect(bus.stored.length).toBe(1);
+    const together = [add(), add()];
+    await clock.pass(settlementPauseMs - 1);
+    expect(bus.stored.length).toBe(1);
+    together.push(add());
+    await clock.pass(1);
+    expect(contentOf(bus.stored[1]).generations).toEqual(together);
+  });
+
+  test("fill an event before the pause is over and leave then", async () => {
+    const { bus, add } = open();
+    add();
+    await settled();
+    for (let number = 0; number < settlementBatchMax; number++) add();
+    await settled();
+    expect(bus.stored.length).toBe(2);
+  });
+
   test("are done when metering says so, in whatever order it says it, and told once", async () => {
     const { clock, bus, confirmed, outlet, add, confirm } = open();
     const added: string[] = [];
     for (let event = 0; event < 3; event++) {
       added.push(add());
-      await settled();
+      await clock.pass(settlementPauseMs);
     }
     const [first, second, third] = bus.stored;
     confirm(third, first);

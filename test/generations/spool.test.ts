@@ -7,6 +7,7 @@ import { Spool } from "../../src/generations/spool.ts";
 import type { Intent } from "../../src/generations/spool-line.ts";
 import { rateWindowMs, spoolSegmentBytesMax } from "../../src/limits/constants.ts";
 import { ManualClock } from "../support/clock.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { canFillDisk, withDiskFullAt } from "../support/full-disk.ts";
 import { intent } from "../support/intents.ts";
 import { settlement } from "../support/settlements.ts";
@@ -29,8 +30,15 @@ function endOf(begun: Intent, fields: Partial<Settlement> = {}): Settlement {
   return settlement({ generation, workspace, key, admittedAt, ...fields });
 }
 
+/** Without waiting for the end of the turn. */
+function begin(spool: Spool, begun: Intent): void {
+  void spool.writeIntent(begun);
+  spool.flush();
+}
+
 function write(spool: Spool, ended: Settlement): void {
-  spool.writeSettlement(ended.generation, encodeSettlement(ended));
+  void spool.writeSettlement(ended.generation, encodeSettlement(ended));
+  spool.flush();
 }
 
 /** Begins and ends generations until the segment that it began in is full. */
@@ -39,7 +47,7 @@ function fillSegment(spool: Spool): Intent[] {
   const begun: Intent[] = [];
   while (segments().length === before) {
     const next = intent({ model: "m".repeat(200) });
-    spool.writeIntent(next);
+    begin(spool, next);
     write(spool, endOf(next, { model: "m".repeat(60_000) }));
     begun.push(next);
   }
@@ -47,12 +55,21 @@ function fillSegment(spool: Spool): Intent[] {
 }
 
 describe("a spool", () => {
+  test("writes what is said in one turn of the event loop with one call, and says when it is written", async () => {
+    const spool = open();
+    const begun = [intent(), intent(), intent()];
+    const written = begun.map((one) => spool.writeIntent(one));
+    expect(open().takeRecovered().intents).toEqual([]);
+    await written[0];
+    expect(ids(open().takeRecovered().intents)).toEqual(ids(begun));
+  });
+
   test("gives to the next owner whatever was written, sorted into settled, unknown and undecided", () => {
     const first = open();
     const [settled, unknown, refused] = [intent(), intent(), intent()];
     first.writeAsked([settled, unknown, refused].map(({ workspace, generation }) => ({ workspace, generation })));
-    first.writeIntent(settled);
-    first.writeIntent(unknown);
+    begin(first, settled);
+    begin(first, unknown);
     const ended = endOf(settled);
     write(first, ended);
 
@@ -66,7 +83,7 @@ describe("a spool", () => {
   });
 
   test("hands it out once", () => {
-    open().writeIntent(intent());
+    begin(open(), intent());
     const second = open();
     expect(second.takeRecovered().unknown.length).toBe(1);
     expect(second.takeRecovered()).toEqual({ settlements: [], unknown: [], intents: [], undecided: [] });
@@ -74,7 +91,7 @@ describe("a spool", () => {
 
   test("skips a last line that was cut off, wherever it was cut, and keeps all before it", () => {
     const begun = intent();
-    open().writeIntent(begun);
+    begin(open(), begun);
     const [name = ""] = segments();
     const whole = readFileSync(join(folder.path, name));
     const cutLine = encodeSettlement(endOf(begun));
@@ -86,7 +103,7 @@ describe("a spool", () => {
   });
 
   test("takes no line for what it is not", () => {
-    open().writeIntent(intent());
+    begin(open(), intent());
     const [name = ""] = segments();
     for (const line of ["null", "[]", '{"kind":"intent","intent":{"generation":5}}', '{"kind":"other"}', "\u0000\u0000"])
       appendFileSync(join(folder.path, name), `${line}\n`);
@@ -102,8 +119,8 @@ describe("a spool", () => {
   });
 
   test("never writes into a segment of an earlier owner", () => {
-    open().writeIntent(intent());
-    open().writeIntent(intent());
+    begin(open(), intent());
+    begin(open(), intent());
     expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
     expect(open().takeRecovered().unknown.length).toBe(2);
   });
@@ -137,7 +154,7 @@ describe("segments of a spool", () => {
 
   test("of an earlier owner go the same way", () => {
     const begun = intent();
-    open().writeIntent(begun);
+    begin(open(), begun);
     const second = open();
     clock.advance(rateWindowMs);
     second.confirm([]);
@@ -149,7 +166,7 @@ describe("segments of a spool", () => {
   test("go one by one: a long answer keeps its own segment and no other", () => {
     const spool = open();
     const long = intent();
-    spool.writeIntent(long);
+    begin(spool, long);
     const others = [fillSegment(spool), fillSegment(spool), fillSegment(spool)].flat();
     clock.advance(rateWindowMs);
     spool.confirm(ids(others));
@@ -159,33 +176,37 @@ describe("segments of a spool", () => {
 });
 
 describe("a spool that is closed", () => {
-  test("refuses to write, for the number of its file may be another's by now", () => {
+  test("refuses to write, for the number of its file may be another's by now", async () => {
     const spool = open();
     spool[Symbol.dispose]();
-    expect(() => spool.writeIntent(intent())).toThrow("it is closed");
+    expect(String(await failureOf(spool.writeIntent(intent())))).toContain("it is closed");
     expect(() => spool[Symbol.dispose]()).not.toThrow();
   });
 });
 
 describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
-  test("refuses an intent and says that it does not work, until a write succeeds", () => {
+  test("refuses an intent and says that it does not work, until a write succeeds", async () => {
     const spool = open();
+    const refused = failureOf(spool.writeIntent(intent()));
     withDiskFullAt(0, () => {
-      expect(() => spool.writeIntent(intent())).toThrow();
+      spool.flush();
       expect(spool.working).toBe(false);
       spool.probe();
       expect(spool.working).toBe(false);
     });
+    expect(await refused).toBeInstanceOf(Error);
     spool.probe();
     expect(spool.working).toBe(true);
   });
 
-  test("loses at most the line that did not fit: the next one begins on its own", () => {
+  test("loses at most the lines that did not fit, and takes back what it wrote of them", async () => {
     const spool = open();
     const [before, lost, after] = [intent(), intent(), intent()];
-    spool.writeIntent(before);
+    begin(spool, before);
     const fits = readFileSync(join(folder.path, "0000000001.jsonl")).length;
-    withDiskFullAt(fits + 50, () => expect(() => spool.writeIntent(lost)).toThrow());
+    const refused = [failureOf(spool.writeIntent(lost)), failureOf(spool.writeIntent(intent()))];
+    withDiskFullAt(fits * 2 + 50, () => spool.flush());
+    for (const refusal of refused) expect(await refusal).toBeInstanceOf(Error);
     write(spool, endOf(after));
     const recovered = open().takeRecovered();
     expect(ids(recovered.unknown)).toEqual([before.generation]);

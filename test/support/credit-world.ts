@@ -163,7 +163,7 @@ export class CreditWorld {
   #end(call: Call, usage: { promptTokens: number; completionTokens: number }): void {
     if (call.ended) return;
     call.ended = true;
-    this.#frontAt(call.front).book.end(endOf(call.reservation, usage));
+    void this.#frontAt(call.front).book.end(endOf(call.reservation, usage));
   }
 
   /** Its successor finds its spool; the calls that were under way end with it and are charged nothing. */

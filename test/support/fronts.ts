@@ -36,7 +36,7 @@ export class TestFront implements Disposable {
   async begin(hash: string, record: KeyRecord): Promise<Reservation> {
     const { reservation, fingerprint } = await this.admit(hash, record);
     try {
-      this.book.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
+      await this.book.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
     } catch (error) {
       this.admission.giveUp(reservation);
       throw error;
