@@ -4,6 +4,7 @@ import type { Peers } from "./contenders/peers.ts";
 import { loadCommand, loadUsage } from "./load/command.ts";
 import { microCommand } from "./micro/run.ts";
 import { runBodies } from "./parts/bodies.ts";
+import { runFeatures } from "./parts/features.ts";
 import { runHotPath } from "./parts/hot-path.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
@@ -41,6 +42,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   async bodies(options, facts) {
     facts.bodies = await runBodies({ ...options, seconds: options.seconds ?? 5 });
     notePeers(facts, facts.bodies);
+  },
+  async features(options, facts) {
+    facts.features = await runFeatures({ ...options, seconds: options.seconds ?? 3 });
   },
   async stream(options, facts) {
     facts.streams = await runStreams({ ...options, streams: 2_000 });

@@ -36,7 +36,7 @@ async function problemOf(contender: Contender): Promise<string | null> {
     return null;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    // What it said last names the cause.
-    return stripVTControlCharacters(text).trim().split("\n").at(-1) ?? text;
+    const lines = stripVTControlCharacters(text).trim().split("\n");
+    return lines.findLast((line) => /error|cannot|fail/i.test(line)) ?? text;
   }
 }

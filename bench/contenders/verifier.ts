@@ -39,8 +39,18 @@ export class Verifier {
     say(`ledger verify: ok, ${checked.length} invariants, up to ${Math.max(...checked.map(({ rows }) => rows))} rows`);
   }
 
-  #control(path: string): Promise<Response> {
-    return fetch(`${this.#url}/api/console${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+  /** Switches prompt storage of the hot population's workspace. */
+  async setPromptStorage(on: boolean): Promise<void> {
+    const { data } = (await (await this.#control("/workspaces")).json()) as { data: { id: string; name: string }[] };
+    const hot = data.find(({ name }) => name.startsWith("hot "));
+    const change = { method: "PATCH", body: JSON.stringify({ prompt_storage: on }) };
+    const response = await this.#control(`/workspaces/${hot?.id}`, change);
+    if (!response.ok) throw new Error(`Prompt storage could not be set: ${response.status} ${await response.text()}`);
+  }
+
+  #control(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.#token}`, "content-type": "application/json" };
+    return fetch(`${this.#url}/api/console${path}`, { ...init, headers });
   }
 }
 

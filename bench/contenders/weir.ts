@@ -15,14 +15,19 @@ import type { Contender, Running } from "./contender.ts";
 import { instantModel, pacedModel, wakeSeconds, type Provider } from "./provider.ts";
 import { Verifier } from "./verifier.ts";
 
-export interface WeirPlan {
+export interface FleetPlan {
   provider: Provider;
   services: Services;
   /** Of the run's database. */
   databaseUrl: string;
+}
+
+export interface WeirPlan extends FleetPlan {
   population: Population["name"];
   gateways: number;
   workers: number;
+  /** Whether the hot workspace keeps prompts and answers; by default it does not. */
+  storePrompts?: boolean;
 }
 
 /** 10,000 keys are each loaded into the counters when they are used first. */
@@ -60,6 +65,7 @@ async function startWeir(plan: WeirPlan): Promise<Running> {
   const verifier = new Verifier({ url, operatorToken, metricsPorts });
   for (const gateway of gateways)
     await gateway.ready(() => verifier.runnable([instantModel, pacedModel].map(modelId)), readyMsMax);
+  if (plan.storePrompts !== undefined) await verifier.setPromptStorage(plan.storePrompts);
   const { nats, redis, postgres } = plan.services;
   const kept = stack.move();
   return {
@@ -93,7 +99,11 @@ export function modelId(upstream: string): string {
   return `bench/${upstream}`;
 }
 
-async function environmentOf({ provider, services, databaseUrl }: WeirPlan, folder: string): Promise<Record<string, string>> {
+/** Of each of its processes. */
+export async function environmentOf(
+  { provider, services, databaseUrl }: FleetPlan,
+  folder: string,
+): Promise<Record<string, string>> {
   return {
     ...services.urls,
     DATABASE_URL: databaseUrl,

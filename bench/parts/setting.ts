@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startServices } from "../../scripts/services.ts";
 import { startProvider, type Provider } from "../contenders/provider.ts";
-import { weir } from "../contenders/weir.ts";
+import { weir, type FleetPlan, type WeirPlan } from "../contenders/weir.ts";
 import type { Contender } from "../contenders/contender.ts";
 import type { Population } from "../data/plan.ts";
 import { emptyDatabase, freshCopy, settleDisk, storedIn } from "../data/prepare.ts";
@@ -13,7 +13,9 @@ import { dataFolder } from "../places.ts";
 
 export interface Setting extends AsyncDisposable {
   provider: Provider;
-  weir(population: Population["name"]): Contender;
+  /** What every process of a fleet works with. */
+  fleet: FleetPlan;
+  weir(population: Population["name"], but?: Partial<WeirPlan>): Contender;
   /** Another one on the same server. @returns its address */
   emptyDatabase(name: string): Promise<string>;
   /** What the run's database takes on the disk now. */
@@ -40,10 +42,12 @@ export async function openSetting({ gateways, workers, say }: SettingPlan): Prom
   const services = stack.use(await startServices({ servers, folder, durable: true }));
   const databaseUrl = await freshCopy(services.urls.DATABASE_URL, say);
   const provider = stack.use(await startProvider());
+  const fleet = { provider, services, databaseUrl };
   const kept = stack.move();
   return {
     provider,
-    weir: (population) => weir({ provider, services, databaseUrl, population, gateways, workers }),
+    fleet,
+    weir: (population, but = {}) => weir({ ...fleet, population, gateways, workers, ...but }),
     emptyDatabase: (name) => emptyDatabase(services.urls.DATABASE_URL, name),
     stored: () => storedIn(databaseUrl),
     quiet: () => settleDisk(services.urls.DATABASE_URL),

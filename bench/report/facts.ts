@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bodies } from "../parts/bodies.ts";
+import type { Features } from "../parts/features.ts";
 import type { HotPath } from "../parts/hot-path.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
@@ -21,6 +22,7 @@ export interface Facts {
   invalid: string[];
   hotPath?: HotPath;
   bodies?: Bodies;
+  features?: Features;
   streams?: Streams;
   soak?: Soak;
 }

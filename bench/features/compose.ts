@@ -1,0 +1,110 @@
+/**
+ * A gateway with some of its features: the parts of src as src/front.ts puts them together, and stand-ins for those that a step
+ * is still without. Nothing in src can switch them off.
+ */
+import { join } from "node:path";
+import { AdmissionClient, type Admission, type Caller, type Wanted } from "../../src/admission/client.ts";
+import type { Backing } from "../../src/backing/backing.ts";
+import type { Bus } from "../../src/backing/bus.ts";
+import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
+import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
+import type { Config } from "../../src/config.ts";
+import { GenerationBook } from "../../src/generations/book.ts";
+import { Drains } from "../../src/inference/drains.ts";
+import type { Gateway } from "../../src/inference/gateway.ts";
+import { LiveAnswers } from "../../src/inference/live.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
+import type { Logger } from "../../src/kernel/log.ts";
+import { RouteHealth } from "../../src/models/health/route-health.ts";
+import type { Models } from "../../src/models/models.ts";
+import { providerCalls } from "../../src/providers/http.ts";
+import { startAdmission } from "../../workers/admission.ts";
+import { ConfirmingBus } from "./confirming-bus.ts";
+import type { ComposedStep } from "./steps.ts";
+
+export interface ComposeParts {
+  step: ComposedStep;
+  config: Config;
+  /** Of the fleet. */
+  backing: Backing;
+  models: Models;
+  clock: Clock;
+  log: Logger;
+  /** For the spool. */
+  folder: string;
+  /** A usable key, and a model: what stands in for admission was admitted with them once. */
+  key: string;
+  model: string;
+}
+
+const isOneOf = (step: ComposedStep, ...steps: ComposedStep[]): boolean => steps.includes(step);
+
+export async function compose(parts: ComposeParts, stack: AsyncDisposableStack): Promise<Gateway> {
+  const { step, config, clock, log, models } = parts;
+  const bus = await busOf(parts, stack);
+  const book = new GenerationBook({ bus, clock, log, folder: join(parts.folder, "spool") });
+  const journal = isOneOf(step, "app", "key", "spool") ? { asked: noAdmissionIsAsked } : book;
+  const admission = new AdmissionClient({ bus, clock, log, journal });
+  const { caller, admitted } = await admitOnce(admission, parts);
+  const always = async (): Promise<Admission> => againWith(admitted, clock);
+  const known = async (): Promise<Caller> => caller;
+  return {
+    admission: admissionOf({
+      authenticate: step === "app" ? known : admission.authenticate.bind(admission),
+      admit: isOneOf(step, "app", "key", "spool") ? always : admission.admit.bind(admission),
+      giveUp: admission.giveUp.bind(admission),
+    }),
+    book: isOneOf(step, "app", "key") ? noBook : book,
+    prompts: { add() {} },
+    models,
+    health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
+    call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
+    live: new LiveAnswers(),
+    drains: new Drains(),
+    clock,
+    clocks: config.clocks,
+    log,
+    keyPrefix: keyPrefix(config.slug),
+  };
+}
+
+/** In the fleet's own steps its bus; before, one that asks an admission worker in the same process, with counters in memory. */
+async function busOf({ step, backing, models, clock, log }: ComposeParts, stack: AsyncDisposableStack): Promise<Bus> {
+  const forgotten = async (): Promise<void> => {};
+  if (step === "events") return new ConfirmingBus(backing.bus, backing.bus.publish.bind(backing.bus));
+  if (step === "fleet") return new ConfirmingBus(backing.bus, forgotten);
+  const { sql } = backing;
+  const bus = new ConfirmingBus(stack.use(new EmbeddedBus({ sql, clock, log })), forgotten);
+  const counters = stack.use(new EmbeddedCounters(clock));
+  stack.use(await startAdmission({ backing: { sql, bus }, counters, models, clock, log }));
+  return bus;
+}
+
+async function admitOnce(admission: AdmissionClient, { key, model }: ComposeParts) {
+  const caller = await admission.authenticate(hashKey(key));
+  if (caller === null) throw new Error("The key is no usable key");
+  const wanted: Wanted = { model, inputTokens: 1_000, maxTokens: 16, tools: false };
+  return { caller, admitted: await admission.admit(caller, wanted) };
+}
+
+/** The same admission as another generation. */
+function againWith({ reservation, ...facts }: Admission, clock: Clock): Admission {
+  const now = clock.now();
+  const ids = { generation: newGenerationId(now), request: newRequestId(now), admittedAt: now };
+  return { ...facts, reservation: { ...reservation, ...ids } };
+}
+
+function noAdmissionIsAsked(): void {}
+
+/** A chat completion uses nothing of a book but what is here; where that changes, the bench's own test fails. */
+const noBook = bookOf({ async begin() {}, async end() {}, flush() {} });
+
+function bookOf(book: Pick<GenerationBook, "begin" | "end" | "flush">): GenerationBook {
+  return book as GenerationBook;
+}
+
+/** As above, for admission. */
+function admissionOf(admission: Pick<AdmissionClient, "authenticate" | "admit" | "giveUp">): AdmissionClient {
+  return admission as AdmissionClient;
+}

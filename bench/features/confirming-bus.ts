@@ -1,0 +1,71 @@
+/** A bus on which settlements are done as soon as they are stored, as if metering had booked them. */
+import type { Backlog, Bus, Delivered, Reply, Service, Stream, Survey, Topic } from "../../src/backing/bus.ts";
+import { encodeSettled } from "../../src/generations/settlement-codec.ts";
+
+type Listener = (payload: Uint8Array) => void;
+
+export class ConfirmingBus implements Bus {
+  readonly #bus: Bus;
+  readonly #store: Bus["publish"];
+  readonly #settled = new Set<Listener>();
+
+  /** @param store what storing an event means */
+  constructor(bus: Bus, store: Bus["publish"]) {
+    this.#bus = bus;
+    this.#store = store;
+  }
+
+  async publish(stream: Stream, id: string, payload: Uint8Array): Promise<void> {
+    await this.#store(stream, id, payload);
+    // After whoever published has seen that it is stored. A message's id is its batch's and the number of the attempt.
+    setImmediate(() => {
+      for (const listener of this.#settled) listener(encodeSettled([id.slice(0, id.lastIndexOf("."))]));
+    });
+  }
+
+  listen(topic: Topic, handler: Listener): Disposable {
+    if (topic !== "settled") return this.#bus.listen(topic, handler);
+    this.#settled.add(handler);
+    return { [Symbol.dispose]: () => void this.#settled.delete(handler) };
+  }
+
+  request(service: Service, payload: Uint8Array): Promise<Reply> {
+    return this.#bus.request(service, payload);
+  }
+
+  width(service: Service): number {
+    return this.#bus.width(service);
+  }
+
+  serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
+    return this.#bus.serve(service, handler);
+  }
+
+  consume(stream: Stream, options: { messagesMax: number }, handler: (events: Delivered[]) => Promise<void>) {
+    return this.#bus.consume(stream, options, handler);
+  }
+
+  backlog(stream: Stream): Promise<Backlog> {
+    return this.#bus.backlog(stream);
+  }
+
+  broadcast(topic: Topic, payload?: Uint8Array): void {
+    this.#bus.broadcast(topic, payload);
+  }
+
+  survey(survey: Survey, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    return this.#bus.survey(survey, payload, waitMs);
+  }
+
+  report(survey: Survey, handler: (payload: Uint8Array) => Uint8Array): Disposable {
+    return this.#bus.report(survey, handler);
+  }
+
+  connected(): boolean {
+    return this.#bus.connected();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#bus[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,73 @@
+/** The price of each feature: the same load on one step after the other, from a bare relay to the whole of Weir. */
+import { composed } from "../contenders/composed.ts";
+import type { Contender } from "../contenders/contender.ts";
+import { bareProxy, instantModel } from "../contenders/provider.ts";
+import { steps, type Step } from "../features/steps.ts";
+import { runLoadProcess } from "../measure/load-process.ts";
+import { measure, saidOf, type Measurement } from "../measure/measure.ts";
+import { openSetting, type Setting, type SettingPlan } from "./setting.ts";
+
+export interface FeaturesPlan extends SettingPlan {
+  rounds: number;
+  seconds: number;
+}
+
+export interface Features {
+  steps: Step[];
+  /** Of each step and round, with many connections and with one. `contender` is the step's name. */
+  measurements: Measurement[];
+}
+
+/** Where Weir reaches its ceiling. */
+export const manyConnections = 128;
+/** Until the code of each step is compiled as far as it will be. */
+const waking = ["--connections", "64", "--warm-up", "0", "--seconds", "2"];
+
+export async function runFeatures(plan: FeaturesPlan): Promise<Features> {
+  const found: Features = { steps, measurements: [] };
+  for (let round = 1; round <= plan.rounds; round++) {
+    // What composed steps leave in the counters and in streams is nobody else's: each round has servers of its own for both.
+    await measureSteps({ names: steps.filter(isComposed), round, plan, found });
+    await measureSteps({ names: steps.filter((step) => !isComposed(step)), round, plan, found });
+  }
+  return found;
+}
+
+function isComposed({ name }: Step): boolean {
+  return name !== "metering" && name !== "prompts";
+}
+
+interface Turn {
+  names: Step[];
+  round: number;
+  plan: FeaturesPlan;
+  found: Features;
+}
+
+async function measureSteps({ names, round, plan, found }: Turn): Promise<void> {
+  await using setting = await openSetting(plan);
+  for (const { name } of names) {
+    const contender = contenderOf(name, setting);
+    await using running = await contender.start();
+    const model = ["--model", contender.model(instantModel)];
+    await runLoadProcess([...running.target, ...model, ...waking]);
+    for (const connections of [manyConnections, 1]) {
+      const load = `${connections} connections`;
+      const time = ["--warm-up", "1", "--seconds", String(plan.seconds)];
+      const words = [...model, ...time, "--connections", String(connections)];
+      const measured = await measure({ contender: name, running, provider: setting.provider, load, words, round });
+      found.measurements.push(measured);
+      plan.say(`round ${round}/${plan.rounds} ${saidOf(measured)}`);
+    }
+    await running.settled?.();
+    await running.verify?.(plan.say);
+    await setting.quiet();
+  }
+}
+
+function contenderOf(name: Step["name"], setting: Setting): Contender {
+  if (name === "relay") return bareProxy(setting.provider);
+  if (name === "metering") return setting.weir("hot");
+  if (name === "prompts") return setting.weir("hot", { storePrompts: true });
+  return composed(name, setting.fleet);
+}
