@@ -34,22 +34,35 @@ export function newInternalId(nowMs: number): string {
 }
 
 function timeSortedText(nowMs: number): string {
-  let time = "";
-  let rest = nowMs;
-  for (let digit = 0; digit < timeDigits; digit++) {
-    time = (alphabet[rest % 32] ?? "2") + time;
-    rest = Math.floor(rest / 32);
-  }
   let chance = "";
-  for (let digit = 0; digit < randomDigits; digit++) chance += alphabet[randomByte() & 31] ?? "2";
-  return time + chance;
+  for (let pair = 0; pair < randomPairs; pair++) chance += pairs[randomUnit() & 1023] ?? "";
+  return timeText(nowMs) + chance.slice(0, randomDigits);
 }
 
+/** Of the time that was asked for last: many ids are minted in one millisecond. */
+let lastTime = { ms: -1, text: "" };
+
+function timeText(nowMs: number): string {
+  if (lastTime.ms === nowMs) return lastTime.text;
+  let text = "";
+  let rest = nowMs;
+  for (let digit = 0; digit < timeDigits; digit++) {
+    text = (alphabet[rest % 32] ?? "2") + text;
+    rest = Math.floor(rest / 32);
+  }
+  lastTime = { ms: nowMs, text };
+  return text;
+}
+
+/** Every two digits, so that ten bits of chance are one look-up. */
+const pairs = Array.from(alphabet, (first) => Array.from(alphabet, (second) => first + second)).flat();
+const randomPairs = Math.ceil(randomDigits / 2);
+
 /** Chance is drawn in stock: asking the system for each id costs more than all the rest of it. */
-const chances = new Uint8Array(randomDigits * 256);
+const chances = new Uint16Array(randomPairs * 256);
 let drawn = chances.length;
 
-function randomByte(): number {
+function randomUnit(): number {
   if (drawn === chances.length) {
     randomFillSync(chances);
     drawn = 0;
