@@ -1,28 +1,40 @@
 /** `npm run bench`: measures the service on this machine, beside others; docs/performance.md tells the method. */
 import { parseArgs } from "node:util";
+import { capacityCommand, capacityUsage } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";
 import { loadCommand, loadUsage } from "./load/command.ts";
 import { microCommand } from "./micro/run.ts";
 import { runBodies } from "./parts/bodies.ts";
 import { runFeatures } from "./parts/features.ts";
+import { runFleet } from "./parts/fleet.ts";
 import { runHotPath } from "./parts/hot-path.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
 import { factsHere, type Facts } from "./report/facts.ts";
 import { failuresOf } from "./report/failures.ts";
-import { tableOf } from "./report/markdown.ts";
+import { publishCommand, publishUsage } from "./report/publish.ts";
 import { rowsOf } from "./report/rows.ts";
+import { goalsTable } from "./report/sections/run.ts";
 import { writeReport } from "./report/write.ts";
 import { UsageError } from "./usage-error.ts";
 
-const usage = `npm run bench [-- hot-path|stream|soak] [--gateways N] [--workers N] [--rounds N] [--seconds S]
+const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N] [--seconds S]
 
+  hot-path           every contender: requests a second, latency, cost, memory
+  bodies             the same with bodies up to 8 MiB, and with streams
+  features           what each feature costs, from a bare relay to the whole
+  fleet              Weir in two sizes: what the capacity model is made from and checked against
+  stream             2,000 open streams; soak: a minute at 80 % of the ceiling
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often contenders are measured in turn (default 3)
-  --seconds S        how long each load is measured: hot-path 3.5, soak 60
+  --seconds S        how long each load is measured: hot-path and fleet 3.5, bodies 5, features 3, soak 60
 
 npm run bench -- micro [NAME]        what one function costs; see bench/micro
+
+${capacityUsage}
+
+${publishUsage}
 
 ${loadUsage}`;
 
@@ -45,6 +57,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async features(options, facts) {
     facts.features = await runFeatures({ ...options, seconds: options.seconds ?? 3 });
+  },
+  async fleet(options, facts) {
+    facts.fleet = await runFleet({ ...options, seconds: options.seconds ?? 3.5 });
   },
   async stream(options, facts) {
     facts.streams = await runStreams({ ...options, streams: 2_000 });
@@ -72,7 +87,7 @@ async function benchCommand(names: string[], words: string[]): Promise<number> {
   }
   facts.invalid.push(...failuresOf(facts));
   const path = writeReport(facts);
-  console.log(tableOf(rowsOf(facts)));
+  console.log(goalsTable(rowsOf(facts)));
   for (const line of facts.leftOut) console.log(`\n${line}`);
   for (const reason of facts.invalid) console.log(`\nThis run is not a result: ${reason}`);
   console.log(`\nAll figures: ${path}`);
@@ -102,6 +117,8 @@ function wholeNumber(text: string): number {
 
 async function main([first = "", ...rest]: string[]): Promise<number> {
   if (first === "load") return loadCommand(rest);
+  if (first === "capacity") return capacityCommand(rest);
+  if (first === "publish") return publishCommand(rest);
   if (first === "micro") return microCommand(rest);
   if (first === "" || first.startsWith("-")) return benchCommand(Object.keys(parts), first === "" ? [] : [first, ...rest]);
   if (first in parts) return benchCommand([first], rest);

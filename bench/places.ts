@@ -7,3 +7,4 @@ export const dataFolder = join(root, "bench/.data");
 export const resultsFolder = join(root, "bench/results");
 /** Where peers are installed. */
 export const peersFolder = join(root, "bench/.peers");
+export const docsFolder = join(root, "docs");

@@ -2,6 +2,8 @@
 import type { Result } from "../load/tally.ts";
 import { root } from "../places.ts";
 
+const linesKept = 20;
+
 export interface Loaded {
   result: Result;
   /** What the generator itself used. */
@@ -10,7 +12,7 @@ export interface Loaded {
 
 /** @param words as after `npm run bench -- load`, `--json` apart. @throws Error when there is no result */
 export async function runLoadProcess(words: string[], onProgress: (line: string) => void = () => {}): Promise<Loaded> {
-  const child = Bun.spawn([process.execPath, "bench/main.ts", "load", ...words, "--json"], {
+  const child = Bun.spawn([process.execPath, "bench/load/main.ts", ...words, "--json"], {
     cwd: root,
     stdin: "ignore",
     stdout: "pipe",
@@ -25,15 +27,17 @@ export async function runLoadProcess(words: string[], onProgress: (line: string)
   return { result: JSON.parse(text) as Result, cpuSeconds: cpuMicroseconds / 1_000_000 };
 }
 
+/** @returns its last lines, for an error to be told whole */
 async function tell(stream: ReadableStream<Uint8Array>, onProgress: (line: string) => void): Promise<string> {
   const decoder = new TextDecoder();
-  let last = "";
+  const last: string[] = [];
   for await (const bytes of stream) {
     for (const line of decoder.decode(bytes, { stream: true }).split("\n")) {
       if (line === "") continue;
-      last = line;
+      last.push(line);
+      if (last.length > linesKept) last.shift();
       onProgress(line);
     }
   }
-  return last;
+  return last.join("\n");
 }

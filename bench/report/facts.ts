@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bodies } from "../parts/bodies.ts";
 import type { Features } from "../parts/features.ts";
+import type { Fleet } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
@@ -23,9 +24,13 @@ export interface Facts {
   hotPath?: HotPath;
   bodies?: Bodies;
   features?: Features;
+  fleet?: Fleet;
   streams?: Streams;
   soak?: Soak;
 }
+
+/** What a whole run has. */
+export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak"] as const;
 
 export function factsHere(command: string): Facts {
   const { model = "unknown" } = cpus()[0] ?? {};

@@ -39,6 +39,12 @@ export function ceiling(all: Measurement[], contender: string, round: number): n
   return rates.length === 0 ? Number.NaN : Math.max(...rates.map(({ result }) => result.perSecond));
 }
 
+/** At the number of connections that gave the most answers, of all rounds. */
+export function bestOf(all: Measurement[], contender: string): Measurement | undefined {
+  const own = all.filter((one) => one.contender === contender && one.load.endsWith("connections"));
+  return own.toSorted((one, other) => other.result.perSecond - one.result.perSecond)[0];
+}
+
 function addedMs(all: Measurement[], contender: string, round: number): number {
   const p50 = (name: string) =>
     all.find((one) => one.contender === name && one.round === round && one.load === "1 connections")?.result.latencyMs?.p50 ??

@@ -1,0 +1,40 @@
+/** What a request costs each kind of process, measured: CPU microseconds, the middle of all rounds. */
+import { median } from "../report/rows.ts";
+import type { Fleet, Shape } from "../parts/fleet.ts";
+
+/** By kind of process, the load generator's and the provider's included. */
+export type Costs = Record<string, number>;
+
+export interface Measured {
+  perSecond: number;
+  costs: Costs;
+}
+
+/** Of one shape of the fleet. null: it was not measured. */
+export function measuredAt(shape: Shape, { measurements }: Fleet): Measured | null {
+  const own = measurements.filter((one) => isSame(one.shape, shape)).map(({ measurement }) => measurement);
+  if (own.length === 0) return null;
+  const kinds = [...new Set(own.flatMap(({ cpuPer1000 }) => Object.keys(cpuPer1000).map(kindOf)))];
+  const costOf = (kind: string): number => median(own.map(({ cpuPer1000 }) => sumOf(cpuPer1000, kind) * 1_000));
+  return {
+    perSecond: median(own.map(({ result }) => result.perSecond)),
+    costs: Object.fromEntries(kinds.map((kind) => [kind, costOf(kind)])),
+  };
+}
+
+/** Several gateways are one kind. */
+export function kindOf(process: string): string {
+  return process.replace(/ \d+$/, "");
+}
+
+export function total(costs: Costs): number {
+  return Object.values(costs).reduce((sum, cost) => sum + cost, 0);
+}
+
+function sumOf(cpuPer1000: Record<string, number>, kind: string): number {
+  return total(Object.fromEntries(Object.entries(cpuPer1000).filter(([process]) => kindOf(process) === kind)));
+}
+
+function isSame(one: Shape, other: Shape): boolean {
+  return one.gateways === other.gateways && one.workers === other.workers && one.connections === other.connections;
+}

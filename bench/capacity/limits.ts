@@ -1,0 +1,84 @@
+/** Where a fleet on cores of its own ends: the first of its parts that has no more to give. */
+import type { Shape } from "../parts/fleet.ts";
+import { total } from "./costs.ts";
+import { predict, type Model } from "./model.ts";
+
+export interface Size {
+  gateways: number;
+  workers: number;
+  /** Processes of metering. */
+  metering: number;
+  /** Of all machines together. */
+  cores: number;
+}
+
+export interface Limit {
+  by: string;
+  perSecond: number;
+}
+
+export interface Capacity {
+  size: Size;
+  /** The lowest first. */
+  limits: Limit[];
+  /** CPU microseconds per request of everything that is Weir's. */
+  cost: number;
+}
+
+/** Requests at once to each gateway: enough for its messages to be full. */
+const connectionsPerGateway = 128;
+/** In the bench only, on the same cores. */
+const notWeirs = new Set(["load generator", "provider"]);
+
+/** With one Redis and one PostgreSQL, and so many workspaces that none has a large part of it. NATS uses the cores that it is given. */
+export function capacityOf(size: Size, model: Model): Capacity {
+  const { gateways, workers, metering, cores } = size;
+  const shape: Shape = { gateways, workers, connections: gateways * connectionsPerGateway };
+  const own = Object.entries(predict({ shape, cores }, model).costs).filter(([kind]) => !notWeirs.has(kind));
+  const costs = Object.fromEntries(own);
+  const cost = total(costs);
+  const limit = (by: string, units: number, microseconds: number): Limit => {
+    return { by, perSecond: (units * model.busy * 1_000_000) / microseconds };
+  };
+  const of = (kind: string): number => costs[kind] ?? Number.NaN;
+  const limits = [
+    limit("cores", cores, cost),
+    limit("gateways", gateways, of("gateway")),
+    limit("admission workers", workers, of("admission")),
+    limit("Redis", 1, of("redis-server")),
+    // While a transaction runs in PostgreSQL, the process that began it waits.
+    limit("metering", metering, of("metering") + of("postgres")),
+  ];
+  return { size, cost, limits: limits.toSorted((one, other) => one.perSecond - other.perSecond) };
+}
+
+/** The best division of so many cores; of equal ones the smallest. */
+export function bestSize(cores: number, model: Model): Capacity {
+  let best = capacityOf({ gateways: 1, workers: 1, metering: 1, cores }, model);
+  for (const metering of upTo(cores)) {
+    for (const workers of upTo(cores)) {
+      for (const gateways of upTo(cores)) {
+        const other = capacityOf({ gateways, workers, metering, cores }, model);
+        if (rateOf(other) > rateOf(best) * worthMore) best = other;
+      }
+    }
+  }
+  return best;
+}
+
+/** A process more is to bring a hundredth more. */
+const worthMore = 1.01;
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n + 1);
+}
+
+/** Requests a second. */
+export function rateOf({ limits }: Capacity): number {
+  return limits[0]?.perSecond ?? Number.NaN;
+}
+
+/** Of all its processes. */
+export function coreHoursPerMillion({ cost }: Capacity): number {
+  return cost / 3_600;
+}

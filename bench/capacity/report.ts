@@ -1,0 +1,87 @@
+/** The capacity model as tables: what a request costs whom, how well the model predicts, and what a fleet of some size would do. */
+import { checkedShapes, fittedShapes, type Fleet, type Shape } from "../parts/fleet.ts";
+import { shown, table } from "../report/table.ts";
+import { measuredAt, type Measured } from "./costs.ts";
+import { bestSize, capacityOf, coreHoursPerMillion, rateOf, type Capacity, type Size } from "./limits.ts";
+import { modelOf, predict, type Model, type Point } from "./model.ts";
+
+const coreCounts = [2, 4, 8, 16, 32];
+
+const growth: Record<string, string> = {
+  gateway: "any number of processes on one port or behind a balancer",
+  admission: "any number of processes; each more makes messages smaller",
+  metering: "one process; more of them share out workspaces, never one workspace's chain",
+  "nats-server": "uses several cores; a cluster beyond that",
+  "redis-server": "one core each; Redis Cluster shares out workspaces",
+  postgres: "several cores for readers, one for each metering process",
+};
+
+export interface Fitted {
+  model: Model;
+  many: Measured;
+  fleet: Fleet;
+  cores: number;
+}
+
+/** null: what it is made from was not measured. */
+export function fit(fleet: Fleet, cores: number): Fitted | null {
+  const [few, many] = fittedShapes.map((shape) => pointOf(shape, fleet));
+  if (!few || !many) return null;
+  return { model: modelOf({ few, many, cores }), many: many.measured, fleet, cores };
+}
+
+function pointOf(shape: Shape, fleet: Fleet): Point | null {
+  const measured = measuredAt(shape, fleet);
+  return measured && { shape, measured };
+}
+
+export function stagesTable({ model, many }: Fitted): string {
+  const lines = Object.entries(growth).map(([kind, how]) => {
+    const { own, shared } = model.costs[kind] ?? { own: Number.NaN, shared: Number.NaN };
+    const cost = many.costs[kind] ?? Number.NaN;
+    return [kind, shown(own), shown(shared), shown(cost), shown((model.busy * 1_000_000) / cost), how];
+  });
+  const head = ["process", "µs a request", "+ µs a message", "µs at 128 connections", "requests/s of one core", "more of it"];
+  return table(head, lines);
+}
+
+export function checkTable({ model, fleet, cores }: Fitted): string {
+  const lines = checkedShapes.flatMap((shape) => {
+    const measured = measuredAt(shape, fleet);
+    if (measured === null) return [];
+    const { perSecond } = predict({ shape, cores }, model);
+    const error = (perSecond / measured.perSecond - 1) * 100;
+    const name = `${countOf(shape.gateways, "gateway")}, ${countOf(shape.workers, "worker")}, ${shape.connections} connections`;
+    return [[name, shown(perSecond), shown(measured.perSecond), `${error > 0 ? "+" : ""}${error.toFixed(1)} %`]];
+  });
+  return table(["not used for the model", "requests/s predicted", "measured", "error"], lines);
+}
+
+export function sizesTable({ model }: Fitted, asked: Size | null): string {
+  const capacities = asked === null ? coreCounts.map((cores) => bestSize(cores, model)) : [capacityOf(asked, model)];
+  const head = [
+    "cores",
+    "gateways",
+    "admission workers",
+    "metering",
+    "requests/s",
+    "ends by",
+    "then by",
+    "core-hours per million requests",
+  ];
+  return table(head, capacities.map(sizeLine));
+}
+
+function sizeLine(capacity: Capacity): string[] {
+  const { size, limits } = capacity;
+  const [, next] = limits;
+  const { cores, gateways, workers, metering } = size;
+  const then = next ? `${next.by} at ${shown(next.perSecond)}` : "";
+  const hours = shown(coreHoursPerMillion(capacity));
+  const counts = [cores, gateways, workers, metering].map(String);
+  return [...counts, shown(rateOf(capacity)), limits[0]?.by ?? "", then, hours];
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,61 @@
+/** Weir in two sizes on the same cores: what the capacity model is made from, and what it is checked against. */
+import { instantModel } from "../contenders/provider.ts";
+import { runLoadProcess } from "../measure/load-process.ts";
+import { measure, saidOf, type Measurement } from "../measure/measure.ts";
+import { openSetting, type SettingPlan } from "./setting.ts";
+
+export interface FleetPlan extends SettingPlan {
+  rounds: number;
+  seconds: number;
+}
+
+/** How many processes of each kind, and how many clients at once. */
+export interface Shape {
+  gateways: number;
+  workers: number;
+  connections: number;
+}
+
+export interface Fleet {
+  measurements: { shape: Shape; measurement: Measurement }[];
+}
+
+/** The model is made from these two. */
+export const fittedShapes: [Shape, Shape] = [
+  { gateways: 1, workers: 1, connections: 8 },
+  { gateways: 1, workers: 1, connections: 128 },
+];
+/** And says what these will be: one in between, and a fleet of another size. */
+export const checkedShapes: Shape[] = [
+  { gateways: 1, workers: 1, connections: 32 },
+  { gateways: 2, workers: 2, connections: 32 },
+  { gateways: 2, workers: 2, connections: 128 },
+];
+const sizes = [1, 2];
+const waking = ["--connections", "64", "--warm-up", "0", "--seconds", "2"];
+
+export async function runFleet(plan: FleetPlan): Promise<Fleet> {
+  await using setting = await openSetting(plan);
+  const shapes = [...fittedShapes, ...checkedShapes];
+  const found: Fleet = { measurements: [] };
+  for (let round = 1; round <= plan.rounds; round++) {
+    for (const size of round % 2 === 1 ? sizes : sizes.toReversed()) {
+      const contender = setting.weir("hot", { gateways: size, workers: size });
+      await using running = await contender.start();
+      const model = ["--model", contender.model(instantModel)];
+      await runLoadProcess([...running.target, ...model, ...waking]);
+      for (const shape of shapes.filter(({ gateways }) => gateways === size)) {
+        const load = `${size} + ${size}, ${shape.connections} connections`;
+        const words = [...model, "--warm-up", "1", "--seconds", String(plan.seconds), "--connections", String(shape.connections)];
+        const at = { contender: contender.name, running, provider: setting.provider };
+        const measurement = await measure({ ...at, load, words, round });
+        found.measurements.push({ shape, measurement });
+        plan.say(`round ${round}/${plan.rounds} ${saidOf(measurement)}`);
+      }
+      await running.settled?.();
+      if (round === plan.rounds) await running.verify?.(plan.say);
+      await setting.quiet();
+    }
+  }
+  return found;
+}

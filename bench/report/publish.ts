@@ -1,0 +1,56 @@
+/** `npm run bench -- publish [results.json]`: puts a whole result into docs, so that no figure there is typed by hand. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { docsFolder, root } from "../places.ts";
+import { UsageError } from "../usage-error.ts";
+import { partNames } from "./facts.ts";
+import { newestWith, readFacts } from "./results.ts";
+import { bodyOf, type Section } from "./sections/section.ts";
+import { sectionsOf } from "./sections/sections.ts";
+
+export const publishUsage = `npm run bench -- publish [results.json]
+
+  puts tables and plots of a result that has every part (default: the newest) into docs/performance.md and docs/performance`;
+
+export function publishCommand([given, ...more]: string[]): number {
+  if (more.length > 0) throw new UsageError(publishUsage);
+  const path = given ?? newestWith(partNames);
+  if (path === null) throw new UsageError("There is no result with every part yet: npm run bench makes one");
+  const facts = readFacts(path);
+  const missing = partNames.filter((name) => facts[name] === undefined);
+  if (missing.length > 0) throw new UsageError(`"${path}" cannot be published: it has no ${missing.join(", no ")}`);
+  if (facts.invalid.length > 0)
+    throw new UsageError(`"${path}" cannot be published, for it is no result: ${facts.invalid.join("; ")}`);
+  const sections = sectionsOf(facts);
+  const document = join(docsFolder, "performance.md");
+  const text = withSections(readFileSync(document, "utf8"), sections);
+  writePlots(sections);
+  writeFileSync(document, text);
+  spawnSync(process.execPath, ["fmt", document], { cwd: root });
+  console.log(`${relative(root, document)} and its plots are those of ${path}`);
+  return 0;
+}
+
+/** @throws UsageError where a section has no place in the document, or a place no section */
+export function withSections(document: string, sections: Section[]): string {
+  const places = [...document.matchAll(/<!-- bench:([a-z-]+) -->/g)].map(([, name = ""]) => name);
+  const names = sections.map(({ name }) => name);
+  const strangers = [...places.filter((name) => !names.includes(name)), ...names.filter((name) => !places.includes(name))];
+  if (strangers.length > 0) throw new UsageError(`The document and the result do not fit: ${strangers.join(", ")}`);
+  return sections.reduce((text, section) => withSection(text, section), document);
+}
+
+function withSection(document: string, section: Section): string {
+  const { name } = section;
+  const place = new RegExp(`(<!-- bench:${name} -->)[^]*?(<!-- /bench:${name} -->)`);
+  const body = bodyOf(section, (plot) => `performance/${plot.name}.svg`);
+  return document.replace(place, (_, start: string, end: string) => `${start}\n\n${body}\n\n${end}`);
+}
+
+function writePlots(sections: Section[]): void {
+  const folder = join(docsFolder, "performance");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { name, svg } of sections.flatMap(({ plots }) => plots)) writeFileSync(join(folder, `${name}.svg`), svg);
+}

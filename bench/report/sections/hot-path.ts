@@ -1,0 +1,100 @@
+/** Requests a second, latency, cost and memory of every contender. */
+import type { Measurement } from "../../measure/measure.ts";
+import { openLoopRate, type HotPath } from "../../parts/hot-path.ts";
+import { barsSvg } from "../plots/bars.ts";
+import { distributionSvg } from "../plots/distribution.ts";
+import { bestOf, ceiling, median } from "../rows.ts";
+import { mebibytes, shown, table } from "../table.ts";
+import { costBars, costLines, processOrder } from "./costs.ts";
+import type { Plot, Section } from "./section.ts";
+
+const openLoad = `${openLoopRate}/s`;
+
+export function hotPathSections({ measurements, memory, lagSeconds }: HotPath): Section[] {
+  const names = [...new Set(measurements.map(({ contender }) => contender))];
+  const best = names.flatMap((name) => bestOf(measurements, name) ?? []);
+  const lags = Object.entries(lagSeconds).map(([name, seconds]) => `${name} ${seconds.map(shown).join(", ")} s`);
+  return [
+    {
+      name: "hot-path",
+      title: "The hot path",
+      text: `${ratesTable(measurements, names)}\n\nUntil the ledger had everything after the last answer of each round: ${lags.join("; ")}.`,
+      plots: [ratePlot(measurements, names), latencyPlot(measurements, names)],
+    },
+    {
+      name: "cost",
+      title: "What a request costs",
+      text: costTable(best),
+      plots: [
+        {
+          name: "cost",
+          svg: barsSvg({
+            title: "What a request costs at the ceiling",
+            axis: "CPU microseconds a request, by process",
+            panels: [{ name: "", bars: costBars(best) }],
+            order: processOrder,
+          }),
+          alt: "CPU microseconds a request at the ceiling, by contender and process",
+        },
+      ],
+    },
+    { name: "memory", title: "Memory", text: memoryTable(memory, names), plots: [] },
+  ];
+}
+
+function ratesTable(all: Measurement[], names: string[]): string {
+  const rounds = [...new Set(all.map(({ round }) => round))];
+  const of = (name: string, load: string, read: (one: Measurement) => number | undefined) =>
+    shown(median(all.filter((one) => one.contender === name && one.load === load).map((one) => read(one) ?? Number.NaN)));
+  const lines = names.map((name) => {
+    const failed = all.filter((one) => one.contender === name).reduce((sum, { result }) => sum + result.failedInAll, 0);
+    const open = (read: "p50" | "p99" | "p999") => of(name, openLoad, ({ result }) => result.latencyMs?.[read]);
+    const alone = (read: "p50" | "p99") => of(name, "1 connections", ({ result }) => result.latencyMs?.[read]);
+    const rate = shown(median(rounds.map((round) => ceiling(all, name, round))));
+    return [name, rate, `${alone("p50")} / ${alone("p99")}`, `${open("p50")} / ${open("p99")} / ${open("p999")}`, String(failed)];
+  });
+  const head = ["contender", "requests/s", "one in flight: p50 / p99 ms", `${openLoad}: p50 / p99 / p99.9 ms`, "failed"];
+  return table(head, lines);
+}
+
+function costTable(best: Measurement[]): string {
+  const { head, lines } = costLines(best);
+  return table(["CPU µs a request", ...head], lines);
+}
+
+function memoryTable(memory: HotPath["memory"], names: string[]): string {
+  const lines = names.filter(isBetween).map((name) => {
+    const own = memory.filter(({ contender }) => contender === name);
+    const middle = (read: (turn: HotPath["memory"][number]) => number) => mebibytes(median(own.map(read)));
+    return [name, middle((turn) => turn.idleBytes), middle((turn) => turn.loadedBytes), middle((turn) => turn.recoveredBytes)];
+  });
+  return table(["RSS in MiB of all its processes", "idle", "under load", "two seconds after"], lines);
+}
+
+/** Calling the provider directly is no way to run anything, and has no process of its own. */
+function isBetween(name: string): boolean {
+  return name !== "direct";
+}
+
+function ratePlot(all: Measurement[], names: string[]): Plot {
+  const rounds = [...new Set(all.map(({ round }) => round))];
+  const bars = names.filter(isBetween).map((name) => {
+    return { name, parts: [{ name: "requests/s", value: median(rounds.map((round) => ceiling(all, name, round))) }] };
+  });
+  const title = "Requests a second at the ceiling";
+  const svg = barsSvg({ title, axis: "requests a second, middle of the rounds", panels: [{ name: "", bars }] });
+  return { name: "rate", svg, alt: "Requests a second at the ceiling, by contender" };
+}
+
+function latencyPlot(all: Measurement[], names: string[]): Plot {
+  const distributions = names.map((name) => {
+    const own = all.filter(({ contender, load }) => contender === name && load === openLoad);
+    return { name, curves: own.map(({ result }) => result.latencyCurve) };
+  });
+  const title = `Latency at ${openLoopRate} requests a second, from when each was to be sent`;
+  return {
+    name: "latency",
+    svg: distributionSvg({ title, axis: "milliseconds", distributions: distributions.filter(({ curves }) => curves.length > 0) }),
+    alt: "Distribution of latency by contender",
+  };
+}

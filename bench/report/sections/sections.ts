@@ -1,0 +1,23 @@
+/** All that a run has to say, in the order of the document. */
+import type { Facts } from "../facts.ts";
+import { bodiesSections } from "./bodies.ts";
+import { capacitySections } from "./capacity.ts";
+import { featuresSections } from "./features.ts";
+import { hotPathSections } from "./hot-path.ts";
+import { runSections } from "./run.ts";
+import type { Section } from "./section.ts";
+import { soakSections } from "./soak.ts";
+import { streamsSections } from "./streams.ts";
+
+export function sectionsOf(facts: Facts): Section[] {
+  const { hotPath, bodies, features, streams, soak } = facts;
+  return [
+    ...runSections(facts),
+    ...(hotPath ? hotPathSections(hotPath) : []),
+    ...(bodies ? bodiesSections(bodies) : []),
+    ...(features ? featuresSections(features) : []),
+    ...(streams ? streamsSections(streams) : []),
+    ...(soak ? soakSections(soak) : []),
+    ...capacitySections(facts),
+  ];
+}

@@ -1,0 +1,41 @@
+/** A minute at 80 % of the ceiling. */
+import type { Soak } from "../../parts/soak.ts";
+import { linesSvg } from "../plots/lines.ts";
+import { linearScale } from "../plots/scale.ts";
+import { mebibytes, shown, table } from "../table.ts";
+import type { Plot, Section } from "./section.ts";
+
+export function soakSections(soak: Soak): Section[] {
+  const { ceilingPerSecond, perSecond, result, lagSeconds, memory } = soak;
+  const { latencyMs, sendLatenessMs } = result;
+  const lines = memory.map(({ process, idleBytes, loadedBytes, recoveredBytes }) => [
+    process,
+    ...[idleBytes, loadedBytes, recoveredBytes].map(mebibytes),
+  ]);
+  const text = [
+    `${shown(result.succeeded)} requests in ${result.seconds.toFixed(0)} s, ${shown(perSecond)} a second: 80 % of the`,
+    `${shown(ceilingPerSecond)} that 128 connections had sustained just before. Latency from when each was to be sent: p50`,
+    `${latencyMs?.p50} ms, p99 ${latencyMs?.p99} ms, p99.9 ${latencyMs?.p999} ms; sent late: p99 ${sendLatenessMs?.p99} ms.`,
+    `The ledger had everything ${shown(lagSeconds)} s after the last answer.`,
+  ];
+  const head = ["RSS in MiB", "idle", "under load", "ten seconds after"];
+  return [
+    { name: "soak", title: "A minute at 80 %", text: `${text.join(" ")}\n\n${table(head, lines)}`, plots: [lagPlot(soak)] },
+  ];
+}
+
+function lagPlot({ unsettled, perSecond }: Soak): Plot {
+  const title = `What the ledger did not have yet, at ${shown(perSecond)} requests a second`;
+  const points = unsettled.map(({ second, generations }): [number, number] => [second, generations]);
+  const svg = linesSvg({
+    title,
+    x: { title: "seconds", scale: (span) => linearScale(Math.max(...points.map(([x]) => x)), span), label: shown },
+    y: {
+      title: "requests answered or under way, and not booked",
+      scale: (span) => linearScale(Math.max(...points.map(([, y]) => y)), span),
+      label: shown,
+    },
+    series: [{ name: "metering", points }],
+  });
+  return { name: "lag", svg, alt: "Requests that the ledger did not have yet, over the time of the soak" };
+}
