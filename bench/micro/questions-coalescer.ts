@@ -18,12 +18,11 @@ const ask: AdmitAsk = {
   maxTokens: 16,
   tools: false,
   deadline: 1_795_000_002_000,
+  fingerprint: "0011223344556677",
 };
 
 const answer: Answer = {
   kind: "admitted",
-  workspace: "ws-bench",
-  key: "key-bench",
   at: 1_795_000_000_000,
   month: "2026-11",
   amount: "1000000",

@@ -106,17 +106,21 @@ export class AdmissionClient {
    * @throws RefusedError with the first problem; GatewayError billing_unavailable when nobody can tell
    */
   async admit(caller: Caller, wanted: Wanted): Promise<Admission> {
-    const generation = newGenerationId(this.#clock.now());
-    const deadline = await this.#deadline(caller);
+    if (this.#clockOffset === null) await this.#learnTime(caller);
+    const now = this.#clock.now();
+    const generation = newGenerationId(now);
     // Field by field: the body stays here, whatever else `wanted` carries.
     const { model, inputTokens, maxTokens, tools } = wanted;
-    const ask: AdmitAsk = { kind: "admit", generation, hash: caller.hash, model, inputTokens, maxTokens, tools, deadline };
-    const decision = await this.#decide(caller, ask);
+    const facts = { hash: caller.hash, model, inputTokens, maxTokens, tools };
+    const fingerprint = fingerprintOf(facts);
+    const decision = await this.#decide(caller, { kind: "admit", generation, ...facts, deadline: this.#deadline(), fingerprint });
     if (decision.kind === "refused") throw new RefusedError(decision, model);
-    const { workspace, key, at, month, amount, maxOutputTokens, window } = decision;
-    const request = newRequestId(this.#clock.now());
-    const facts = { generation, request, workspace, key, month, amount: BigInt(amount), admittedAt: at, maxOutputTokens };
-    return { reservation: reservationFrom(facts), fingerprint: fingerprintOf(ask), window };
+    const { at: admittedAt, month, maxOutputTokens, window } = decision;
+    const { workspace, id: key } = caller.record;
+    const request = newRequestId(now);
+    const amount = BigInt(decision.amount);
+    const reservation = reservationFrom({ generation, request, workspace, key, month, amount, admittedAt, maxOutputTokens });
+    return { reservation, fingerprint, window };
   }
 
   /** Gives up an admission that nothing was done with. */
@@ -150,8 +154,12 @@ export class AdmissionClient {
     return now === null ? "the counters do not answer" : null;
   }
 
-  async #deadline(caller: Caller): Promise<number | null> {
-    if (this.#clockOffset === null) await this.#ask({ kind: "authenticate", hash: caller.hash }).catch(() => null);
+  /** Any answer brings the counters' clock. */
+  async #learnTime({ hash }: Caller): Promise<void> {
+    await this.#ask({ kind: "authenticate", hash }).catch(() => null);
+  }
+
+  #deadline(): number | null {
     return this.#clockOffset === null ? null : Math.floor(this.#clockOffset + this.#clock.monotonic()) + admissionDeadlineMs;
   }
 
@@ -160,14 +168,15 @@ export class AdmissionClient {
    * were rebuilt while its answer was on its way it asks again at once. What may be held without a decision is given up.
    */
   async #decide({ record: { workspace } }: Caller, ask: AdmitAsk): Promise<Admitted | Refused> {
-    using undecided = this.#undecided.open(workspace);
+    const undecided = this.#undecided.open(workspace);
     const note: Asked = { workspace, generation: ask.generation };
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
     let mayBeHeld = false;
     try {
       for (;;) {
         const { answer, resent } = await this.#questions.ask(ask, note);
-        const isRebuilt = undecided.takeMark();
+        const isRebuilt = undecided.marked;
+        undecided.marked = false;
         if (answer.kind === "admitted" && !isRebuilt) return answer;
         mayBeHeld ||= resent || answer.kind === "admitted" || isUnknown(answer);
         const refused = answer.kind === "refused" ? answer : null;
@@ -181,6 +190,8 @@ export class AdmissionClient {
     } catch (error) {
       if (mayBeHeld || !(error instanceof NotAskedError)) this.voids.add(workspace, ask.generation);
       throw new GatewayError("billing_unavailable", { cause: error });
+    } finally {
+      this.#undecided.close(undecided);
     }
   }
 

@@ -5,7 +5,6 @@ import { requestsPerMinuteDefault } from "../limits/constants.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
 import { maximumCost } from "../models/price.ts";
 import { formatUsd, type NanoUsd } from "../kernel/money.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import type { AdmitAsk, Answer, Refused, WindowOnBus } from "./message.ts";
 
 /** The catalog as this process sees it. */
@@ -41,7 +40,7 @@ export function prepare(ask: AdmitAsk, record: KeyRecord | null, models: ModelsV
       generation: ask.generation,
       workspace: record.workspace,
       key: record.id,
-      fingerprint: fingerprintOf(ask),
+      fingerprint: ask.fingerprint,
       requestsPerMinute: record.requestsPerMinute ?? requestsPerMinuteDefault,
       amount: priced.amount,
       keyLimit: record.monthlyLimit,
@@ -80,8 +79,6 @@ export function answerOf(prepared: Prepared, ask: AdmitAsk, reply: AdmitReply): 
       if (reply.amount < request.amount) return { kind: "refused", code: "billing_unavailable" };
       return {
         kind: "admitted",
-        workspace: request.workspace,
-        key: request.key,
         at: reply.at,
         month: reply.month,
         amount: reply.amount.toString(),

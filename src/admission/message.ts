@@ -31,6 +31,8 @@ export interface AdmitAsk {
   tools: boolean;
   /** Milliseconds of the counters' clock; null: not known yet. */
   deadline: number | null;
+  /** Of key, model and bounds: the same id with another one is a conflict. Hexadecimal. */
+  fingerprint: string;
 }
 
 export interface AskMessage {
@@ -69,8 +71,6 @@ export type Answer =
   | RecordAnswer
   | {
       kind: "admitted";
-      workspace: WorkspaceId;
-      key: KeyId;
       at: number;
       month: Month;
       amount: string;

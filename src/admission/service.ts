@@ -5,6 +5,7 @@
 import type { Bus } from "../backing/bus.ts";
 import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counters } from "../backing/counters.ts";
 import { monthOf, withDeadline, type Clock } from "../kernel/clock.ts";
+import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { recordLookupMs, storeTimeAgeMsMax } from "../limits/constants.ts";
 import { answerOf, prepare, type ModelsView, type Prepared } from "./decide.ts";
@@ -35,6 +36,12 @@ interface Pending {
   prepared: Prepared;
 }
 
+interface Void {
+  index: number;
+  workspace: WorkspaceId;
+  generation: GenerationId;
+}
+
 export class AdmissionService {
   readonly records: Records;
   readonly #parts: AdmissionParts;
@@ -54,33 +61,38 @@ export class AdmissionService {
     const { asks } = decodeAsks(payload);
     const records = await this.#recordsOf(asks);
     const answers: Answer[] = asks.map(() => ({ kind: "refused", code: "internal_error" }));
-    await Promise.all([this.#admitAll(asks, records, answers), this.#answerRest(asks, records, answers)]);
+    const admits: Pending[] = [];
+    const voids: Void[] = [];
+    const others: Promise<void>[] = [];
+    for (const [index, ask] of asks.entries()) {
+      if (ask.kind === "admit") {
+        const prepared = this.#prepare(ask, records[index]);
+        if ("kind" in prepared) answers[index] = prepared;
+        else admits.push({ index, ask, prepared });
+      } else if (ask.kind === "authenticate") answers[index] = this.#recordAnswer(records[index]);
+      else if (ask.kind === "void") voids.push({ index, workspace: ask.workspace, generation: ask.generation });
+      else others.push(this.#answerOne(ask).then((answer) => void (answers[index] = answer)));
+    }
+    await Promise.all([this.#admitAll(admits, answers), this.#voidAll(voids, answers), ...others]);
     return encodeAnswers({ now: await this.#storeTime(), answers });
   }
 
-  /** A hash is absent where the database did not answer and nothing young enough is cached. */
-  async #recordsOf(asks: Ask[]): Promise<Map<string, CachedRecord>> {
-    const hashes = [...new Set(asks.flatMap((ask) => (ask.kind === "admit" || ask.kind === "authenticate" ? [ask.hash] : [])))];
+  /** By the place of the question; undefined where the database did not answer and nothing young enough is cached. */
+  async #recordsOf(asks: Ask[]): Promise<(CachedRecord | undefined)[]> {
+    const records = asks.map((ask) => ("hash" in ask ? this.records.cached(ask.hash) : undefined));
+    const missing = asks.flatMap((ask, index) => ("hash" in ask && !records[index] ? [ask.hash] : []));
+    if (missing.length === 0) return records;
     try {
-      return await this.records.get(hashes);
+      const read = await this.records.get(missing);
+      return asks.map((ask, index) => records[index] ?? ("hash" in ask ? read.get(ask.hash) : undefined));
     } catch (error) {
       this.#parts.log.warn({ event: "records.unavailable", reason: String(error) }, "Key records cannot be read");
-      const cached = hashes.flatMap((hash) => {
-        const entry = this.records.cached(hash);
-        return entry ? [[hash, entry] as const] : [];
-      });
-      return new Map(cached);
+      return records;
     }
   }
 
-  async #admitAll(asks: Ask[], records: Map<string, CachedRecord>, answers: Answer[]): Promise<void> {
-    let pending: Pending[] = [];
-    for (const [index, ask] of asks.entries()) {
-      if (ask.kind !== "admit") continue;
-      const prepared = this.#prepare(ask, records.get(ask.hash));
-      if ("kind" in prepared) answers[index] = prepared;
-      else pending.push({ index, ask, prepared });
-    }
+  async #admitAll(admits: Pending[], answers: Answer[]): Promise<void> {
+    let pending = admits;
     const patience = new Patience(this.#parts.clock);
     for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
       const { undecided, loads } = await this.#admitOnce(pending, answers);
@@ -134,25 +146,14 @@ export class AdmissionService {
     }
   }
 
-  async #answerRest(asks: Ask[], records: Map<string, CachedRecord>, answers: Answer[]): Promise<void> {
-    const voids: { index: number; workspace: string; generation: string }[] = [];
-    const others: Promise<void>[] = [];
-    for (const [index, ask] of asks.entries()) {
-      if (ask.kind === "authenticate") answers[index] = this.#recordAnswer(records.get(ask.hash));
-      else if (ask.kind === "void") voids.push({ index, workspace: ask.workspace, generation: ask.generation });
-      else if (ask.kind !== "admit") others.push(this.#answerOne(ask).then((answer) => void (answers[index] = answer)));
-    }
-    if (voids.length > 0) others.push(this.#voidAll(voids, answers));
-    await Promise.all(others);
-  }
-
   #recordAnswer(entry: CachedRecord | undefined): Answer {
     if (!entry) return unavailable("auth_unavailable");
     const ageMs = Math.ceil(this.#parts.clock.monotonic() - entry.readAt);
     return { kind: "record", ageMs, record: entry.record && recordOnBus(entry.record) };
   }
 
-  async #voidAll(voids: { index: number; workspace: string; generation: string }[], answers: Answer[]): Promise<void> {
+  async #voidAll(voids: Void[], answers: Answer[]): Promise<void> {
+    if (voids.length === 0) return;
     const resolve = voids.map(({ workspace, generation }) => ({ workspace, generation, as: "void" as const }));
     const answer = await this.#guarded(async () => {
       await this.#parts.counters.resolveMany({ resolve, accounts: [], keyMonths: [] });

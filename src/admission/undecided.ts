@@ -6,36 +6,32 @@ import type { Bus } from "../backing/bus.ts";
 import { decodeOpenQuestion, encodeOpenReport } from "../generations/open-report.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 
-export interface Undecided extends Disposable {
-  /** Whether a report was made since it was asked; asking takes the mark away. */
-  takeMark(): boolean;
+export interface Undecided {
+  workspace: WorkspaceId;
+  /** Whether a report was made since it was asked; who asks again takes the mark away. */
+  marked: boolean;
 }
 
 export class UndecidedAdmissions {
-  readonly #marks = new Map<WorkspaceId, Set<{ marked: boolean }>>();
+  readonly #open = new Set<Undecided>();
 
   constructor(bus: Bus) {
     bus.report("open-generations", (payload) => {
-      for (const mark of this.#marks.get(decodeOpenQuestion(payload).workspace) ?? []) mark.marked = true;
+      const { workspace } = decodeOpenQuestion(payload);
+      for (const undecided of this.#open) if (undecided.workspace === workspace) undecided.marked = true;
       return encodeOpenReport({ holds: [], windows: [] });
     });
   }
 
-  /** Before it is asked, until it is known to the book or given up. */
+  /** Before it is asked. */
   open(workspace: WorkspaceId): Undecided {
-    const mark = { marked: false };
-    const marks = this.#marks.get(workspace) ?? new Set();
-    this.#marks.set(workspace, marks.add(mark));
-    return {
-      takeMark() {
-        const { marked } = mark;
-        mark.marked = false;
-        return marked;
-      },
-      [Symbol.dispose]: () => {
-        marks.delete(mark);
-        if (marks.size === 0 && this.#marks.get(workspace) === marks) this.#marks.delete(workspace);
-      },
-    };
+    const undecided = { workspace, marked: false };
+    this.#open.add(undecided);
+    return undecided;
+  }
+
+  /** It is known to the book or given up. */
+  close(undecided: Undecided): void {
+    this.#open.delete(undecided);
   }
 }

@@ -112,7 +112,7 @@ describe("a message of admissions", () => {
     const worker = new AdmissionWorker();
     const ask = admitAsk();
     await worker.words(ask);
-    expect(await worker.words({ ...ask, inputTokens: 37 })).toEqual(["internal_error"]);
+    expect(await worker.words(admitAsk({ generation: ask.generation, inputTokens: 37 }))).toEqual(["internal_error"]);
     const late = admitAsk();
     expect(await worker.words({ kind: "void", workspace: "ws-1", generation: late.generation })).toEqual(["done"]);
     expect(await worker.words(late)).toEqual(["billing_unavailable"]);

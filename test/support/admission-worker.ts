@@ -1,6 +1,7 @@
 /** A worker of admission over counters in this process, a ledger in memory, and a table of keys. */
 import { AdmissionService } from "../../src/admission/service.ts";
 import { decodeAnswers, encodeAsk, encodeAsks } from "../../src/admission/codec.ts";
+import { fingerprintOf } from "../../src/admission/fingerprint.ts";
 import type { ModelsView } from "../../src/admission/decide.ts";
 import type { AdmitAsk, Answer, AnswerMessage, Ask } from "../../src/admission/message.ts";
 import type { Counters } from "../../src/backing/counters.ts";
@@ -21,16 +22,13 @@ const model = chatModel();
 export const askedAmount = 200_000n;
 
 export function admitAsk(fields: Partial<AdmitAsk> = {}): AdmitAsk {
+  const facts = { hash: hashOf("key"), model: model.id, inputTokens: 36, maxTokens: 50, tools: false, ...fields };
   return {
     kind: "admit",
     generation: newGenerationId(Date.UTC(2026, 10, 20, 12)),
-    hash: hashOf("key"),
-    model: model.id,
-    inputTokens: 36,
-    maxTokens: 50,
-    tools: false,
     deadline: Number.MAX_SAFE_INTEGER,
-    ...fields,
+    fingerprint: fingerprintOf(facts),
+    ...facts,
   };
 }
 

@@ -16,8 +16,6 @@ export const recordAnswer: Answer = { kind: "record", ageMs: 0, record: caller.r
 export function admittedAnswer(fields: Partial<Answer & { kind: "admitted" }> = {}): Answer {
   return {
     kind: "admitted",
-    workspace: "ws-1",
-    key: "key-1",
     at: 1_000,
     month: "2026-11",
     amount: "114000",
