@@ -3,14 +3,14 @@ import { parseArgs } from "node:util";
 import { capacityCommand, capacityUsage } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";
 import { loadCommand, loadUsage } from "./load/command.ts";
-import { microCommand } from "./micro/run.ts";
+import { microCommand, runMicro } from "./micro/run.ts";
 import { runBodies } from "./parts/bodies.ts";
 import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
 import { runHotPath } from "./parts/hot-path.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
-import { factsHere, type Facts } from "./report/facts.ts";
+import { factsHere, serverVersions, type Facts } from "./report/facts.ts";
 import { failuresOf } from "./report/failures.ts";
 import { publishCommand, publishUsage } from "./report/publish.ts";
 import { rowsOf } from "./report/rows.ts";
@@ -28,7 +28,7 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often contenders are measured in turn (default 3)
-  --seconds S        how long each load is measured: hot-path and fleet 3.5, bodies 5, features 3, soak 60
+  --seconds S        how long each load is measured: hot-path, features and fleet 3, bodies 5, soak 60
 
 npm run bench -- micro [NAME]        what one function costs; see bench/micro
 
@@ -48,7 +48,7 @@ interface Options {
 
 const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> = {
   async "hot-path"(options, facts) {
-    facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? 3.5 });
+    facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? 3 });
     notePeers(facts, facts.hotPath);
   },
   async bodies(options, facts) {
@@ -59,13 +59,16 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
     facts.features = await runFeatures({ ...options, seconds: options.seconds ?? 3 });
   },
   async fleet(options, facts) {
-    facts.fleet = await runFleet({ ...options, seconds: options.seconds ?? 3.5 });
+    facts.fleet = await runFleet({ ...options, seconds: options.seconds ?? 3 });
   },
   async stream(options, facts) {
     facts.streams = await runStreams({ ...options, streams: 2_000 });
   },
   async soak(options, facts) {
     facts.soak = await runSoak({ ...options, seconds: options.seconds ?? 60 });
+  },
+  async micro(options, facts) {
+    facts.micro = await runMicro(options);
   },
 };
 
@@ -85,6 +88,7 @@ async function benchCommand(names: string[], words: string[]): Promise<number> {
       console.error(error);
     });
   }
+  Object.assign(facts.versions, await serverVersions());
   facts.invalid.push(...failuresOf(facts));
   const path = writeReport(facts);
   console.log(goalsTable(rowsOf(facts)));

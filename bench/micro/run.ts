@@ -21,8 +21,12 @@ const warmUpMs = 500;
 const batchMs = 200;
 const batches = 9;
 
-interface Timed {
-  /** Microseconds per unit: the middle batch, and the best. */
+/** Microseconds per unit. */
+export interface Answer {
+  question: string;
+  what: string;
+  unit: string;
+  /** Of the middle batch, and of the best. */
   median: number;
   least: number;
 }
@@ -31,23 +35,40 @@ export async function microCommand(names: string[]): Promise<number> {
   const unknown = names.find((name) => !(name in questions));
   if (unknown !== undefined) throw new UsageError(`Cannot ask "${unknown}": there are ${Object.keys(questions).join(", ")}`);
   console.log(`${"".padEnd(64)}${"µs (median)".padStart(14)}${"µs (best)".padStart(14)}${"per second".padStart(14)}`);
-  for (const [name, question] of Object.entries(questions)) {
-    if (names.length > 0 && !names.includes(name)) continue;
-    console.error(`preparing ${name}`);
-    await using stack = new AsyncDisposableStack();
-    for (const one of await question.prepare(stack)) {
-      const { median, least } = await time(one);
-      const label = `${name}: ${one.name}, per ${question.unit}`;
-      const rate = Math.round(1_000_000 / median).toLocaleString("en");
-      console.log(
-        `${label.padEnd(64)}${median.toPrecision(3).padStart(14)}${least.toPrecision(3).padStart(14)}${rate.padStart(14)}`,
-      );
-    }
-  }
+  await askAll(names.length > 0 ? names : Object.keys(questions), ({ question, what, unit, median, least }) => {
+    const label = `${question}: ${what}, per ${unit}`;
+    const rate = Math.round(1_000_000 / median).toLocaleString("en");
+    console.log(
+      `${label.padEnd(64)}${median.toPrecision(3).padStart(14)}${least.toPrecision(3).padStart(14)}${rate.padStart(14)}`,
+    );
+  });
   return 0;
 }
 
-async function time(one: Case): Promise<Timed> {
+/** All questions. */
+export async function runMicro({ say }: { say(line: string): void }): Promise<Answer[]> {
+  return askAll(Object.keys(questions), ({ question, what, unit, median }) =>
+    say(`${question}: ${what}: ${median.toPrecision(3)} µs per ${unit}`),
+  );
+}
+
+async function askAll(names: string[], onAnswer: (answer: Answer) => void): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const name of names) {
+    const question = questions[name];
+    if (question === undefined) continue;
+    console.error(`preparing ${name}`);
+    await using stack = new AsyncDisposableStack();
+    for (const one of await question.prepare(stack)) {
+      const answer = { question: name, what: one.name, unit: question.unit, ...(await time(one)) };
+      answers.push(answer);
+      onAnswer(answer);
+    }
+  }
+  return answers;
+}
+
+async function time(one: Case): Promise<Pick<Answer, "median" | "least">> {
   await batch(one, warmUpMs);
   const times: number[] = [];
   for (let n = 0; n < batches; n++) times.push(await batch(one, batchMs));

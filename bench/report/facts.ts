@@ -3,6 +3,9 @@ import { cpus, loadavg, release, totalmem } from "node:os";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findServers } from "../../scripts/services/find-servers.ts";
+import { environmentOf, type Program } from "../../scripts/services/program.ts";
+import type { Answer } from "../micro/run.ts";
 import type { Bodies } from "../parts/bodies.ts";
 import type { Features } from "../parts/features.ts";
 import type { Fleet } from "../parts/fleet.ts";
@@ -27,10 +30,11 @@ export interface Facts {
   fleet?: Fleet;
   streams?: Streams;
   soak?: Soak;
+  micro?: Answer[];
 }
 
 /** What a whole run has. */
-export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak"] as const;
+export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak", "micro"] as const;
 
 export function factsHere(command: string): Facts {
   const { model = "unknown" } = cpus()[0] ?? {};
@@ -50,8 +54,18 @@ export function factsHere(command: string): Facts {
   };
 }
 
+/** Of the servers that a run was made with; none where they were not found. */
+export async function serverVersions(): Promise<Record<string, string>> {
+  const servers = await findServers();
+  if ("missing" in servers) return {};
+  const versionOf = (server: Program): string =>
+    /\d+(\.\d+)+/.exec(outputOf(server.path, ["--version"], environmentOf(server)))?.[0] ?? "";
+  const { nats, redis, postgres } = servers;
+  return { NATS: versionOf(nats), Redis: versionOf(redis), PostgreSQL: versionOf(postgres) };
+}
+
 /** "" where the program is missing. */
-function outputOf(program: string, words: string[]): string {
-  const { status, stdout } = spawnSync(program, words, { encoding: "utf8" });
+function outputOf(program: string, words: string[], env = process.env): string {
+  const { status, stdout } = spawnSync(program, words, { encoding: "utf8", env });
   return status === 0 ? stdout.trim() : "";
 }

@@ -1,4 +1,5 @@
 /** Tables and figures of a document. */
+import type { Summary } from "../load/histogram.ts";
 
 export function table(head: string[], lines: string[][]): string {
   const row = (cells: string[]): string => `| ${cells.join(" | ")} |`;
@@ -9,6 +10,11 @@ export function table(head: string[], lines: string[][]): string {
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return "–";
   return Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+}
+
+/** Milliseconds, such as "1.2 / 30.5"; dashes where nothing was measured. */
+export function percentiles(summary: Summary | null | undefined, ...which: (keyof Summary)[]): string {
+  return which.map((one) => shown(summary?.[one] ?? Number.NaN)).join(" / ");
 }
 
 export function mebibytes(bytes: number): string {

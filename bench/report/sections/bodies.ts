@@ -1,7 +1,7 @@
 /** Bodies of several sizes. */
 import type { Bodies, BodyCase } from "../../parts/bodies.ts";
 import { barsSvg } from "../plots/bars.ts";
-import { shown, table } from "../table.ts";
+import { percentiles, shown, table } from "../table.ts";
 import { ownCostsOf, totalOf } from "./costs.ts";
 import type { Section } from "./section.ts";
 
@@ -45,16 +45,14 @@ function lineOf({ name, bytes, rate }: BodyCase, { measurement }: Row, open: Row
   const { contender, result } = measurement;
   const own = totalOf(ownCostsOf(measurement));
   const failed = result.failedInAll + (open?.measurement.result.failedInAll ?? 0);
-  const percentiles = ({ latencyMs }: typeof result | Record<string, undefined>): string =>
-    latencyMs ? `${shown(latencyMs.p50)} / ${shown(latencyMs.p99)}` : "–";
   return [
     name,
     contender,
     shown(result.perSecond),
     shown((result.perSecond * bytes) / 1_000_000),
-    percentiles(result),
+    percentiles(result.latencyMs, "p50", "p99"),
     `${rate}/s`,
-    percentiles(open?.measurement.result ?? {}),
+    percentiles(open?.measurement.result.latencyMs, "p50", "p99"),
     own === 0 ? "" : shown(own / 1_000),
     failed === 0 ? "0" : `${failed} ${JSON.stringify({ ...result.codes, ...open?.measurement.result.codes })}`,
   ];

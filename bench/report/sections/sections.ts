@@ -4,13 +4,14 @@ import { bodiesSections } from "./bodies.ts";
 import { capacitySections } from "./capacity.ts";
 import { featuresSections } from "./features.ts";
 import { hotPathSections } from "./hot-path.ts";
+import { microSections } from "./micro.ts";
 import { runSections } from "./run.ts";
 import type { Section } from "./section.ts";
 import { soakSections } from "./soak.ts";
 import { streamsSections } from "./streams.ts";
 
 export function sectionsOf(facts: Facts): Section[] {
-  const { hotPath, bodies, features, streams, soak } = facts;
+  const { hotPath, bodies, features, streams, soak, micro } = facts;
   return [
     ...runSections(facts),
     ...(hotPath ? hotPathSections(hotPath) : []),
@@ -18,6 +19,7 @@ export function sectionsOf(facts: Facts): Section[] {
     ...(features ? featuresSections(features) : []),
     ...(streams ? streamsSections(streams) : []),
     ...(soak ? soakSections(soak) : []),
+    ...(micro ? microSections(micro) : []),
     ...capacitySections(facts),
   ];
 }

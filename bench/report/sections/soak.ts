@@ -2,7 +2,7 @@
 import type { Soak } from "../../parts/soak.ts";
 import { linesSvg } from "../plots/lines.ts";
 import { linearScale } from "../plots/scale.ts";
-import { mebibytes, shown, table } from "../table.ts";
+import { mebibytes, percentiles, shown, table } from "../table.ts";
 import type { Plot, Section } from "./section.ts";
 
 export function soakSections(soak: Soak): Section[] {
@@ -14,8 +14,8 @@ export function soakSections(soak: Soak): Section[] {
   ]);
   const text = [
     `${shown(result.succeeded)} requests in ${result.seconds.toFixed(0)} s, ${shown(perSecond)} a second: 80 % of the`,
-    `${shown(ceilingPerSecond)} that 128 connections had sustained just before. Latency from when each was to be sent: p50`,
-    `${latencyMs?.p50} ms, p99 ${latencyMs?.p99} ms, p99.9 ${latencyMs?.p999} ms; sent late: p99 ${sendLatenessMs?.p99} ms.`,
+    `${shown(ceilingPerSecond)} that 128 connections had sustained just before. Latency in milliseconds from when each was to be sent,`,
+    `p50 / p99 / p99.9: ${percentiles(latencyMs, "p50", "p99", "p999")}; sent late, p99: ${percentiles(sendLatenessMs, "p99")}.`,
     `The ledger had everything ${shown(lagSeconds)} s after the last answer.`,
   ];
   const head = ["RSS in MiB", "idle", "under load", "ten seconds after"];

@@ -3,14 +3,14 @@ import type { StreamTurn, Streams } from "../../parts/stream.ts";
 import { barsSvg } from "../plots/bars.ts";
 import { distributionSvg } from "../plots/distribution.ts";
 import { median } from "../rows.ts";
-import { mebibytes, table } from "../table.ts";
+import { mebibytes, percentiles, table } from "../table.ts";
 import type { Plot, Section } from "./section.ts";
 
 export function streamsSections({ turns }: Streams): Section[] {
   const lines = turns.map(({ contender, round, lateness, firstEvent, idleBytes, loadedBytes, recoveredBytes, cores, failed }) => [
     `${contender}, round ${round}`,
-    `${lateness?.p50} / ${lateness?.p99} / ${lateness?.max}`,
-    `${firstEvent?.p50} / ${firstEvent?.p99}`,
+    percentiles(lateness, "p50", "p99", "max"),
+    percentiles(firstEvent, "p50", "p99"),
     [idleBytes, loadedBytes, recoveredBytes].map(mebibytes).join(" / "),
     Object.entries(cores)
       .filter(([, share]) => share >= 0.01)

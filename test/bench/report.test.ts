@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { Histogram } from "../../bench/load/histogram.ts";
+import { Tally, type Result } from "../../bench/load/tally.ts";
+import type { Measurement } from "../../bench/measure/measure.ts";
+import { checkedShapes, fittedShapes } from "../../bench/parts/fleet.ts";
+import type { Facts } from "../../bench/report/facts.ts";
+import { failuresOf } from "../../bench/report/failures.ts";
+import { linearScale, logScale } from "../../bench/report/plots/scale.ts";
+import { withSections } from "../../bench/report/publish.ts";
+import { sectionsOf } from "../../bench/report/sections/sections.ts";
+import { steps } from "../../bench/features/steps.ts";
+
+const codes = ["direct", "bare proxy", "Portkey", "Weir hot", "Weir spread"];
+
+function resultOf(perSecond: number, failed = 0): Result {
+  const tally = new Tally();
+  for (let n = 0; n < 1_000; n++) tally.latency.add(1 + n / 100);
+  tally.sendLateness.add(1);
+  for (let n = 0; n < failed; n++) tally.count({ status: 500, code: "internal_error" });
+  const run = { mode: "closed", seconds: 1, underWayMax: 1, endedInAll: 1_000, failedInAll: failed, lastEndedAt: 0 };
+  return { ...tally.result(run), perSecond };
+}
+
+function measured(contender: string, load: string, failed = 0): Measurement {
+  const weir = { gateway: 0.1, admission: 0.02, metering: 0.03, "nats-server": 0.02, "redis-server": 0.04, postgres: 0.06 };
+  const own = contender.startsWith("Weir") ? weir : { [contender]: 0.03 };
+  const cpuPer1000 = { "load generator": 0.02, provider: 0.02, ...own };
+  return { contender, load, round: 1, result: resultOf(1_000, failed), cpuPer1000 };
+}
+
+const peers = { versions: { Portkey: "1" }, leftOut: ["LiteLLM was left out"] };
+const turn = { round: 1, idleBytes: 1e8, loadedBytes: 2e8, recoveredBytes: 1.5e8 };
+const lateness = new Histogram();
+lateness.add(1);
+
+function wholeFacts(): Facts {
+  const loads = ["1 connections", "8 connections", "32 connections", "128 connections", "200/s"];
+  const shapes = [...fittedShapes, ...checkedShapes];
+  const streamed = {
+    ...turn,
+    lateness: lateness.summary(),
+    latenessCurve: lateness.curve(),
+    firstEvent: lateness.summary(),
+    gap: null,
+  };
+  return {
+    at: "2026-11-20T12:00:00.000Z",
+    command: "npm run bench",
+    commit: "abcdef",
+    machine: { processor: "a processor", cores: 2, memoryGiB: 16, kernel: "6", loadBefore: [0, 0, 0] },
+    versions: { Bun: "1" },
+    leftOut: peers.leftOut,
+    invalid: [],
+    hotPath: {
+      measurements: codes.flatMap((name) => loads.map((load) => measured(name, load))),
+      memory: codes.map((contender) => ({ contender, ...turn })),
+      lagSeconds: { "Weir hot": [0.1] },
+      ...peers,
+    },
+    bodies: {
+      cases: [{ name: "1 KiB", bytes: 1_024, streamed: false, connections: 4, rate: 3 }],
+      measurements: codes.flatMap((name) =>
+        (["closed", "open"] as const).map((loop) => ({ case: "1 KiB", loop, measurement: measured(name, loop) })),
+      ),
+      ...peers,
+    },
+    features: {
+      steps,
+      measurements: steps.flatMap(({ name }) => ["128 connections", "1 connections"].map((load) => measured(name, load))),
+    },
+    fleet: { measurements: shapes.map((shape) => ({ shape, measurement: measured("Weir hot", "fleet") })) },
+    streams: {
+      turns: ["bare proxy", "Weir spread"].map((contender) => ({ contender, ...streamed, cores: {}, failed: 0, codes: {} })),
+      addedLatenessMs: [1],
+      memoryRatio: [1],
+    },
+    soak: {
+      ceilingPerSecond: 1_000,
+      perSecond: 800,
+      result: resultOf(800),
+      lagSeconds: 0.1,
+      unsettled: [
+        { second: 0, generations: 0 },
+        { second: 1, generations: 20 },
+      ],
+      memory: [{ process: "gateway", idleBytes: 1, loadedBytes: 2, recoveredBytes: 1 }],
+      stored: { databaseBytes: 1_000, logBytes: 2_000 },
+    },
+    micro: [{ question: "body-check", what: "1 KiB", unit: "request", median: 3, least: 2 }],
+  };
+}
+
+describe("a result", () => {
+  const sections = sectionsOf(wholeFacts());
+
+  test("has a place in docs/performance.md for all that it says", () => {
+    const document = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
+    const published = withSections(document, sections);
+    for (const { text, plots } of sections) {
+      expect(published).toContain(text);
+      for (const { name } of plots) expect(published).toContain(`](performance/${name}.svg)`);
+    }
+    expect(withSections(published, sections)).toBe(published);
+  });
+
+  test("says all of it in figures", () => {
+    for (const { text, plots } of sections)
+      expect(text + plots.map(({ svg }) => svg).join("")).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  test("is refused where the document has no place for it", () => {
+    expect(() => withSections("<!-- bench:run --><!-- /bench:run -->", sections)).toThrow("do not fit: goals");
+  });
+
+  test("draws plots that are XML, name their axes, and are readable in the dark", () => {
+    const plots = sections.flatMap((section) => section.plots);
+    expect(plots.map(({ name }) => name)).toEqual(["rate", "latency", "cost", "bodies", "features", "lateness", "memory", "lag"]);
+    for (const { svg } of plots) {
+      const opened = [...svg.matchAll(/<([a-z]+)[^>]*?(\/?)>/g)].filter(([, , closed]) => closed === "").map(([, name]) => name);
+      const ended = [...svg.matchAll(/<\/([a-z]+)>/g)].map(([, name]) => name);
+      expect(opened.toSorted()).toEqual(ended.toSorted());
+      expect(svg).toContain("prefers-color-scheme:dark");
+      expect(svg).toMatch(/>[^<]*(a second|a request|seconds|MiB|milliseconds)[^<]*<\/text>/);
+    }
+  });
+});
+
+describe("a run is no result", () => {
+  test("where Weir failed one request, whatever part it was in", () => {
+    const facts = wholeFacts();
+    expect(failuresOf(facts)).toEqual([]);
+    facts.hotPath?.measurements.push(measured("Weir hot", "8 connections", 1), measured("Portkey", "8 connections", 5));
+    facts.fleet?.measurements.push({ shape: fittedShapes[0], measurement: measured("Weir hot", "fleet", 2) });
+    expect(failuresOf(facts)).toEqual([
+      'hot-path: Weir hot, 8 connections, round 1: 1 failed {"internal_error":1}',
+      'fleet: Weir hot, fleet, round 1: 2 failed {"internal_error":2}',
+    ]);
+  });
+
+  test("where a soak's rate was not held", () => {
+    const facts = wholeFacts();
+    const late = new Histogram();
+    late.add(900);
+    if (facts.soak) facts.soak.result.sendLatenessMs = late.summary();
+    expect(failuresOf(facts)).toEqual(["soak: 800 /s were not kept up with: requests waited for a connection"]);
+  });
+});
+
+describe("an axis", () => {
+  test("ends at a round number", () => {
+    expect(linearScale(487, { from: 0, to: 100 }).ticks).toEqual([0, 200, 400, 600]);
+    expect(linearScale(0.9, { from: 0, to: 100 }).ticks).toEqual([0, 0.25, 0.5, 0.75, 1]);
+  });
+
+  test("of powers begins and ends at what it shows", () => {
+    const { ticks, place } = logScale([0.3, 40], { from: 0, to: 100 });
+    expect(ticks).toEqual([0.2, 0.5, 1, 2, 5, 10, 20, 50]);
+    expect([place(0.2), place(50)]).toEqual([0, 100]);
+  });
+});
