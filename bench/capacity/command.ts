@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { readFacts, newestWith } from "../report/results.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Size } from "./limits.ts";
-import { checkTable, fit, sizesTable, stagesTable } from "./report.ts";
+import { chainText, checkTable, fit, sizesTable, stagesTable } from "./report.ts";
 
 export const capacityUsage = `npm run bench -- capacity [results.json] [--gateways N --workers N --metering N --cores N]
 
@@ -13,11 +13,12 @@ export function capacityCommand(words: string[]): number {
   const { path, size } = readWords(words);
   const file = path ?? newestWith(["fleet"]);
   if (file === null) throw new UsageError("There is no result with the part fleet yet: npm run bench -- fleet makes one");
-  const { fleet, machine, at, commit } = readFacts(file);
+  const { fleet, hotPath, machine, at, commit } = readFacts(file);
   const fitted = fleet && fit(fleet, machine.cores);
   if (!fitted) throw new UsageError(`"${file}" has no part fleet: npm run bench -- fleet makes one`);
   console.log(`From ${file}: measured ${at} at commit ${commit} on ${machine.cores} cores of ${machine.processor}\n`);
-  console.log([stagesTable(fitted), checkTable(fitted), sizesTable(fitted, size)].join("\n\n"));
+  const chain = hotPath ? [chainText(hotPath)] : [];
+  console.log([stagesTable(fitted), checkTable(fitted), sizesTable(fitted, size), ...chain].join("\n\n"));
   return 0;
 }
 

@@ -1,7 +1,9 @@
 /** The capacity model as tables: what a request costs whom, how well the model predicts, and what a fleet of some size would do. */
 import { checkedShapes, fittedShapes, type Fleet, type Shape } from "../parts/fleet.ts";
+import type { HotPath } from "../parts/hot-path.ts";
+import { bestOf } from "../report/rows.ts";
 import { shown, table } from "../report/table.ts";
-import { measuredAt, type Measured } from "./costs.ts";
+import { measuredAt, total, type Measured } from "./costs.ts";
 import { bestSize, capacityOf, coreHoursPerMillion, rateOf, type Capacity, type Size } from "./limits.ts";
 import { modelOf, predict, type Model, type Point } from "./model.ts";
 
@@ -49,12 +51,26 @@ export function checkTable({ model, fleet, cores }: Fitted): string {
   const lines = checkedShapes.flatMap((shape) => {
     const measured = measuredAt(shape, fleet);
     if (measured === null) return [];
-    const { perSecond } = predict({ shape, cores }, model);
-    const error = (perSecond / measured.perSecond - 1) * 100;
+    const predicted = predict({ shape, cores }, model);
     const name = `${countOf(shape.gateways, "gateway")}, ${countOf(shape.workers, "worker")}, ${shape.connections} connections`;
-    return [[name, shown(perSecond), shown(measured.perSecond), `${error > 0 ? "+" : ""}${error.toFixed(1)} %`]];
+    const costs = compared(total(predicted.costs), total(measured.costs));
+    return [[name, ...costs, ...compared(predicted.perSecond, measured.perSecond)]];
   });
-  return table(["not used for the model", "requests/s predicted", "measured", "error"], lines);
+  const head = [
+    "not used for the model",
+    "CPU µs a request predicted",
+    "measured",
+    "error",
+    "requests/s predicted",
+    "measured",
+    "error",
+  ];
+  return table(head, lines);
+}
+
+function compared(predicted: number, measured: number): string[] {
+  const error = (predicted / measured - 1) * 100;
+  return [shown(predicted), shown(measured), `${error > 0 ? "+" : ""}${error.toFixed(1)} %`];
 }
 
 export function sizesTable({ model }: Fitted, asked: Size | null): string {
@@ -80,6 +96,13 @@ function sizeLine(capacity: Capacity): string[] {
   const hours = shown(coreHoursPerMillion(capacity));
   const counts = [cores, gateways, workers, metering].map(String);
   return [...counts, shown(rateOf(capacity)), limits[0]?.by ?? "", then, hours];
+}
+
+/** What a single workspace can be charged, from its cost at the ceiling: its ledger is one chain of transactions. */
+export function chainText({ measurements }: HotPath): string {
+  const { cpuPer1000 = {} } = bestOf(measurements, "Weir hot") ?? {};
+  const microseconds = ((cpuPer1000["metering"] ?? Number.NaN) + (cpuPer1000["postgres"] ?? Number.NaN)) * 1_000;
+  return `One workspace alone (_hot_) ends at about ${shown(1_000_000 / microseconds)} requests a second, for its charges follow each other.`;
 }
 
 function countOf(count: number, noun: string): string {

@@ -1,4 +1,7 @@
-/** Weir in two sizes on the same cores: what the capacity model is made from, and what it is checked against. */
+/**
+ * Weir in two sizes on the same cores, with many workspaces, as a fleet has them: what the capacity model is made from, and what
+ * it is checked against.
+ */
 import { instantModel } from "../contenders/provider.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
 import { measure, saidOf, type Measurement } from "../measure/measure.ts";
@@ -32,7 +35,6 @@ export const checkedShapes: Shape[] = [
   { gateways: 2, workers: 2, connections: 128 },
 ];
 const sizes = [1, 2];
-const waking = ["--connections", "64", "--warm-up", "0", "--seconds", "2"];
 
 export async function runFleet(plan: FleetPlan): Promise<Fleet> {
   await using setting = await openSetting(plan);
@@ -40,9 +42,10 @@ export async function runFleet(plan: FleetPlan): Promise<Fleet> {
   const found: Fleet = { measurements: [] };
   for (let round = 1; round <= plan.rounds; round++) {
     for (const size of round % 2 === 1 ? sizes : sizes.toReversed()) {
-      const contender = setting.weir("hot", { gateways: size, workers: size });
+      const contender = setting.weir("spread", { gateways: size, workers: size });
       await using running = await contender.start();
       const model = ["--model", contender.model(instantModel)];
+      const waking = ["--connections", "64", "--warm-up", "0", "--seconds", String(contender.wakeSeconds)];
       await runLoadProcess([...running.target, ...model, ...waking]);
       for (const shape of shapes.filter(({ gateways }) => gateways === size)) {
         const load = `${size} + ${size}, ${shape.connections} connections`;

@@ -1,10 +1,10 @@
 /** The capacity model, with what a request leaves in the database. */
-import { checkTable, fit, sizesTable, stagesTable } from "../../capacity/report.ts";
+import { chainText, checkTable, fit, sizesTable, stagesTable } from "../../capacity/report.ts";
 import type { Facts } from "../facts.ts";
 import { shown } from "../table.ts";
 import type { Section } from "./section.ts";
 
-export function capacitySections({ fleet, soak, machine }: Facts): Section[] {
+export function capacitySections({ fleet, hotPath, soak, machine }: Facts): Section[] {
   const fitted = fleet && fit(fleet, machine.cores);
   if (!fitted) return [];
   const stored = soak?.stored;
@@ -12,6 +12,7 @@ export function capacitySections({ fleet, soak, machine }: Facts): Section[] {
   const kept = stored && [
     `A million requests leave ${gigabytes(stored.databaseBytes)} GB in the database and ${gigabytes(stored.logBytes)} GB in its write-ahead log.`,
   ];
-  const text = [stagesTable(fitted), checkTable(fitted), sizesTable(fitted, null), ...(kept ?? [])].join("\n\n");
+  const chain = hotPath ? [chainText(hotPath)] : [];
+  const text = [stagesTable(fitted), checkTable(fitted), sizesTable(fitted, null), ...chain, ...(kept ?? [])].join("\n\n");
   return [{ name: "capacity", title: "Capacity", text, plots: [] }];
 }
