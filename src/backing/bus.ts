@@ -78,12 +78,13 @@ export interface Bus extends AsyncDisposable {
   publish(stream: Stream, id: string, payload: Uint8Array): Promise<void>;
   /**
    * Delivers events in batches of at most `messagesMax`, one batch at a time; resolves of the handler acknowledge the
-   * whole batch, a throw delivers all of it again after a pause. There is one consumer of a stream at work at a time
-   * in one process; several processes may compete.
+   * whole batch, a throw delivers all of it again after a pause. Between the starts of two batches there are `everyMs`,
+   * unless the first was full: what comes after a pause is delivered at once. There is one consumer of a stream at work
+   * at a time in one process; several processes may compete.
    */
   consume(
     stream: Stream,
-    options: { messagesMax: number },
+    options: { messagesMax: number; everyMs?: number },
     handler: (events: Delivered[]) => Promise<void>,
   ): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;

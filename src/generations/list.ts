@@ -4,7 +4,7 @@ import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import { selectKeyIds } from "../keys/store.ts";
 import { ownerSeenBy } from "../workspaces/allow.ts";
 import type { GenerationView } from "./schema.ts";
-import { selectLog, selectLogOfKeys, type LogPage } from "./store.ts";
+import { selectLog, selectLogOfKeys, selectWholeLog, type GenerationRow, type LogPage } from "./store.ts";
 import { viewGeneration } from "./view.ts";
 
 /**
@@ -17,6 +17,9 @@ export async function listGenerations(
 ): Promise<GenerationView[]> {
   const owner = ownerSeenBy(actor);
   const keys = key !== null ? [key] : owner !== null ? await selectKeyIds({ workspace, owner }, sql) : null;
-  const rows = keys ? await selectLogOfKeys({ keys, ...page }, sql) : await selectLog({ workspace, ...page }, sql);
-  return rows.map(viewGeneration);
+  const select = (): Promise<GenerationRow[]> => {
+    if (keys) return selectLogOfKeys({ keys, ...page }, sql);
+    return workspace === null ? selectWholeLog(page, sql) : selectLog({ workspace, ...page }, sql);
+  };
+  return (await select()).map(viewGeneration);
 }

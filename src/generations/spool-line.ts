@@ -1,7 +1,8 @@
 /** Lines of the spool. A line that was cut off by a crash is skipped: what it would have said did not happen. */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { Settlement } from "./settlement.ts";
+import { readSettlement } from "./settlement-codec.ts";
+import type { Settlement } from "./settlement.ts";
 
 /** Written before a provider is called. */
 export const Intent = Type.Object({
@@ -24,16 +25,16 @@ export type Intent = Static<typeof Intent>;
 export const Asked = Type.Object({ workspace: Type.String(), generation: Type.String() });
 export type Asked = Static<typeof Asked>;
 
-const SpoolLine = Type.Union([
+const Line = Type.Union([
   Type.Object({ kind: Type.Literal("asked"), asked: Type.Array(Asked) }),
   Type.Object({ kind: Type.Literal("intent"), intent: Intent }),
-  Type.Object({ kind: Type.Literal("settlement"), settlement: Settlement }),
+  Type.Object({ kind: Type.Literal("settlement"), settlement: Type.Unknown() }),
   /** Tests whether the disk takes writes again. */
   Type.Object({ kind: Type.Literal("note") }),
 ]);
-export type SpoolLine = Static<typeof SpoolLine>;
+export type SpoolLine = Exclude<Static<typeof Line>, { kind: "settlement" }> | { kind: "settlement"; settlement: Settlement };
 
-const spoolLineCheck = TypeCompiler.Compile(SpoolLine);
+const lineCheck = TypeCompiler.Compile(Line);
 
 export function encodeAskedLine(asked: Asked[]): string {
   return `{"kind":"asked","asked":${JSON.stringify(asked)}}\n`;
@@ -43,7 +44,7 @@ export function encodeIntentLine(intent: Intent): string {
   return `{"kind":"intent","intent":${JSON.stringify(intent)}}\n`;
 }
 
-/** @param text the settlement as JSON: it is written once for spool and bus */
+/** @param text from `encodeSettlement`: it is written once for spool and bus */
 export function encodeSettlementLine(text: string): string {
   return `{"kind":"settlement","settlement":${text}}\n`;
 }
@@ -55,7 +56,10 @@ export function decodeSpoolLine(text: string): SpoolLine | null {
   if (text === "") return null;
   try {
     const value: unknown = JSON.parse(text);
-    return spoolLineCheck.Check(value) ? value : null;
+    if (!lineCheck.Check(value)) return null;
+    if (value.kind !== "settlement") return value;
+    const settlement = readSettlement(value.settlement);
+    return settlement && { kind: "settlement", settlement };
   } catch {
     return null;
   }

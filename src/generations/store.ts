@@ -40,15 +40,24 @@ function older(before: GenerationId | null, sql: Queries) {
   return before === null ? sql`` : sql`AND generation_id < ${before}`;
 }
 
-/** Newest first, by the index of the workspace, or of all where none is named. */
+/** Newest first, by the index of the workspace. */
 export async function selectLog(
-  { workspace, before, limit }: LogPage & { workspace: WorkspaceId | null },
+  { workspace, before, limit }: LogPage & { workspace: WorkspaceId },
   sql: Queries,
 ): Promise<GenerationRow[]> {
   return sql<GenerationRow[]>`
     SELECT ${columns(sql)} FROM request_log
-    WHERE ${workspace === null ? sql`true` : sql`workspace_id = ${workspace}`} ${older(before, sql)}
+    WHERE workspace_id = ${workspace} ${older(before, sql)}
     ORDER BY generation_id DESC LIMIT ${limit}`;
+}
+
+/** Newest first over all workspaces: charges are in this order, and each leads to its row. */
+export async function selectWholeLog({ before, limit }: LogPage, sql: Queries): Promise<GenerationRow[]> {
+  return sql<GenerationRow[]>`
+    SELECT ${columns(sql)} FROM (
+      SELECT workspace_id, generation_id FROM charges WHERE true ${older(before, sql)} ORDER BY generation_id DESC LIMIT ${limit}
+    ) AS newest JOIN request_log USING (workspace_id, generation_id)
+    ORDER BY generation_id DESC`;
 }
 
 /** Newest first over several keys: the newest of each by its index, then the newest of these. */
@@ -67,6 +76,8 @@ export async function selectLogOfKeys(
 }
 
 export async function selectGeneration(generation: GenerationId, sql: Queries): Promise<GenerationRow | undefined> {
-  const [row] = await sql<GenerationRow[]>`SELECT ${columns(sql)} FROM request_log WHERE generation_id = ${generation}`;
+  const [row] = await sql<GenerationRow[]>`
+    SELECT ${columns(sql)} FROM (SELECT workspace_id, generation_id FROM charges WHERE generation_id = ${generation}) AS charged
+    JOIN request_log USING (workspace_id, generation_id)`;
   return row;
 }

@@ -36,6 +36,12 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
+/** Waits until a time of the monotonic clock, or until `signal` aborts; not at all when it is past. Never rejects. */
+export async function sleepUntil(clock: Clock, monotonicMs: number, signal?: AbortSignal): Promise<void> {
+  const ms = monotonicMs - clock.monotonic();
+  if (ms > 0) await sleep(clock, ms, signal);
+}
+
 /**
  * The promise's own outcome, or DeadlineError after `ms`. The promise itself goes on: its outcome is then unknown.
  * @param what named in the error, such as "Redis script"

@@ -122,8 +122,8 @@ function columns(month: Month, sql: Queries) {
   return sql`
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.kind, k.name, k.start, k.last_four AS "lastFour",
       k.monthly_spend_limit_nano AS "monthlyLimit", k.rate_limit_rpm AS "requestsPerMinute",
-      coalesce(s.spent_nano, 0) AS "monthSpent", k.created_at AS "createdAt", k.last_used_at AS "lastUsedAt",
-      k.revoked_at AS "revokedAt"
+      coalesce(s.spent_nano, 0) AS "monthSpent", k.created_at AS "createdAt",
+      (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt", k.revoked_at AS "revokedAt"
     FROM api_keys k LEFT JOIN key_months s ON s.key_id = k.id AND s.month = ${month}`;
 }
 

@@ -43,7 +43,12 @@ export const settlementBatchMax = 400;
 /** Settlements leave a gateway at most this often, unless a batch is full: what ends meanwhile travels together. */
 export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
-export const settlementTransactionMax = 1_000;
+export const settlementTransactionMax = 2_000;
+/** Metering takes events at most this often, unless as many as it takes at once were there: transactions are large under load. */
+export const settlementPaceMs = 100;
+export const settlementEventsMax = 64;
+/** Releases and pushes in one call of the counters' store, which does nothing else meanwhile. */
+export const resolveBatchMax = 256;
 /** Above this many generations without a confirmed charge a gateway admits no more. */
 export const unsettledMax = 200_000;
 export const meteringLagMsMax = 300_000;

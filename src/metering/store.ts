@@ -1,208 +1,145 @@
-/** All SQL of settlement. Rows are locked in the order accounts by workspace, charges by generation, totals by key. */
+/**
+ * All SQL of settlement. The accounts are locked first, in the order of their ids; what belongs to a workspace is then nobody
+ * else's. Statements that do not need each other's answers are sent together.
+ */
+import { arrayText } from "../backing/array-text.ts";
 import type { Database, Transaction } from "../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../backing/counters.ts";
-import { isoTime } from "../kernel/clock.ts";
-import type { Booked, SettlementStore } from "./settle.ts";
+import { bookingOf, type Books, type Head, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
 import type { Charge } from "./charge.ts";
-
-interface AccountRow {
-  workspace_id: string;
-  balance_nano: bigint;
-  sequence: bigint;
-}
+import type { Booked, SettlementStore } from "./settle.ts";
 
 export function settlementStore(sql: Database): SettlementStore {
   return { settle: (charges) => sql.begin((tx) => settleIn(tx, charges)) as Promise<Booked> };
 }
 
 async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
-  const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))].toSorted();
-  const accounts = await tx<AccountRow[]>`
-    SELECT workspace_id, balance_nano, sequence FROM credit_accounts
-    WHERE workspace_id = ANY(${workspaces}::text[]) ORDER BY workspace_id FOR UPDATE`;
-  const known = new Set(accounts.map((account) => account.workspace_id));
-  const bookable = charges.filter(({ settlement }) => known.has(settlement.workspace));
-  const refused = charges.filter(({ settlement }) => !known.has(settlement.workspace));
-  const inserted = await insertCharges(tx, bookable);
-  const fresh = bookable.filter(({ settlement }) => inserted.has(settlement.generation));
-  const heads = await appendToLedger(tx, accounts, fresh);
-  await addToMonths(tx, fresh);
-  await writeLog(tx, fresh);
-  await noteUse(tx, fresh);
-  const { months, keyMonths } = await readTotals(tx, bookable);
+  const { rows, refused, heads, ...sums } = bookingOf(charges, await readBooks(tx, charges));
+  const late = rows.filter((row) => row.late);
+  if (late.length > 0) await removeGivenUp(tx, late);
+  const [months, keyMonths] = await Promise.all([
+    addToMonths(tx, sums.months),
+    addToKeyMonths(tx, sums.keyMonths),
+    writeRows(tx, rows),
+    moveHeads(tx, heads),
+  ]);
   const sequences = new Map(heads.map(({ workspace, sequence }) => [workspace, sequence]));
   return {
-    fresh: new Set(inserted.keys()),
-    refused: new Set(refused.map(({ settlement }) => settlement.generation)),
-    late: new Set([...inserted].flatMap(([generation, late]) => (late ? [generation] : []))),
+    fresh: generationsOf(rows),
+    refused,
+    late: generationsOf(late),
     accounts: heads.map((head) => ({ ...head, months: months.get(head.workspace) ?? [] })),
     keyMonths: keyMonths.map((total) => ({ ...total, sequence: sequences.get(total.workspace) ?? 0n })),
   };
 }
 
-/** Generation → whether it is late. A charge that was given up as unknown or expired is replaced by the true one, once. */
-async function insertCharges(tx: Transaction, charges: Charge[]): Promise<Map<string, boolean>> {
-  if (charges.length === 0) return new Map();
-  const column = <T>(read: (charge: Charge) => T): T[] => charges.map(read);
-  const rows = await tx<{ generation_id: string; late: boolean }[]>`
-    INSERT INTO charges (generation_id, workspace_id, key_id, month, outcome, reserved_nano, cost_nano, cost_pico)
-    SELECT * FROM unnest(
-      ${column(({ settlement }) => settlement.generation)}::text[], ${column(({ settlement }) => settlement.workspace)}::text[],
-      ${column(({ settlement }) => settlement.key)}::text[], ${column(({ settlement }) => settlement.month)}::text[],
-      ${column(({ settlement }) => settlement.outcome)}::text[], ${column(({ settlement }) => settlement.reserved)}::bigint[],
-      ${column(({ cost }) => cost.toString())}::bigint[], ${column(({ costPico }) => costPico.toString())}::numeric[])
-    ON CONFLICT (generation_id) DO UPDATE SET
-      outcome = excluded.outcome, cost_nano = excluded.cost_nano, cost_pico = excluded.cost_pico, late = true, at = now()
-      WHERE charges.outcome <> 'settled' AND excluded.outcome = 'settled'
-    RETURNING generation_id, late`;
-  return new Map(rows.map((row) => [row.generation_id, row.late]));
+function generationsOf(rows: Row[]): Booked["fresh"] {
+  return new Set(rows.map(({ settlement }) => settlement.generation));
 }
 
-/** One entry for each charge above zero, gapless on from the head of its workspace. Returns the heads, moved or not. */
-async function appendToLedger(
-  tx: Transaction,
-  accounts: AccountRow[],
-  charges: Charge[],
-): Promise<Omit<AccountPush, "months">[]> {
-  const heads = new Map(
-    accounts.map((row) => [row.workspace_id, { workspace: row.workspace_id, balance: row.balance_nano, sequence: row.sequence }]),
-  );
-  const entries: { workspace: string; sequence: string; amount: string; balanceAfter: string; reference: string }[] = [];
-  for (const { settlement, cost } of charges) {
-    const head = heads.get(settlement.workspace);
-    if (!head || cost === 0n) continue;
-    head.sequence += 1n;
-    head.balance -= cost;
-    entries.push({
-      workspace: head.workspace,
-      sequence: head.sequence.toString(),
-      amount: (-cost).toString(),
-      balanceAfter: head.balance.toString(),
-      reference: settlement.generation,
-    });
-  }
-  if (entries.length > 0) await insertEntries(tx, entries, [...heads.values()]);
-  return [...heads.values()];
+/** The second statement sees what those committed who had the locks before. */
+async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
+  const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))];
+  const [heads, booked] = await Promise.all([
+    tx<Head[]>`
+      SELECT workspace_id AS workspace, balance_nano AS balance, sequence FROM credit_accounts
+      WHERE workspace_id = ANY(${arrayText(workspaces, (id) => id)}::text[]) ORDER BY workspace_id FOR UPDATE`,
+    tx<{ generation: string; outcome: Row["settlement"]["outcome"] }[]>`
+      SELECT generation_id AS generation, outcome FROM charges
+      WHERE generation_id = ANY(${arrayText(charges, ({ settlement }) => settlement.generation)}::text[])`,
+  ]);
+  return { heads, outcomes: new Map(booked.map(({ generation, outcome }) => [generation, outcome])) };
 }
 
-async function insertEntries(
-  tx: Transaction,
-  entries: { workspace: string; sequence: string; amount: string; balanceAfter: string; reference: string }[],
-  heads: Omit<AccountPush, "months">[],
-): Promise<void> {
+/** What was booked of them as unknown or expired, for nothing: their true rows come in its place. */
+async function removeGivenUp(tx: Transaction, rows: Row[]): Promise<void> {
   await tx`
-    INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
-    SELECT workspace, sequence, 'charge', amount, balance_after, reference FROM unnest(
-      ${entries.map((entry) => entry.workspace)}::text[], ${entries.map((entry) => entry.sequence)}::bigint[],
-      ${entries.map((entry) => entry.amount)}::bigint[], ${entries.map((entry) => entry.balanceAfter)}::bigint[],
-      ${entries.map((entry) => entry.reference)}::text[]) AS entry (workspace, sequence, amount, balance_after, reference)`;
+    WITH given_up AS (
+      DELETE FROM charges WHERE generation_id = ANY(${arrayText(rows, ({ settlement }) => settlement.generation)}::text[])
+      RETURNING workspace_id, generation_id
+    )
+    DELETE FROM request_log USING given_up
+    WHERE request_log.workspace_id = given_up.workspace_id AND request_log.generation_id = given_up.generation_id`;
+}
+
+/** Charge, entry and log row of each from one reading of the parameters. */
+async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  const facts = (read: (settlement: Row["settlement"]) => string | number | boolean | null) =>
+    arrayText(rows, ({ settlement }) => read(settlement));
+  await tx`
+    WITH row AS MATERIALIZED (
+      SELECT *, to_timestamp(admitted_ms / 1000.0::float8) AS admitted_at FROM unnest(
+        ${facts((told) => told.generation)}::text[], ${facts((told) => told.request)}::text[],
+        ${facts((told) => told.workspace)}::text[], ${facts((told) => told.key)}::text[], ${facts((told) => told.month)}::text[],
+        ${facts((told) => told.outcome)}::text[], ${facts((told) => told.reserved)}::bigint[],
+        ${arrayText(rows, ({ cost }) => cost)}::bigint[], ${arrayText(rows, ({ costPico }) => costPico)}::numeric[],
+        ${arrayText(rows, ({ late }) => late)}::boolean[], ${arrayText(rows, ({ sequence }) => sequence)}::bigint[],
+        ${arrayText(rows, ({ balanceAfter }) => balanceAfter)}::bigint[], ${facts((told) => told.admittedAt)}::bigint[],
+        ${facts((told) => told.model)}::text[], ${facts((told) => told.provider)}::text[],
+        ${facts((told) => told.status)}::smallint[], ${facts((told) => told.code)}::text[],
+        ${facts((told) => told.streamed)}::boolean[], ${facts((told) => told.usage.promptTokens)}::bigint[],
+        ${facts((told) => told.usage.cachedTokens)}::bigint[], ${facts((told) => told.usage.completionTokens)}::bigint[],
+        ${facts((told) => told.usageEstimated)}::boolean[], ${facts((told) => told.firstTokenMs)}::integer[],
+        ${facts((told) => told.durationMs)}::integer[]
+      ) AS row (generation, request, workspace, key, month, outcome, reserved, cost, cost_pico, late, sequence, balance_after,
+        admitted_ms, model, provider, status, code, streamed, prompt_tokens, cached_tokens, completion_tokens, usage_estimated,
+        first_token_ms, duration_ms)
+    ), charged AS (
+      INSERT INTO charges (generation_id, workspace_id, key_id, month, outcome, reserved_nano, cost_nano, cost_pico, late)
+      SELECT generation, workspace, key, month, outcome, reserved, cost, cost_pico, late FROM row
+    ), entered AS (
+      INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
+      SELECT workspace, sequence, 'charge', -cost, balance_after, generation FROM row WHERE sequence IS NOT NULL
+    )
+    INSERT INTO request_log (generation_id, at, request_id, workspace_id, key_id, model, provider, status, code, streamed,
+      prompt_tokens, cached_tokens, completion_tokens, reserved_nano, cost_nano, usage_estimated, first_token_ms, duration_ms)
+    SELECT generation, admitted_at, request, workspace, key, model, provider, status, code, streamed,
+      prompt_tokens, cached_tokens, completion_tokens, reserved, cost, usage_estimated, first_token_ms, duration_ms
+    FROM row`;
+}
+
+async function moveHeads(tx: Transaction, heads: Head[]): Promise<void> {
+  if (heads.length === 0) return;
   await tx`
     UPDATE credit_accounts SET balance_nano = head.balance, sequence = head.sequence FROM unnest(
-      ${heads.map((head) => head.workspace)}::text[], ${heads.map((head) => head.balance.toString())}::bigint[],
-      ${heads.map((head) => head.sequence.toString())}::bigint[]) AS head (workspace, balance, sequence)
-    WHERE credit_accounts.workspace_id = head.workspace`;
+      ${arrayText(heads, ({ workspace }) => workspace)}::text[], ${arrayText(heads, ({ balance }) => balance)}::bigint[],
+      ${arrayText(heads, ({ sequence }) => sequence)}::bigint[]) AS head (workspace, balance, sequence)
+    WHERE credit_accounts.workspace_id = head.workspace AND credit_accounts.sequence <> head.sequence`;
 }
 
-async function addToMonths(tx: Transaction, charges: Charge[]): Promise<void> {
-  const paid = charges.filter(({ cost }) => cost > 0n);
-  if (paid.length === 0) return;
-  const column = (read: (charge: Charge) => string): string[] => paid.map(read);
-  const months = column(({ settlement }) => settlement.month);
-  const costs = column(({ cost }) => cost.toString());
-  await tx`
+/** The totals after it, by workspace. */
+async function addToMonths(tx: Transaction, sums: MonthSum[]): Promise<Map<string, AccountPush["months"]>> {
+  const totals = new Map<string, AccountPush["months"]>();
+  if (sums.length === 0) return totals;
+  const rows = await tx<MonthSum[]>`
     INSERT INTO workspace_months (workspace_id, month, spent_nano)
-    SELECT id, month, sum(cost)::bigint
-    FROM unnest(${column(({ settlement }) => settlement.workspace)}::text[], ${months}::text[], ${costs}::bigint[]) AS paid (id, month, cost)
-    GROUP BY id, month ORDER BY id, month
-    ON CONFLICT (workspace_id, month) DO UPDATE SET spent_nano = workspace_months.spent_nano + excluded.spent_nano`;
-  await tx`
-    INSERT INTO key_months (key_id, month, spent_nano, version)
-    SELECT id, month, sum(cost)::bigint, 1
-    FROM unnest(${column(({ settlement }) => settlement.key)}::text[], ${months}::text[], ${costs}::bigint[]) AS paid (id, month, cost)
-    GROUP BY id, month ORDER BY id, month
-    ON CONFLICT (key_id, month) DO UPDATE SET
-      spent_nano = key_months.spent_nano + excluded.spent_nano, version = key_months.version + 1`;
-}
-
-async function writeLog(tx: Transaction, charges: Charge[]): Promise<void> {
-  if (charges.length === 0) return;
-  const rows = charges.map(({ settlement, cost }) => ({
-    generation_id: settlement.generation,
-    at: isoTime(settlement.admittedAt),
-    request_id: settlement.request,
-    workspace_id: settlement.workspace,
-    key_id: settlement.key,
-    model: settlement.model,
-    provider: settlement.provider,
-    status: settlement.status,
-    code: settlement.code,
-    streamed: settlement.streamed,
-    prompt_tokens: settlement.usage.promptTokens,
-    cached_tokens: settlement.usage.cachedTokens,
-    completion_tokens: settlement.usage.completionTokens,
-    reserved_nano: settlement.reserved,
-    cost_nano: cost.toString(),
-    usage_estimated: settlement.usageEstimated,
-    first_token_ms: settlement.firstTokenMs,
-    duration_ms: settlement.durationMs,
-  }));
-  await tx`
-    INSERT INTO request_log
-    SELECT * FROM jsonb_populate_recordset(NULL::request_log, ${tx.json(rows)})
-    ON CONFLICT (generation_id, at) DO UPDATE SET
-      request_id = excluded.request_id, model = excluded.model, provider = excluded.provider, status = excluded.status,
-      code = excluded.code, streamed = excluded.streamed, prompt_tokens = excluded.prompt_tokens,
-      cached_tokens = excluded.cached_tokens, completion_tokens = excluded.completion_tokens, cost_nano = excluded.cost_nano,
-      usage_estimated = excluded.usage_estimated, first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms`;
-}
-
-/** To the second, and not while somebody edits the key: settlement waits for nobody, and its rows are locked in no order here. */
-async function noteUse(tx: Transaction, charges: Charge[]): Promise<void> {
-  if (charges.length === 0) return;
-  const keys = charges.map(({ settlement }) => settlement.key);
-  const times = charges.map(({ settlement }) => isoTime(settlement.admittedAt));
-  await tx`
-    WITH used AS (
-      SELECT id, max(at) AS at FROM unnest(${keys}::text[], ${times}::timestamptz[]) AS use (id, at) GROUP BY id
-    ), noted AS (
-      SELECT api_keys.id, used.at FROM api_keys JOIN used ON used.id = api_keys.id
-      WHERE last_used_at IS NULL OR last_used_at < used.at - interval '1 second'
-      FOR NO KEY UPDATE OF api_keys SKIP LOCKED
-    )
-    UPDATE api_keys SET last_used_at = noted.at FROM noted WHERE api_keys.id = noted.id`;
-}
-
-interface Totals {
-  months: Map<string, AccountPush["months"]>;
-  keyMonths: Omit<KeyMonthPush, "sequence">[];
-}
-
-async function readTotals(tx: Transaction, charges: Charge[]): Promise<Totals> {
-  const months = new Map<string, AccountPush["months"]>();
-  if (charges.length === 0) return { months, keyMonths: [] };
-  const column = (read: (charge: Charge) => string): string[] => charges.map(read);
-  const named = tx`SELECT DISTINCT * FROM unnest(
-    ${column(({ settlement }) => settlement.workspace)}::text[], ${column(({ settlement }) => settlement.key)}::text[],
-    ${column(({ settlement }) => settlement.month)}::text[]) AS named (workspace, key, month)`;
-  const rows = await tx<
-    { workspace: string; key: string; month: string; key_spent: bigint; version: bigint; workspace_spent: bigint }[]
-  >`
-    SELECT named.workspace, named.key, named.month, coalesce(key_months.spent_nano, 0) AS key_spent,
-      coalesce(key_months.version, 0) AS version, coalesce(workspace_months.spent_nano, 0) AS workspace_spent
-    FROM (${named}) AS named
-    LEFT JOIN key_months ON key_months.key_id = named.key AND key_months.month = named.month
-    LEFT JOIN workspace_months ON workspace_months.workspace_id = named.workspace AND workspace_months.month = named.month`;
-  for (const row of rows) {
-    const list = months.get(row.workspace) ?? [];
-    months.set(row.workspace, list);
-    if (!list.some(({ month }) => month === row.month)) list.push({ month: row.month, spent: row.workspace_spent });
+    SELECT * FROM unnest(
+      ${arrayText(sums, ({ workspace }) => workspace)}::text[], ${arrayText(sums, ({ month }) => month)}::text[],
+      ${arrayText(sums, ({ spent }) => spent)}::bigint[])
+    ON CONFLICT (workspace_id, month) DO UPDATE SET spent_nano = workspace_months.spent_nano + excluded.spent_nano
+    RETURNING workspace_id AS workspace, month, spent_nano AS spent`;
+  for (const { workspace, month, spent } of rows) {
+    const months = totals.get(workspace) ?? [];
+    months.push({ month, spent });
+    totals.set(workspace, months);
   }
-  const keyMonths = rows.map((row) => ({
-    workspace: row.workspace,
-    key: row.key,
-    month: row.month,
-    spent: row.key_spent,
-    version: row.version,
-  }));
-  return { months, keyMonths };
+  return totals;
+}
+
+/** The totals after it. */
+async function addToKeyMonths(tx: Transaction, sums: KeyMonthSum[]): Promise<Omit<KeyMonthPush, "sequence">[]> {
+  if (sums.length === 0) return [];
+  const rows = await tx<Omit<KeyMonthPush, "sequence" | "workspace">[]>`
+    INSERT INTO key_months (key_id, month, spent_nano, version, last_used_at)
+    SELECT key, month, spent, (spent > 0)::integer, to_timestamp(used_ms / 1000.0::float8) FROM unnest(
+      ${arrayText(sums, ({ key }) => key)}::text[], ${arrayText(sums, ({ month }) => month)}::text[],
+      ${arrayText(sums, ({ spent }) => spent)}::bigint[], ${arrayText(sums, ({ usedAt }) => usedAt)}::bigint[]
+    ) AS sum (key, month, spent, used_ms)
+    ON CONFLICT (key_id, month) DO UPDATE SET
+      spent_nano = key_months.spent_nano + excluded.spent_nano, version = key_months.version + excluded.version,
+      last_used_at = greatest(key_months.last_used_at, excluded.last_used_at)
+    RETURNING key_id AS key, month, spent_nano AS spent, version`;
+  const workspaces = new Map(sums.map(({ workspace, key }) => [key, workspace]));
+  return rows.map((row) => ({ workspace: workspaces.get(row.key) ?? "", ...row }));
 }

@@ -41,14 +41,16 @@ function balanceRuns(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** A workspace's account stands where its chain ends. */
+/** A workspace's account stands where its chain ends, and there is no chain without an account. */
 function accountIsHead(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
-    SELECT count(*) AS rows,
+    SELECT count(*) AS rows, coalesce(
+      (SELECT min(format('workspace %s: there are entries and no account', workspace_id)) FROM ledger_entries AS entry
+        WHERE NOT EXISTS (SELECT FROM credit_accounts WHERE credit_accounts.workspace_id = entry.workspace_id)),
       min(format('workspace %s: the account is at entry %s with %s, the chain ends at entry %s with %s', account.workspace_id,
         account.sequence, account.balance_nano, coalesce(last.sequence, 0), coalesce(last.balance_after_nano, 0)))
         FILTER (WHERE account.sequence <> coalesce(last.sequence, 0) OR account.balance_nano <> coalesce(last.balance_after_nano, 0))
-        AS broken
+      ) AS broken
     FROM credit_accounts AS account
     LEFT JOIN LATERAL (
       SELECT sequence, balance_after_nano FROM ledger_entries AS entry

@@ -4,11 +4,11 @@ import type { Bus, Delivered } from "../backing/bus.ts";
 import { raiseAlarm } from "../kernel/alarm.ts";
 import type { Logger } from "../kernel/log.ts";
 import { chargedUsdTotal } from "../kernel/metrics.ts";
-import { usdAsJsonNumber } from "../kernel/money.ts";
-import { settlementBatchMax, settlementTransactionMax } from "../limits/constants.ts";
+import { usdAsJsonNumber, type NanoUsd } from "../kernel/money.ts";
+import { settlementEventsMax, settlementPaceMs, settlementTransactionMax } from "../limits/constants.ts";
 import { decodeSettlements, encodeSettled } from "../generations/settlement-codec.ts";
 import type { Settlement } from "../generations/settlement.ts";
-import { chargeOf } from "./charge.ts";
+import type { Charge } from "./charge.ts";
 import { oncePerGeneration, settle, type Booked, type SettleParts } from "./settle.ts";
 import { keepDeadLetters, type DeadLetter } from "./upkeep-store.ts";
 
@@ -22,45 +22,64 @@ const stream = "settlements";
 
 /** Runs until disposed. */
 export function consumeSettlements(parts: MeteringParts): Promise<AsyncDisposable> {
-  const messagesMax = Math.floor(settlementTransactionMax / settlementBatchMax);
-  return parts.bus.consume(stream, { messagesMax }, (events) => settleEvents(events, parts));
+  const pace = { messagesMax: settlementEventsMax, everyMs: settlementPaceMs };
+  return parts.bus.consume(stream, pace, (events) => settleEvents(events, parts));
 }
 
-/** One transaction for all the events. @throws when ledger or counters did not answer: the events come again */
+/** In as few transactions as may be. @throws when ledger or counters did not answer: the events come again */
 export async function settleEvents(events: Delivered[], parts: MeteringParts): Promise<void> {
-  const { settlements, batches, letters } = readEvents(events);
-  const { bookings, refused } = await settleOrPutAside(settlements, parts);
-  letters.push(...refused);
-  if (letters.length > 0) await bury(letters, parts);
-  report(settlements, bookings, parts.log);
-  parts.bus.broadcast("settled", encodeSettled(batches));
+  for (const some of inTransactions(events.map(readEvent))) await settleTogether(some, parts);
 }
 
-function readEvents(events: Delivered[]): { settlements: Settlement[]; batches: string[]; letters: DeadLetter[] } {
-  const settlements: Settlement[] = [];
-  const batches: string[] = [];
-  const letters: DeadLetter[] = [];
-  for (const { id, payload } of events) {
-    try {
-      const decoded = decodeSettlements(payload);
-      batches.push(decoded.batch);
-      settlements.push(...decoded.settlements);
-      for (const { text, reason } of decoded.bad) letters.push(letterOf(id, new TextEncoder().encode(text), reason));
-    } catch (error) {
-      letters.push(letterOf(id, payload, String(error)));
-    }
+async function settleTogether(some: Read[], parts: MeteringParts): Promise<void> {
+  const settlements = oncePerGeneration(some.flatMap((read) => read.settlements));
+  const { settled, refused } = await settleOrPutAside(settlements, parts);
+  const letters = [...some.flatMap((read) => read.letters), ...refused];
+  if (letters.length > 0) await bury(letters, parts);
+  for (const { charges, booked } of settled) report(charges, booked, parts.log);
+  parts.bus.broadcast("settled", encodeSettled(some.flatMap(({ batch }) => batch ?? [])));
+}
+
+/** An event, with what cannot be understood of it. */
+interface Read {
+  batch: string | null;
+  settlements: Settlement[];
+  letters: DeadLetter[];
+}
+
+function readEvent({ id, payload }: Delivered): Read {
+  try {
+    const { batch, settlements, bad } = decodeSettlements(payload);
+    const letters = bad.map(({ text, reason }) => letterOf(id, new TextEncoder().encode(text), reason));
+    return { batch, settlements, letters };
+  } catch (error) {
+    return { batch: null, settlements: [], letters: [letterOf(id, payload, String(error))] };
   }
-  return { settlements: oncePerGeneration(settlements), batches, letters };
+}
+
+/** Events stay whole, for each is confirmed as a whole. */
+function* inTransactions(events: Read[]): Generator<Read[]> {
+  let some: Read[] = [];
+  let count = 0;
+  for (const event of events) {
+    if (some.length > 0 && count + event.settlements.length > settlementTransactionMax) {
+      yield some;
+      [some, count] = [[], 0];
+    }
+    some.push(event);
+    count += event.settlements.length;
+  }
+  if (some.length > 0) yield some;
 }
 
 interface Outcome {
-  bookings: Booked[];
+  settled: { charges: Charge[]; booked: Booked }[];
   refused: DeadLetter[];
 }
 
 /** Where the database refuses a value, each is tried once more by itself, so that one bad settlement holds up no other. */
 async function settleOrPutAside(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
-  const outcome: Outcome = { bookings: [], refused: [] };
+  const outcome: Outcome = { settled: [], refused: [] };
   if (settlements.length === 0 || (await trySettle(settlements, { outcome, parts })) === null) return outcome;
   for (const settlement of settlements) {
     const refusal = await trySettle([settlement], { outcome, parts });
@@ -75,9 +94,9 @@ async function trySettle(
   { outcome, parts }: { outcome: Outcome; parts: MeteringParts },
 ): Promise<string | null> {
   try {
-    const booked = await settle(settlements, parts);
-    outcome.bookings.push(booked);
-    const homeless = settlements.filter(({ generation }) => booked.refused.has(generation));
+    const settled = await settle(settlements, parts);
+    outcome.settled.push(settled);
+    const homeless = settlements.filter(({ generation }) => settled.booked.refused.has(generation));
     outcome.refused.push(...homeless.map((settlement) => deadSettlement(settlement, "There is no such workspace")));
     return null;
   } catch (error) {
@@ -108,15 +127,13 @@ async function bury(letters: DeadLetter[], { sql, log }: MeteringParts): Promise
 }
 
 /** What an operator must hear of: lost ends, late charges, and counts above what was reserved. */
-function report(settlements: Settlement[], bookings: Booked[], log: Logger): void {
-  const fresh = new Set(bookings.flatMap((booked) => [...booked.fresh]));
-  const late = new Set(bookings.flatMap((booked) => [...booked.late]));
-  for (const settlement of settlements) {
+function report(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
+  const charged = new Map<string, NanoUsd>();
+  for (const { settlement, cost } of charges) {
     const { generation, workspace, outcome, reserved, model, provider } = settlement;
-    if (!fresh.delete(generation)) continue;
+    if (!fresh.has(generation)) continue;
+    charged.set(provider, (charged.get(provider) ?? 0n) + cost);
     const facts = { generation, workspace, reserved, model, provider };
-    const { cost } = chargeOf(settlement);
-    chargedUsdTotal.inc({ provider }, usdAsJsonNumber(cost));
     if (outcome !== "settled")
       raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
     if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been given up");
@@ -129,4 +146,5 @@ function report(settlements: Settlement[], bookings: Booked[], log: Logger): voi
       );
     }
   }
+  for (const [provider, cost] of charged) chargedUsdTotal.inc({ provider }, usdAsJsonNumber(cost));
 }

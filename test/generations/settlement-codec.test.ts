@@ -32,12 +32,23 @@ describe("settlements as bytes", () => {
     ["an end that is not known here", { outcome: "void" }],
     ["a field that is missing", { workspace: undefined }],
   ])("with %s are put aside alone, with the reason", (_, fields) => {
-    const bad = { ...good, ...fields };
-    const decoded = decodeSettlements(bytes(JSON.stringify({ batch: "batch", settlements: [good, bad, good] })));
+    const bad = encodeSettlement({ ...good, ...(fields as object) });
+    const decoded = decodeSettlements(encodeSettlements("batch", [encodeSettlement(good), bad, encodeSettlement(good)]));
     expect(decoded.settlements).toEqual([good, good]);
-    expect(decoded.bad.length).toBe(1);
-    expect(JSON.parse(decoded.bad[0]?.text ?? "")).toEqual(JSON.parse(JSON.stringify(bad)));
+    expect(decoded.bad.map(({ text }) => text)).toEqual([bad]);
     expect(decoded.bad[0]?.reason).toStartWith(`/${Object.keys(fields)[0]}`);
+  });
+
+  test("with too few values are put aside alone, as is what is no settlement at all", () => {
+    const texts = ["[]", encodeSettlement(good).replace(/,[^,]*]$/, "]"), "null", '"settled"', "{}"];
+    const decoded = decodeSettlements(encodeSettlements("batch", [...texts, encodeSettlement(good)]));
+    expect(decoded.settlements).toEqual([good]);
+    expect(decoded.bad.map(({ text }) => text)).toEqual(texts);
+  });
+
+  test("are understood as objects too: a spool may be older than the process that reads it", () => {
+    const payload = bytes(JSON.stringify({ batch: "batch", settlements: [good] }));
+    expect(decodeSettlements(payload)).toEqual({ batch: "batch", settlements: [good], bad: [] });
   });
 
   test("without an envelope are an error", () => {

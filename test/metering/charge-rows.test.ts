@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newGenerationId } from "../../src/kernel/ids.ts";
+import { selectKey } from "../../src/keys/store.ts";
 import { databases, type TestDatabase } from "../support/databases.ts";
 import { alarmsRaised, cost, StoredMoney, usd } from "../support/stored-money.ts";
 
@@ -95,8 +96,7 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
 
   test("when a key was last used, by the time of admission and never backwards", async () => {
     const { key, metering, ended } = await money.customer();
-    const lastUsed = async () =>
-      (await money.sql<{ at: Date | null }[]>`SELECT last_used_at AS at FROM api_keys WHERE id = ${key}`)[0]?.at;
+    const lastUsed = async () => (await selectKey({ id: key, month: "2026-11" }, money.sql))?.lastUsedAt;
     expect(await lastUsed()).toBeNull();
     const noon = Date.UTC(2026, 10, 20, 12);
     await metering.settle([ended({ admittedAt: noon }), ended({ admittedAt: noon + 5_000 })]);
@@ -105,6 +105,10 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     expect(await lastUsed()).toEqual(new Date(noon + 5_000));
     await metering.settle([ended({ admittedAt: noon + 7_000 })]);
     expect(await lastUsed()).toEqual(new Date(noon + 7_000));
+    const december = Date.UTC(2026, 11, 1);
+    await metering.settle([ended({ admittedAt: december })]);
+    await metering.settle([ended({ admittedAt: noon + 9_000 })]);
+    expect(await lastUsed()).toEqual(new Date(december));
   });
 
   test("an alarm where a provider counted more than was reserved, and all of it is charged", async () => {

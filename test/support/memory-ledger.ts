@@ -41,6 +41,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const bookable = charges.filter((charge) => !isHomeless(charge));
     const fresh = bookable.filter((charge) => this.#insert(charge));
     const paid = fresh.filter(({ cost }) => cost > 0n);
+    for (const { settlement } of bookable) this.#spend(settlement, 0n);
     for (const charge of paid) this.#book(charge);
     for (const name of new Set(paid.map(({ settlement: { key, month } }) => `${key} ${month}`))) {
       const total = this.keyMonths.get(name);
@@ -83,8 +84,13 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return true;
   }
 
-  #book({ settlement: { workspace, key, month }, cost }: Charge): void {
-    this.append(workspace, -cost);
+  #book({ settlement, cost }: Charge): void {
+    this.append(settlement.workspace, -cost);
+    this.#spend(settlement, cost);
+  }
+
+  /** A month that is named has its totals, be they zero. */
+  #spend({ workspace, key, month }: Charge["settlement"], cost: bigint): void {
     const name = `${workspace} ${month}`;
     this.workspaceMonths.set(name, (this.workspaceMonths.get(name) ?? 0n) + cost);
     const total = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };

@@ -59,12 +59,12 @@ export class DistributedBus implements Bus {
 
   consume(
     stream: Stream,
-    { messagesMax }: { messagesMax: number },
+    { messagesMax, everyMs = 0 }: { messagesMax: number; everyMs?: number },
     handler: (events: Delivered[]) => Promise<void>,
   ): Promise<AsyncDisposable> {
     const resources = new AsyncDisposableStack();
     const link = resources.use(this.#openLink("deliveries"));
-    resources.use(new EventConsumer({ ...this.#parts, link, stream, messagesMax, handler }));
+    resources.use(new EventConsumer({ ...this.#parts, link, stream, messagesMax, everyMs, handler }));
     return Promise.resolve(this.#stack.use(resources));
   }
 

@@ -1,6 +1,6 @@
 /** Delivers a stream's events in batches, one at a time, until disposed. What fails is logged and tried again, for ever. */
 import type { Msg } from "nats";
-import { sleep, type Clock } from "../../kernel/clock.ts";
+import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { eventRetryMs, eventRetryMsMax, eventTrimMs } from "../../limits/constants.ts";
 import type { Delivered, Stream } from "../bus.ts";
@@ -15,6 +15,8 @@ export interface ConsumerParts {
   log: Logger;
   stream: Stream;
   messagesMax: number;
+  /** Between the starts of two batches, unless the first was full. */
+  everyMs: number;
   handler: (events: Delivered[]) => Promise<void>;
 }
 
@@ -65,13 +67,16 @@ export class EventConsumer implements AsyncDisposable {
   }
 
   async #step(): Promise<void> {
-    const { clock, messagesMax } = this.#parts;
+    const { clock, messagesMax, everyMs } = this.#parts;
     if (!this.#ensured) await this.#events.ensure();
     this.#ensured = true;
     const askedAt = clock.monotonic();
     const messages = await this.#pull.next(messagesMax);
+    const startedAt = clock.monotonic();
     if (messages.length > 0) await this.#deliver(messages);
     else if (!this.#stopping.signal.aborted) await this.#inspect(askedAt);
+    const isFull = messages.length === messagesMax;
+    if (messages.length > 0 && !isFull) await sleepUntil(clock, startedAt + everyMs, this.#stopping.signal);
     if (clock.monotonic() - this.#trimmedAt < eventTrimMs) return;
     this.#trimmedAt = clock.monotonic();
     await this.#events.trim();

@@ -72,10 +72,10 @@ export class EmbeddedBus implements Bus {
 
   consume(
     stream: Stream,
-    { messagesMax }: { messagesMax: number },
+    { messagesMax, everyMs = 0 }: { messagesMax: number; everyMs?: number },
     handler: (events: Delivered[]) => Promise<void>,
   ): Promise<AsyncDisposable> {
-    return Promise.resolve(this.#outbox.consume({ stream, messagesMax, handler }));
+    return Promise.resolve(this.#outbox.consume({ stream, messagesMax, everyMs, handler }));
   }
 
   backlog(stream: Stream): Promise<Backlog> {

@@ -1,5 +1,5 @@
 /** Events of one process: rows of the table `outbox`, deleted when they are acknowledged. */
-import { sleep, type Clock } from "../../kernel/clock.ts";
+import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { eventRetryMs, eventRetryMsMax } from "../../limits/constants.ts";
 import type { Database } from "../backing.ts";
@@ -14,6 +14,8 @@ export interface OutboxParts {
 export interface Consumer {
   stream: Stream;
   messagesMax: number;
+  /** Between the starts of two batches, unless the first was full. */
+  everyMs: number;
   handler: (events: Delivered[]) => Promise<void>;
 }
 
@@ -105,8 +107,9 @@ class Consumption implements AsyncDisposable {
 
   /** @returns whether there was something to deliver */
   async #deliver(): Promise<boolean> {
-    const { sql } = this.#parts;
-    const { stream, messagesMax, handler } = this.#consumer;
+    const { sql, clock } = this.#parts;
+    const { stream, messagesMax, everyMs, handler } = this.#consumer;
+    const startedAt = clock.monotonic();
     const rows = await sql<Row[]>`
       SELECT id, message_id, payload, attempts FROM outbox WHERE stream = ${stream} ORDER BY id LIMIT ${messagesMax}`;
     if (rows.length === 0 || this.#stopping.signal.aborted) return false;
@@ -118,6 +121,7 @@ class Consumption implements AsyncDisposable {
       throw error;
     }
     await sql`DELETE FROM outbox WHERE id = ANY(${ids.map(String)}::bigint[])`;
+    if (rows.length < messagesMax) await sleepUntil(clock, startedAt + everyMs, this.#stopping.signal);
     return true;
   }
 }
