@@ -42,8 +42,9 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
   const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))];
   const [heads, booked] = await Promise.all([
     tx<Head[]>`
-      SELECT workspace_id AS workspace, balance_nano AS balance, sequence FROM credit_accounts
-      WHERE workspace_id = ANY(${arrayText(workspaces, (id) => id)}::text[]) ORDER BY workspace_id FOR UPDATE`,
+      SELECT workspace_id AS workspace, balance_nano AS balance, sequence
+      FROM unnest(${arrayText(workspaces, (id) => id)}::text[]) AS named (id) JOIN credit_accounts ON workspace_id = named.id
+      ORDER BY workspace_id FOR UPDATE OF credit_accounts`,
     tx<{ generation: string; outcome: Row["settlement"]["outcome"] }[]>`
       SELECT generation_id AS generation, outcome FROM charges
       WHERE generation_id = ANY(${arrayText(charges, ({ settlement }) => settlement.generation)}::text[])`,
