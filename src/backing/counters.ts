@@ -5,14 +5,16 @@
  * Counters are a copy: PostgreSQL is the truth, and a workspace whose counters are missing, or stem from before a restart
  * of the store, is "not ready" until `load` wrote it again. One time rules them: the store's own clock.
  *
- * Keys of a workspace (all with the tag {w}, so that scripts stay within one slot of a Redis Cluster):
- *   {w}:a        hash  run or load, bal, seq, resv; per month m  ws:m wq:m wr:m; per key k and month m  ks:k:m kq:k:m kr:k:m
- *                      (run of the store that it was loaded into, load the name of one under way, bal posted balance, seq its ledger sequence, resv open
- *                      holds; s spent, q version of s, r held)
+ * Keys of a workspace (all with the tag {w}, so that scripts stay within one slot of a Redis Cluster). Where several numbers stand
+ * together they are doubles in a row, as prelude.lua has them:
+ *   {w}:a        hash  head: run of the store that it was loaded into, posted balance, its ledger sequence, sum of open holds, a
+ *                      time that no hold's deadline precedes, and since when {w}:t takes tombstones; load: the name of one under way;
+ *                      per month m:<month> and per key and month k:<key>:<month>: spent, its version, held;
+ *                      per key n:<key>: how many requests of the last minute, times of the oldest and of the newest;
+ *                      per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint
  *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
- *   {w}:r        hash  generation → fingerprint|amount|key|month|admitted at|deadline
- *   {w}:x        zset  generation by deadline
- *   {w}:t:<gen>  string with a life of 60 s: how it was resolved (a late admit finds it and is refused)
+ *   {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there
+ *                      and is refused. Both end by themselves, and so does the list.
  *
  * A balance counts up to 9,000,000 USD, which Lua's numbers hold to the nano-USD (credit-bound.ts).
  */

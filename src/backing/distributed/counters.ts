@@ -17,10 +17,13 @@ import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { countersDeadlineMs } from "../../limits/constants.ts";
-import { admissionCalls, readAdmission, type AdmissionCall } from "./counters/admission-call.ts";
+import { admissionCalls, type AdmissionCall } from "./counters/admission-call.ts";
+import { readAdmission } from "./counters/admission-reply.ts";
 import { baseName } from "./counters/calls.ts";
 import { RedisConnection } from "./counters/connection.ts";
-import { readHolds } from "./counters/hold-record.ts";
+import { keyMonthField } from "./counters/fields.ts";
+import { readHolds } from "./counters/read-holds.ts";
+import { PackedReply } from "./counters/packed-reply.ts";
 import { loadValues, windowValues } from "./counters/load-call.ts";
 import { ReplyWords } from "./counters/reply-words.ts";
 import { resolveCalls, type ResolveCall } from "./counters/resolve-call.ts";
@@ -63,47 +66,45 @@ class DistributedCounters implements Counters {
 
   /** Puts each reply in its place in the batch. @returns the store's clock */
   async #admit(call: AdmissionCall, { month, replies }: { month: Month; replies: AdmitReply[] }): Promise<number> {
-    const [clock, ...lines] = await this.#redis.script("admit", call);
-    const now = Number(clock);
-    for (const [index, [place, request]] of call.placed.entries()) {
-      replies[place] = readAdmission(lines[index] ?? "", { request, month, now });
-    }
+    const reply = new PackedReply(await this.#redis.packed("admit", call));
+    const now = reply.number();
+    for (const [place, request] of call.placed) replies[place] = readAdmission(reply, { request, month, now });
     return now;
   }
 
   async resolveMany(batch: ResolveBatch): Promise<NanoUsd[]> {
     const freed: NanoUsd[] = [];
     const release = async (call: ResolveCall): Promise<void> => {
-      const amounts = await this.#redis.script("resolve", call);
-      for (const [index, place] of call.places.entries()) freed[place] = BigInt(amounts[index] ?? 0);
+      const reply = new PackedReply(await this.#redis.packed("resolve", call));
+      for (const place of call.places) freed[place] = reply.nano();
     };
-    await Promise.all(resolveCalls(batch, this.#redis.server.clustered).map(release));
+    for (const round of resolveCalls(batch, this.#redis.server.clustered)) await Promise.all(round.map(release));
     return freed;
   }
 
   async beginLoad(workspace: WorkspaceId): Promise<string | null> {
-    const values = [this.#redis.server.run, newInternalId(this.#clock.now())];
-    const [begun] = await this.#redis.script("begin-load", { keys: [baseName(workspace)], values });
-    return begun ?? null;
+    const values = [String(this.#redis.server.run), newInternalId(this.#clock.now())];
+    const [begun] = await this.#redis.script("begin-load", { key: baseName(workspace), values });
+    return begun === undefined ? null : String(begun);
   }
 
   /** Windows first and by themselves, for they may be long: nobody is admitted before the last script has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
-    const keys = [baseName(load.account.workspace)];
+    const key = baseName(load.account.workspace);
     const { run } = this.#redis.server;
-    for (const values of windowValues(load.windows, run)) await this.#redis.script("merge-windows", { keys, values });
-    const [outcome] = await this.#redis.script("load", { keys, values: loadValues(load, run) });
+    for (const values of windowValues(load.windows, run)) await this.#redis.script("merge-windows", { key, values });
+    const [outcome] = await this.#redis.script("load", { key, values: loadValues(load, run) });
     if (outcome === "stale") assertCurrent(load, null);
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {
-    const holds = readHolds(await this.#redis.command(["HGETALL", `${baseName(workspace)}:r`]));
+    const holds = readHolds(await this.#redis.script("holds", { key: baseName(workspace), values: [] }));
     return holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
   }
 
   async overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]> {
-    return readHolds(await this.#redis.script("overdue", { keys: [baseName(workspace)], values: [String(limit)] }));
+    return readHolds(await this.#redis.script("overdue", { key: baseName(workspace), values: [String(limit)] }));
   }
 
   /** The month is a guess until Redis has told its clock; a wrong one is asked again. */
@@ -123,8 +124,8 @@ class DistributedCounters implements Counters {
     key: KeyId | null;
     month: Month;
   }): Promise<Position & { now: number }> {
-    const values = [this.#redis.server.run, month, key ?? ""];
-    const words = new ReplyWords(await this.#redis.script("read", { keys: [baseName(workspace)], values }));
+    const values = [String(this.#redis.server.run), keyMonthField({ key: key ?? "", month })];
+    const words = new ReplyWords(await this.#redis.script("read", { key: baseName(workspace), values }));
     const now = words.number();
     if (words.atEnd) return { now, account: null, keySpent: null };
     const [balance, reserved, sequence] = [words.nano(), words.nano(), words.nano()];

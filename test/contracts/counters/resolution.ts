@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { monthBounds } from "../../../src/kernel/clock.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
-import { admit, admitAll, makeReady, newGeneration, pushAccount, pushKey, request, resolve, thisMonth } from "./words.ts";
+import { admit, admitAll, hold, makeReady, newGeneration, pushAccount, pushKey, request, resolve, thisMonth } from "./words.ts";
 
 export function describeResolution(of: () => CountersHarness): void {
   describe("resolution", () => {
@@ -36,6 +36,25 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await admit(of(), { generation: "gen-b" })).toMatchObject({ outcome: "admitted" });
     });
 
+    test("forgets how a generation was resolved a minute after, however many others were since", async () => {
+      await makeReady(of());
+      for (const generation of ["gen-0", "gen-1", "gen-2", "gen-3", "gen-4"]) {
+        await of().advance(25_000);
+        await resolve(of().counters, generation, "void");
+      }
+      const known = async (): Promise<string[]> => {
+        const asked = ["gen-0", "gen-1", "gen-2", "gen-3", "gen-4"].map((generation) => request({ generation, amount: 1_001n }));
+        const replies = await admitAll(of(), asked);
+        return asked.filter((_, place) => replies[place]?.outcome === "already_resolved").map(({ generation }) => generation);
+      };
+      await of().advance(10_000);
+      expect(await known()).toEqual(["gen-2", "gen-3", "gen-4"]);
+      await of().advance(1);
+      expect(await known()).toEqual(["gen-3", "gen-4"]);
+      await of().advance(50_000);
+      expect(await known()).toEqual([]);
+    });
+
     test("works on a workspace that is not ready", async () => {
       expect(await resolve(of().counters, "gen-c", "void")).toBe(0n);
       await makeReady(of());
@@ -59,6 +78,28 @@ export function describeResolution(of: () => CountersHarness): void {
       ] as const;
       const batch = named.map(([workspace, generation]) => ({ workspace, generation, as: "settled" as const }));
       expect(await of().counters.resolveMany({ resolve: batch, accounts: [], keyMonths: [] })).toEqual([2n, 3n, 0n, 1n, 0n]);
+    });
+
+    test("releases and pushes any number at once", async () => {
+      await makeReady(of(), { balance: 100_000n });
+      await makeReady(of(), { workspace: "w2" });
+      const held = Array.from({ length: 5_000 }, () => request({ requestsPerMinute: 10_000 }));
+      const other = request({ workspace: "w2", amount: 7n });
+      const replies = await admitAll(of(), [other, ...held]);
+      expect(replies.every(({ outcome }) => outcome === "admitted")).toBe(true);
+      const resolved = [...held.slice(0, 4_900), other, ...held.slice(0, 1)];
+      const freed = await of().counters.resolveMany({
+        resolve: resolved.map(({ workspace, generation }) => ({ workspace, generation, as: "settled" })),
+        accounts: [{ workspace: "w1", balance: 51_000n, sequence: 9n, months: [{ month: thisMonth, spent: 49_000n }] }],
+        keyMonths: Array.from({ length: 600 }, (_, number) => {
+          return { workspace: "w1", key: `k${number}`, month: thisMonth, spent: BigInt(number), version: 9n, sequence: 9n };
+        }),
+      });
+      expect(freed).toEqual([...held.slice(0, 4_900).map(() => 10n), 7n, 0n]);
+      const account = { balance: 51_000n, reserved: 1_000n, available: 50_000n, sequence: 9n };
+      expect(await of().counters.read("w1", "k599")).toMatchObject({ account, keySpent: 599n });
+      expect(await of().counters.holds("w1")).toHaveLength(100);
+      expect((await of().counters.read("w2", null)).account).toMatchObject({ reserved: 0n });
     });
 
     test("takes over newer values of the ledger, and no older ones, however often they are pushed", async () => {
@@ -148,6 +189,20 @@ export function describeResolution(of: () => CountersHarness): void {
       await resolve(of().counters, "gen-2nd", "expired");
       expect((await of().counters.overdue("w1", 10)).map(({ generation }) => generation)).toEqual(["gen-3rd", "gen-4th"]);
       expect(await of().counters.overdue("w2", 10)).toEqual([]);
+    });
+
+    test("names overdue holds that it was loaded with, until they are resolved", async () => {
+      const [young, old] = [hold(of()), hold(of(), { deadline: of().now() + 5_000 })];
+      const account = { workspace: "w1", balance: 100n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
+      await of().counters.load({ account, holds: [young, old], windows: [] });
+      await of().advance(4_999);
+      expect(await of().counters.overdue("w1", 10)).toEqual([]);
+      await of().advance(1);
+      for (const _ of [1, 2]) expect(await of().counters.overdue("w1", 10)).toEqual([old]);
+      await resolve(of().counters, old.generation, "expired");
+      expect(await of().counters.overdue("w1", 10)).toEqual([]);
+      await of().advance(young.deadline - of().now());
+      expect(await of().counters.overdue("w1", 10)).toEqual([young]);
     });
 
     test("tells balance, holds and what a key spent in the month of the store's clock", async () => {

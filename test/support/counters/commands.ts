@@ -62,7 +62,7 @@ const advance = fc.record({
   ms: fc.constantFrom(0, 1, 999, 1_000, 30_000, 59_999, 60_000, 60_001, 1_200_000),
 });
 
-/** At most once in a run: tombstones and times that ended are gone at different moments in the two stores. */
+/** At most once in a run: times that ended are gone at different moments in the two stores. */
 const setBack = fc.record({ kind: fc.constant("set back" as const), ms: fc.constantFrom(1, 1_000, 5_000) });
 const toMonthEdge = fc.record({ kind: fc.constant("to month edge" as const), ms: fc.constantFrom(-1, 0) });
 const loss = fc.record({ kind: fc.constantFrom("wipe" as const, "restart" as const) });

@@ -1,8 +1,7 @@
-import { holdRecord } from "../../../src/backing/distributed/counters/hold-record.ts";
 import { EmbeddedCounters } from "../../../src/backing/embedded/counters.ts";
 import { unknownWorkspace } from "../../../src/backing/embedded/counters/workspace-counters.ts";
 import { ManualClock } from "../clock.ts";
-import { countedTimes, countersStartMs, type CountersHarness, type Dump } from "./harness.ts";
+import { countedTimes, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
 
 export async function openEmbeddedHarness(): Promise<CountersHarness> {
   const clock = new ManualClock(countersStartMs);
@@ -39,7 +38,7 @@ function dump(counters: EmbeddedCounters, { workspace, clockMs }: { workspace: s
       [...space.logs].map(([key, log]) => [key, log.times]),
       clockMs,
     ),
-    holds: Object.fromEntries(holds.map((hold) => [hold.generation, holdRecord(hold)])),
+    holds: Object.fromEntries(holds.map((hold) => [hold.generation, holdText(hold)])),
     deadlines: Object.fromEntries(holds.map((hold) => [hold.generation, hold.deadline])),
   };
 }

@@ -1,5 +1,5 @@
 /** Counters whose store's clock a test moves, with a look inside: what both forms must agree on. */
-import type { Counters } from "../../../src/backing/counters.ts";
+import type { Counters, Hold } from "../../../src/backing/counters.ts";
 import { rateWindowMs } from "../../../src/limits/constants.ts";
 
 /** Where a test's time begins: in the middle of a month. */
@@ -33,6 +33,10 @@ export interface CountersHarness extends AsyncDisposable {
   /** The store starts anew with what it had. */
   restart(): Promise<void>;
   dump(workspace: string): Promise<Dump>;
+}
+
+export function holdText({ fingerprint, amount, key, month, admittedAt, deadline }: Hold): string {
+  return [fingerprint, amount, key, month, admittedAt, deadline].join("|");
 }
 
 /** Expired times may still be there or not: they do not count. */

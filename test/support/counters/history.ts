@@ -41,9 +41,7 @@ export class History {
       case "advance":
         return this.#advance(command.ms);
       case "set back":
-        if (!this.#wasSetBack) await this.#advance(-command.ms);
-        this.#wasSetBack = true;
-        return;
+        return this.#setBack(command.ms);
       case "to month edge":
         return this.#advance(Math.max(0, monthBounds(monthOf(this.#now)).endMs + command.ms - this.#now));
       case "wipe":
@@ -85,6 +83,13 @@ export class History {
   #advance(ms: number): Promise<void> {
     this.#trueTime += Math.max(0, ms);
     return this.#all((store) => store.advance(ms));
+  }
+
+  /** Not to a time at which a tombstone had not ended that some store may have forgotten since. */
+  async #setBack(ms: number): Promise<void> {
+    if (this.#wasSetBack || this.#naive.endedLast >= this.#now - ms) return;
+    this.#wasSetBack = true;
+    await this.#advance(-ms);
   }
 
   async #admit({ requests, inMonth }: Admit): Promise<void> {

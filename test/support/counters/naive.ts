@@ -50,6 +50,8 @@ class NaiveWorkspace {
 
 export class NaiveCounters {
   #spaces = new Map<string, NaiveWorkspace>();
+  /** When the last of the tombstones that are gone had ended. */
+  endedLast = -Infinity;
 
   space(workspace: string): NaiveWorkspace {
     const space = this.#spaces.get(workspace) ?? new NaiveWorkspace();
@@ -65,9 +67,12 @@ export class NaiveCounters {
     for (const space of this.#spaces.values()) space.ready = false;
   }
 
-  /** Whatever is done first finds out which tombstones have ended: they are gone then, also if the clock is set back. */
+  /** Whatever is done first finds out which tombstones have ended, and they are gone. */
   endTombstones(now: number): void {
-    for (const space of this.#spaces.values()) space.tombstones = space.tombstones.filter(({ until }) => until >= now);
+    for (const space of this.#spaces.values()) {
+      for (const { until } of space.tombstones) if (until < now) this.endedLast = Math.max(this.endedLast, until);
+      space.tombstones = space.tombstones.filter(({ until }) => until >= now);
+    }
   }
 
   admit(request: AdmitRequest, { now, month }: { now: number; month: string }): AdmitReply {

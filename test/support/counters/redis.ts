@@ -1,12 +1,11 @@
 import { createClient } from "redis";
 import { openDistributedCounters } from "../../../src/backing/distributed/counters.ts";
 import { readScripts } from "../../../src/backing/distributed/counters/scripts.ts";
-import type { AdmitBatch, Counters, ResolveBatch, WorkspaceLoad } from "../../../src/backing/counters.ts";
+import type { Counters } from "../../../src/backing/counters.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { tombstoneMs } from "../../../src/limits/constants.ts";
-import { countedTimes, countedWorkspaces, countersStartMs, type CountersHarness, type Dump } from "./harness.ts";
+import { countedTimes, countedWorkspaces, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
 
 /** Production's scripts, but that their clock is a key of the workspace. The first line makes Redis Cluster strict about slots. */
 const scripts = readScripts("#!lua\nlocal clock = tonumber(redis.call('GET', KEYS[1] .. ':clock'))");
@@ -33,17 +32,15 @@ export type Client = Awaited<ReturnType<typeof connectClient>>;
 class RedisHarness implements CountersHarness {
   readonly counters: Counters;
   readonly #client: Client;
-  /** When tombstones end by the test's clock: Redis would let them end by its own. */
-  readonly #tombstones = new Map<string, number>();
   #now = countersStartMs;
 
   constructor(client: Client, counters: Counters) {
     this.#client = client;
     this.counters = {
-      admitMany: async (batch: AdmitBatch) => (await this.#endTombstones(), counters.admitMany(batch)),
+      admitMany: (batch) => counters.admitMany(batch),
       beginLoad: (workspace) => counters.beginLoad(workspace),
-      load: async (load: WorkspaceLoad) => (await this.#endTombstones(), counters.load(load)),
-      resolveMany: (batch: ResolveBatch) => this.#resolve(batch, counters),
+      load: (load) => counters.load(load),
+      resolveMany: (batch) => counters.resolveMany(batch),
       holds: (workspace) => counters.holds(workspace),
       overdue: (workspace, limit) => counters.overdue(workspace, limit),
       read: (workspace, key) => counters.read(workspace, key),
@@ -62,31 +59,29 @@ class RedisHarness implements CountersHarness {
   }
 
   async wipe(): Promise<void> {
-    this.#tombstones.clear();
     await this.#client.flushDb();
     await this.advance(0);
   }
 
   async restart(): Promise<void> {
-    for (const workspace of countedWorkspaces) {
-      const name = `{${workspace}}:a`;
-      if (await this.#client.hExists(name, "run")) await this.#client.hSet(name, "run", earlierRun);
-    }
+    const keys = countedWorkspaces.map((workspace) => `{${workspace}}`);
+    for (const key of keys) await this.#client.eval(restartScript, { keys: [key] });
   }
 
   async dump(workspace: string): Promise<Dump> {
-    const [account, holds, deadlines, ...windows] = listsOf(await this.#client.eval(dumpScript, { keys: [`{${workspace}}`] }));
-    const fields = recordOf(account ?? []);
+    const [head = [], totals = [], ...windows] = listsOf(await this.#client.eval(dumpScript, { keys: [`{${workspace}}`] }));
+    const [run = "0", balance = "0", sequence = "-1", reserved = "0"] = head;
+    const holds = await this.counters.holds(workspace);
     return {
-      ready: fields["run"] !== undefined && fields["run"] !== earlierRun,
-      account: { balance: fields["bal"] ?? "0", sequence: fields["seq"] ?? "-1", reserved: fields["resv"] ?? "0" },
-      totals: totalsOf(fields),
+      ready: run !== "0",
+      account: { balance, sequence, reserved },
+      totals: totalsOf(totals),
       windows: countedTimes(
         windows.map(([key = "", ...times]) => [key, times.map(Number)]),
         this.#now,
       ),
-      holds: recordOf(holds ?? []),
-      deadlines: Object.fromEntries(Object.entries(recordOf(deadlines ?? [])).map(([name, value]) => [name, Number(value)])),
+      holds: Object.fromEntries(holds.map((hold) => [hold.generation, holdText(hold)])),
+      deadlines: Object.fromEntries(holds.map((hold) => [hold.generation, hold.deadline])),
     };
   }
 
@@ -94,30 +89,31 @@ class RedisHarness implements CountersHarness {
     await this.counters[Symbol.asyncDispose]();
     this.#client.destroy();
   }
-
-  async #resolve(batch: ResolveBatch, counters: Counters): Promise<bigint[]> {
-    await this.#endTombstones();
-    const freed = await counters.resolveMany(batch);
-    const names = batch.resolve.map(({ workspace, generation }) => `{${workspace}}:t:${generation}`);
-    for (const name of names) this.#tombstones.set(name, this.#now + tombstoneMs);
-    await Promise.all(names.map((name) => this.#client.persist(name)));
-    return freed;
-  }
-
-  async #endTombstones(): Promise<void> {
-    const ended = [...this.#tombstones].filter(([, until]) => until < this.#now).map(([name]) => name);
-    for (const name of ended) this.#tombstones.delete(name);
-    await Promise.all(ended.map((name) => this.#client.del(name)));
-  }
 }
 
-const earlierRun = "an earlier run";
+/** What was counted is of another run. */
+const restartScript = `
+  local head = redis.call('HGET', KEYS[1] .. ':a', 'head')
+  if head then redis.call('HSET', KEYS[1] .. ':a', 'head', struct.pack('<d', 0) .. string.sub(head, 9)) end`;
 
+/** Run, balance, sequence and holds; (month or key and month, spent, version, held); for each key its name and times. */
 const dumpScript = `
-  local base = KEYS[1]
-  local dump = {
-    redis.call('HGETALL', base .. ':a'), redis.call('HGETALL', base .. ':r'), redis.call('ZRANGE', base .. ':x', 0, -1, 'WITHSCORES'),
-  }
+  local base, head, totals = KEYS[1], {}, {}
+  local function texts(...)
+    local told = {}
+    for place = 1, select('#', ...) - 1 do told[place] = string.format('%.0f', (select(place, ...))) end
+    return told
+  end
+  local known = redis.call('HGETALL', base .. ':a')
+  for place = 1, #known, 2 do
+    local field, value = known[place], known[place + 1]
+    if field == 'head' then head = texts(struct.unpack('<dddd', value)) end
+    if string.match(field, '^[mk]:') then
+      totals[#totals + 1] = field
+      for _, word in ipairs(texts(struct.unpack('<ddd', value))) do totals[#totals + 1] = word end
+    end
+  end
+  local dump = { head, totals }
   for _, name in ipairs(redis.call('KEYS', base .. ':n:*')) do
     local window = redis.call('LRANGE', name, 0, -1)
     table.insert(window, 1, string.sub(name, #base + 4))
@@ -130,23 +126,14 @@ function listsOf(reply: unknown): string[][] {
   return reply.map((list: unknown) => (Array.isArray(list) ? list.map(String) : []));
 }
 
-function recordOf(pairs: string[]): Record<string, string> {
-  const record: Record<string, string> = {};
-  for (let place = 0; place < pairs.length; place += 2) record[pairs[place] ?? ""] = pairs[place + 1] ?? "";
-  return record;
-}
-
-/** From fields such as ks:key:2026-11 and wr:2026-11. */
-function totalsOf(fields: Record<string, string>): Dump["totals"] {
+/** From fields such as k:key:2026-11 and m:2026-11, each with its three numbers. */
+function totalsOf(words: string[]): Dump["totals"] {
   const totals: Dump["totals"] = {};
-  for (const [field, value] of Object.entries(fields)) {
-    const match = /^[wk]([sqr]):((?:.*:)?\d{4}-\d\d)$/.exec(field);
-    if (!match?.[2]) continue;
-    const name = match[2].includes(":") ? match[2] : `:${match[2]}`;
-    const total = (totals[name] ??= { spent: null, version: "-1", held: "0" });
-    if (match[1] === "s") total.spent = value;
-    if (match[1] === "q") total.version = value;
-    if (match[1] === "r") total.held = value;
+  for (let place = 0; place < words.length; place += 4) {
+    const [field = "", spent = "", version = "", held = ""] = words.slice(place, place + 4);
+    if (version === "-1" && held === "0") continue;
+    const name = field.startsWith("k:") ? field.slice(2) : field.slice(1);
+    totals[name] = { spent: version === "-1" ? null : spent, version, held };
   }
-  return Object.fromEntries(Object.entries(totals).filter(([, { spent, held }]) => spent !== null || held !== "0"));
+  return totals;
 }

@@ -1,156 +1,215 @@
--- Decides admissions. Every check precedes the first counting write: a refusal removes expired timestamps and nothing else.
--- KEYS  base name {w} of each workspace
--- ARGV  run, month, its first ms, the next month's first ms, life of a hold and width of the window in ms;
---       then for each workspace the number of its requests, and nine values for each request (see `decide`)
--- Gives the clock and a line for each request: outcome|values, in the order of ARGV.
-local call, format = redis.call, string.format
-local run, month = ARGV[1], ARGV[2]
-local monthStart, monthEnd = tonumber(ARGV[3]), tonumber(ARGV[4])
-local holdMs, windowMs = tonumber(ARGV[5]), tonumber(ARGV[6])
-local clockText, deadlineText, lifeText = text(clock), text(clock + holdMs), text(windowMs + 1000)
+-- Decides admissions. Every check precedes the first counting write: a refusal forgets expired times and nothing else.
+-- KEYS  one of the slot
+-- ARGV  texts, numbers
+-- Texts    for each workspace base name {w}, fields of its head and of its month, the generations of its requests, for each key the
+--          fields of its window and of its month, the fingerprints of its requests
+-- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
+--          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
+-- Gives numbers: the clock, then for each request its outcome and what is told with it.
+local numbers = ARGV[2]
+local textCount, spaces, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, numbersAt = read('<dddddddd', numbers)
+local texts = textsIn(ARGV[1], textCount)
+local clockText = text(clock)
 
-local function hasLeft(list, index, cut)
-  return tonumber(call('LINDEX', list, index)) <= cut
+-- Outcomes, as admission-call.ts reads them.
+local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
+local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown, keyUnknown = 7, 8, 9, 10, 11, 12, 13
+
+-- Of the workspace at hand. known[place + shift] is what was found under the field texts[place].
+local base, known, shift
+local balance, sequence, reserved, due, buried, spent, version, held
+-- What was admitted by this call, where a generation may come again; nil where there is only one.
+local admitted
+-- What is to be written.
+local fields, fieldCount, isReserved = {}, 0, false
+
+local replies, told = { clock }, 1
+
+local function tell(...)
+  for place = 1, select('#', ...) do replies[told + place] = (select(place, ...)) end
+  told = told + select('#', ...)
 end
 
--- How many timestamps have left the window when the oldest has. Usually few: the search starts at the head and widens.
+local function put(field, value)
+  fields[fieldCount + 1], fields[fieldCount + 2] = field, value
+  fieldCount = fieldCount + 2
+end
+
+local function timeAt(list, index)
+  return tonumber(call('LINDEX', list, index) or clock)
+end
+
+-- How many times have left the window when the oldest has and the newest has not, and the oldest that stays.
+-- Usually few: the search starts at the head and widens.
 local function countExpired(list, count, cut)
   local gone, stays = 0, 1
-  while stays < count and hasLeft(list, stays, cut) do gone, stays = stays, stays * 2 end
-  if stays > count then stays = count end
+  local oldest = timeAt(list, stays)
+  while oldest <= cut do
+    gone, stays = stays, min(stays * 2, count - 1)
+    oldest = timeAt(list, stays)
+  end
   while stays - gone > 1 do
-    local middle = math.floor((gone + stays) / 2)
-    if hasLeft(list, middle, cut) then gone = middle else stays = middle end
+    local middle = floor((gone + stays) / 2)
+    local time = timeAt(list, middle)
+    if time <= cut then gone = middle else stays, oldest = middle, time end
   end
-  return stays
+  return stays, oldest
 end
 
--- A key with its window as of now. `now` never precedes the newest timestamp, so that a clock set back frees no place.
-local function openKey(space, id)
-  local list = space.base .. ':n:' .. id
-  local key = { id = id, list = list, count = call('LLEN', list), added = 0,
-    now = clock, oldest = clock, nowText = clockText, deadlineText = deadlineText, lifeText = lifeText }
-  space.keys[id] = key
-  if key.count == 0 then return key end
-  local newest = tonumber(call('LINDEX', list, -1))
-  if newest > clock then
-    key.now, key.nowText = newest, text(newest)
-    key.deadlineText, key.lifeText = text(newest + holdMs), text(newest - clock + windowMs + 1000)
+-- The window of the key whose fields begin at texts[place]: how many requests, times of the oldest and of the newest.
+local function windowAt(place, list)
+  local window, count, oldest, newest = known[place + shift], 0, 0, 0
+  if window then
+    count, oldest, newest = read(windowFormat, window)
+  else
+    count = call('LLEN', list)
+    if count > 0 then oldest, newest = timeAt(list, 0), timeAt(list, -1) end
   end
-  key.oldest = tonumber(call('LINDEX', list, 0))
-  if key.oldest <= key.now - windowMs then
-    local expired = countExpired(list, key.count, key.now - windowMs)
+  local cut = max(clock, newest) - windowMs
+  if count == 0 or oldest > cut then return count, oldest, newest end
+  if newest <= cut then
+    call('DEL', list)
+    count, oldest, newest = 0, 0, 0
+  else
+    local expired
+    expired, oldest = countExpired(list, count, cut)
     call('LTRIM', list, expired, -1)
-    key.count = key.count - expired
-    key.oldest = key.count > 0 and tonumber(call('LINDEX', list, 0)) or key.now
+    count = count - expired
   end
-  return key
+  window = pack(windowFormat, count, oldest, newest)
+  known[place + shift] = window
+  put(texts[place], window)
+  return count, oldest, newest
 end
 
--- What every decision past the window tells of it: how many more requests fit, and when the oldest leaves.
-local function window(key, rpm)
-  if key.count == 0 then return format('|%.0f|0', rpm) end
-  return format('|%.0f|%.0f', math.max(0, rpm - key.count), key.oldest + windowMs - clock)
+-- What a decision past the window tells of it: how many more requests fit, and when the oldest leaves.
+local function tellWindow(rpm, count, oldest)
+  replies[told + 1], replies[told + 2] = max(0, rpm - count), count > 0 and oldest + windowMs - clock or 0
+  told = told + 2
 end
 
-local function replay(space, id, hold, fingerprint, rpm)
-  if string.sub(hold, 1, #fingerprint + 1) ~= fingerprint .. '|' then return 'conflict' end
-  local key = space.keys[id] or openKey(space, id)
-  local amount, booked, at = string.match(hold, '|(%d+)|[^|]+|([^|]+)|(%d+)|')
-  return format('replay|%s|%s|%s|%.0f', at, booked, amount, space.balance - space.reserved) .. window(key, rpm)
+local function replay(hold, fingerprint, rpm, place)
+  local amount, at, _, keyField, knownFingerprint = read(holdFormat, hold)
+  if knownFingerprint ~= fingerprint then return tell(inConflict) end
+  local year, month = string.match(keyField, '(%d+)-(%d+)$')
+  tell(replayed, at, tonumber(year), tonumber(month), amount, balance - reserved)
+  tellWindow(rpm, windowAt(place, base .. ':' .. texts[place]))
 end
 
-local function loadMoney(space, key)
-  if not space.spent then return 'not_ready|month' end
-  if key.spent then return end
-  local name = key.id .. ':' .. month
-  local known = call('HMGET', space.account, 'ks:' .. name, 'kr:' .. name)
-  if not known[1] then return 'not_ready|key' end
-  key.spent, key.held = tonumber(known[1]), tonumber(known[2] or 0)
-end
-
--- Credit, then the key's month, then the workspace's; open holds count against all three. Nothing: it can be afforded.
-local function refuseMoney(space, key, amount, keyLimit, spaceLimit)
-  local available = space.balance - space.reserved
-  if space.balance <= 0 or available < amount then
-    return format('insufficient_credit|%.0f|%.0f', available, space.balance)
+-- Credit, then the key's month, then the workspace's; open holds count against all three. True: it is refused.
+local function refuseMoney(amount, keyUsed, keyLimit, spaceLimit)
+  local available = balance - reserved
+  if balance <= 0 or available < amount then
+    tell(creditMissing, available, balance)
+  elseif keyUsed + amount > keyLimit then
+    tell(keyLimited, max(0, keyLimit - keyUsed))
+  elseif spent + held + amount > spaceLimit then
+    tell(spaceLimited, max(0, spaceLimit - spent - held))
+  else
+    return false
   end
-  if keyLimit and key.spent + key.held + amount > keyLimit then
-    return format('key_spend_limit_exceeded|%.0f', math.max(0, keyLimit - key.spent - key.held))
+  return true
+end
+
+-- Adds to a key's window. Its list ends by itself: its life is renewed once a minute.
+local function addTime(list, now, newest)
+  call('RPUSH', list, now == clock and clockText or text(now))
+  if floor(now / windowMs) > floor(newest / windowMs) then
+    call('PEXPIRE', list, text(now - clock + 2 * windowMs + 1000))
   end
-  if spaceLimit and space.spent + space.held + amount > spaceLimit then
-    return format('account_spend_limit_exceeded|%.0f', math.max(0, spaceLimit - space.spent - space.held))
+end
+
+local function reserve(generation, fingerprint, place, amount, now, count, oldest, keySpent, keyVersion, keyHeld)
+  local hold = pack(holdFormat, amount, now, now + holdMs, texts[place + 1], fingerprint)
+  local window = pack(windowFormat, count, oldest, now)
+  local total = pack(totalFormat, keySpent, keyVersion, keyHeld + amount)
+  put(generation, hold)
+  put(texts[place], window)
+  put(texts[place + 1], total)
+  known[place + shift], known[place + 1 + shift] = window, total
+  if admitted then admitted[generation] = hold end
+  reserved, held, due, isReserved = reserved + amount, held + amount, min(due, now + holdMs), true
+  replies[told + 1], replies[told + 2], replies[told + 3] = admittedNow, now, balance - reserved
+  told = told + 3
+end
+
+local function decide(generation, fingerprint, hold, tombstone, keysFirst)
+  local key, rpm, amount, keyLimit, spaceLimit, deadline, refused
+  key, rpm, amount, keyLimit, spaceLimit, deadline, refused, numbersAt = read('<ddddddd', numbers, numbersAt)
+  local place = keysFirst + 2 * key
+  hold = hold or admitted and admitted[generation]
+  if hold then return replay(hold, fingerprint, rpm, place) end
+  local resolution = resolutionIn(tombstone, tombstoneMs)
+  if resolution then return tell(resolvedBefore, resolution) end
+  if clock > deadline then return tell(late) end
+  if clock < monthStart or clock >= monthEnd then return tell(inOtherMonth) end
+
+  local list = base .. ':' .. texts[place]
+  local count, oldest, newest = windowAt(place, list)
+  if count >= rpm then
+    tell(rateLimited, oldest + windowMs - clock)
+    return tellWindow(rpm, count, oldest)
   end
+  if refused > 0 then
+    tell(modelRefused)
+    return tellWindow(rpm, count, oldest)
+  end
+  if version < 0 then return tell(monthUnknown) end
+  local total, keySpent, keyVersion, keyHeld = known[place + 1 + shift], 0, -1, 0
+  if total then keySpent, keyVersion, keyHeld = read(totalFormat, total) end
+  if keyVersion < 0 then return tell(keyUnknown) end
+  if refuseMoney(amount, keySpent + keyHeld, keyLimit, spaceLimit) then return tellWindow(rpm, count, oldest) end
+
+  -- Never before the newest, so that a clock set back frees no place.
+  local now = max(clock, newest)
+  if count == 0 then oldest = now end
+  reserve(generation, fingerprint, place, amount, now, count + 1, oldest, keySpent, keyVersion, keyHeld)
+  addTime(list, now, newest)
+  tellWindow(rpm, count + 1, oldest)
 end
 
-local function reserve(space, key, generation, fingerprint, amountText)
-  local amount, holds, deadlines = tonumber(amountText), space.holds, space.deadlines
-  key.count, key.added, key.held = key.count + 1, key.added + 1, key.held + amount
-  space.reserved, space.held = space.reserved + amount, space.held + amount
-  local hold = fingerprint .. '|' .. amountText .. '|' .. key.id .. '|' .. month .. '|' .. key.nowText .. '|' .. key.deadlineText
-  space.admitted[generation] = hold
-  local last = #holds
-  holds[last + 1], holds[last + 2] = generation, hold
-  deadlines[last + 1], deadlines[last + 2] = key.deadlineText, generation
+-- Takes what was found of the workspace at hand. False where it is not ready.
+local function open(values)
+  local readyIn
+  readyIn, balance, sequence, reserved, due, buried = headIn(values[1])
+  known, spent, version, held = values, 0, -1, 0
+  if values[2] then spent, version, held = read(totalFormat, values[2]) end
+  return readyIn == run
 end
 
-local function decide(space, generation, id, fingerprint, rpm, amount, keyLimit, spaceLimit, refused, deadline)
-  if not space.ready then return 'not_ready|workspace' end
-  local hold = space.admitted[generation] or call('HGET', space.base .. ':r', generation)
-  if hold then return replay(space, id, hold, fingerprint, rpm) end
-  local resolved = call('GET', space.base .. ':t:' .. generation)
-  if resolved then return 'already_resolved|' .. resolved end
-  if deadline and clock > deadline then return 'late' end
-  if clock < monthStart or clock >= monthEnd then return 'wrong_month' end
-  local key = space.keys[id] or openKey(space, id)
-  if key.count >= rpm then return format('rate_limited|%.0f', key.oldest + windowMs - clock) .. window(key, rpm) end
-  if refused ~= '' then return 'model_refused' .. window(key, rpm) end
-  local refusal = loadMoney(space, key)
-  if refusal then return refusal end
-  refusal = refuseMoney(space, key, tonumber(amount), keyLimit, spaceLimit)
-  if refusal then return refusal .. window(key, rpm) end
-  reserve(space, key, generation, fingerprint, amount)
-  return format('admitted|%s|%.0f', key.nowText, space.balance - space.reserved) .. window(key, rpm)
+-- Writes what the requests of the workspace at hand changed.
+local function write(headField, monthField)
+  if isReserved then
+    put(headField, pack(headFormat, run, balance, sequence, reserved, due, buried))
+    put(monthField, pack(totalFormat, spent, version, held))
+  end
+  callWithAll('HSET', base .. ':a', fields, fieldCount)
+  fieldCount, isReserved = 0, false
 end
 
-local function openSpace(base)
-  local account = base .. ':a'
-  local known = call('HMGET', account, 'run', 'bal', 'resv', 'ws:' .. month, 'wr:' .. month)
-  return {
-    base = base, account = account, ready = known[1] == run,
-    balance = tonumber(known[2]), reserved = tonumber(known[3] or 0),
-    spent = tonumber(known[4]), held = tonumber(known[5] or 0),
-    keys = {}, admitted = {}, holds = {}, deadlines = {},
-  }
-end
-
--- Writes what the requests of a workspace reserved, each name once however many they were.
-local function write(space)
-  if #space.holds == 0 then return end
-  local fields = { 'resv', text(space.reserved), 'wr:' .. month, text(space.held) }
-  for id, key in pairs(space.keys) do
-    if key.added > 0 then
-      local last = #fields
-      fields[last + 1], fields[last + 2] = 'kr:' .. id .. ':' .. month, text(key.held)
-      for _ = 1, key.added do call('RPUSH', key.list, key.nowText) end
-      call('PEXPIRE', key.list, key.lifeText)
+local first, none = 1, {}
+for _ = 1, spaces do
+  local requests, keys
+  requests, keys, numbersAt = read('<dd', numbers, numbersAt)
+  base, shift, admitted = texts[first], -first, requests > 1 and {} or nil
+  local generations = first + 3
+  local keysFirst = generations + requests
+  local fingerprints = keysFirst + 2 * keys
+  if open(valuesOf(base .. ':a', texts, first + 1, fingerprints - 1)) then
+    local tombstones, older = none, none
+    if buried > 0 then
+      tombstones = valuesOf(base .. ':t', texts, generations, keysFirst - 1)
+      older = valuesOf(base .. ':u', texts, generations, keysFirst - 1)
     end
+    for index = 1, requests do
+      local hold, tombstone = known[2 + index], tombstones[index] or older[index]
+      decide(texts[generations + index - 1], texts[fingerprints + index - 1], hold, tombstone, keysFirst)
+    end
+    write(texts[first + 1], texts[first + 2])
+  else
+    for _ = 1, requests do tell(spaceUnknown) end
+    numbersAt = numbersAt + requests * 7 * 8
   end
-  callWithAll('HSET', space.account, fields)
-  callWithAll('HSET', space.base .. ':r', space.holds)
-  callWithAll('ZADD', space.base .. ':x', space.deadlines)
+  first = fingerprints + requests
 end
-
-local replies, at = { clockText }, 7
-for _, base in ipairs(KEYS) do
-  local space = openSpace(base)
-  local last = at + 9 * tonumber(ARGV[at])
-  for first = at + 1, last, 9 do
-    local generation, id, fingerprint, rpm, amount, keyLimit, spaceLimit, refused, deadline = unpack(ARGV, first, first + 8)
-    replies[#replies + 1] = decide(space, generation, id, fingerprint, tonumber(rpm), amount,
-      tonumber(keyLimit), tonumber(spaceLimit), refused, tonumber(deadline))
-  end
-  at = last + 1
-  write(space)
-end
-return replies
+return bytesOf(replies, told)

@@ -2,9 +2,9 @@
 -- ARGV  run, a new name
 -- Gives the name of the load that is waited for, which is new after the store was emptied or restarted; nothing when it is ready.
 local run, account = ARGV[1], KEYS[1] .. ':a'
-local known = redis.call('HMGET', account, 'run', 'load')
-if known[1] == run then return {} end
+local known = call('HMGET', account, 'head', 'load')
+if headIn(known[1]) == tonumber(run) then return {} end
 if known[2] and string.sub(known[2], 1, #run + 1) == run .. ' ' then return { known[2] } end
 local name = run .. ' ' .. ARGV[2]
-redis.call('HSET', account, 'load', name)
+call('HSET', account, 'load', name)
 return { name }

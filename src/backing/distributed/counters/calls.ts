@@ -7,7 +7,17 @@ export function baseName(workspace: WorkspaceId): string {
   return `{${workspace}}`;
 }
 
-/** @param clustered whether the workspaces of a call must share a slot. @returns the workspaces of each call; no empty call */
-export function callsFor(workspaces: Iterable<WorkspaceId>, clustered: boolean): WorkspaceId[][] {
-  return [...Map.groupBy(workspaces, (workspace) => (clustered ? clusterSlot(workspace) : 0)).values()];
+/** At least one. */
+export type Workspaces = [WorkspaceId, ...WorkspaceId[]];
+
+/** @param clustered whether the workspaces of a call must share a slot. @returns the workspaces of each call */
+export function callsFor(workspaces: Iterable<WorkspaceId>, clustered: boolean): Workspaces[] {
+  const calls = new Map<number, Workspaces>();
+  for (const workspace of workspaces) {
+    const slot = clustered ? clusterSlot(workspace) : 0;
+    const call = calls.get(slot);
+    if (call) call.push(workspace);
+    else calls.set(slot, [workspace]);
+  }
+  return [...calls.values()];
 }

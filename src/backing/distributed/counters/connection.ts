@@ -3,12 +3,13 @@
  * A call ends within the counters' deadline. While one that passed it is still unanswered, calls fail at once; its late
  * answer, or the end of its connection, ends that state. So a Redis that hangs costs a few callers 250 ms, the others nothing.
  */
-import { createClient } from "redis";
+import { createClient, RESP_TYPES } from "redis";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { Secret } from "../../../kernel/secret.ts";
 import { countersDeadlineMs } from "../../../limits/constants.ts";
 import { CountersUnavailableError } from "../../counters.ts";
+import type { Word } from "./reply-words.ts";
 import type { ScriptName, Scripts } from "./scripts.ts";
 import { readServer, warnOfSettings, type Server } from "./server.ts";
 
@@ -27,7 +28,14 @@ export interface ConnectionOptions {
   scripts: Scripts;
 }
 
+export interface ScriptCall {
+  /** Names the slot of a Redis Cluster. */
+  key: string;
+  values: (string | Buffer)[];
+}
+
 type Client = ReturnType<typeof makeClient>;
+type CommandOptions = NonNullable<Parameters<Client["sendCommand"]>[1]>;
 
 export class RedisConnection implements AsyncDisposable {
   readonly #client: Client;
@@ -64,29 +72,37 @@ export class RedisConnection implements AsyncDisposable {
     return this.#server;
   }
 
-  /** Runs a script. @throws CountersUnavailableError: whether it ran is then not known */
-  script(name: ScriptName, { keys, values }: { keys: string[]; values: string[] }): Promise<string[]> {
-    const { text, sha1 } = this.#scripts[name];
-    const words = [String(keys.length), ...keys, ...values];
-    return this.#call(`Script ${name}`, async () => {
-      try {
-        return textsOf(await this.#client.sendCommand(["EVALSHA", sha1, ...words]));
-      } catch (error) {
-        if (!isUnknownScript(error)) throw error;
-        return textsOf(await this.#client.sendCommand(["EVAL", text, ...words]));
-      }
-    });
+  /** Runs a script that tells words. @throws CountersUnavailableError: whether it ran is then not known */
+  async script(name: ScriptName, call: ScriptCall): Promise<Word[]> {
+    return wordsOf(await this.#run(name, call, {}));
+  }
+
+  /** Runs a script that tells packed numbers. @throws CountersUnavailableError: whether it ran is then not known */
+  async packed(name: ScriptName, call: ScriptCall): Promise<Buffer> {
+    return bytesOf(await this.#run(name, call, { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }));
   }
 
   /** @throws CountersUnavailableError: whether it ran is then not known */
-  command(words: string[]): Promise<string[]> {
-    return this.#call(words[0] ?? "", async () => textsOf(await this.#client.sendCommand(words)));
+  command(words: string[]): Promise<Word[]> {
+    return this.#call(words[0] ?? "", async () => wordsOf(await this.#client.sendCommand(words)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#server = null;
     this.#client.destroy();
+  }
+
+  #run(name: ScriptName, { key, values }: ScriptCall, options: CommandOptions): Promise<unknown> {
+    const { text, sha1 } = this.#scripts[name];
+    return this.#call(`Script ${name}`, async () => {
+      try {
+        return await this.#client.sendCommand(["EVALSHA", sha1, "1", key, ...values], options);
+      } catch (error) {
+        if (!isUnknownScript(error)) throw error;
+        return await this.#client.sendCommand(["EVAL", text, "1", key, ...values], options);
+      }
+    });
   }
 
   async #call<Reply>(what: string, send: () => Promise<Reply>): Promise<Reply> {
@@ -158,8 +174,13 @@ function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT");
 }
 
-/** Our scripts and commands answer with lists of texts. */
-function textsOf(reply: unknown): string[] {
+/** Our scripts and commands answer with lists of texts and whole numbers. */
+function wordsOf(reply: unknown): Word[] {
   if (!Array.isArray(reply)) throw new TypeError(`Cannot read a reply of Redis: a list is needed, not ${typeof reply}`);
-  return reply.map(String);
+  return reply as Word[];
+}
+
+function bytesOf(reply: unknown): Buffer {
+  if (!Buffer.isBuffer(reply)) throw new TypeError(`Cannot read a reply of Redis: bytes are needed, not ${typeof reply}`);
+  return reply;
 }

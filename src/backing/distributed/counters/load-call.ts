@@ -1,30 +1,36 @@
 /** The words of load.lua and merge-windows.lua. */
 import type { WorkspaceLoad } from "../../counters.ts";
-import { rateWindowMs } from "../../../limits/constants.ts";
-import { holdRecord } from "./hold-record.ts";
+import { rateWindowMs, tombstoneMs } from "../../../limits/constants.ts";
+import { keyMonthField, monthField } from "./fields.ts";
+import { packedArguments, type Packing } from "./packed-arguments.ts";
 
 /** What one call of merge-windows.lua takes: some 20 ms in which Redis does nothing else. */
 const timesPerCallMax = 20_000;
 
 /** The values of load.lua. A generation that is told twice is one hold. */
-export function loadValues({ begun, account, holds }: WorkspaceLoad, run: string): string[] {
+export function loadValues({ begun, account, holds }: WorkspaceLoad, run: number): (string | Buffer)[] {
   const { balance, sequence, months } = account;
-  const values = [run, String(balance), String(sequence), begun ?? "", String(months.length)];
-  for (const { month, spent } of months) values.push(month, String(spent));
-  const records = new Map(holds.toReversed().map((hold) => [hold.generation, holdRecord(hold)]));
-  values.push(String(records.size));
-  for (const [generation, record] of records) values.push(generation, record);
-  return values;
+  const packing: Packing = { texts: [], numbers: [run, tombstoneMs, Number(balance), Number(sequence), months.length] };
+  for (const { month, spent } of months) {
+    packing.texts.push(monthField(month));
+    packing.numbers.push(Number(spent));
+  }
+  const open = new Map(holds.toReversed().map((hold) => [hold.generation, hold]));
+  for (const hold of open.values()) {
+    packing.texts.push(hold.generation, keyMonthField(hold), hold.fingerprint);
+    packing.numbers.push(Number(hold.amount), hold.admittedAt, hold.deadline);
+  }
+  return [begun ?? "", ...packedArguments(packing)];
 }
 
 /** The values of merge-windows.lua, for as many calls as the times need. */
-export function windowValues(windows: WorkspaceLoad["windows"], run: string): string[][] {
+export function windowValues(windows: WorkspaceLoad["windows"], run: number): string[][] {
   const calls: string[][] = [];
   let room = 0;
   for (const { key, times } of windows) {
     if (times.length === 0) continue;
     if (times.length > room) {
-      calls.push([run, String(rateWindowMs)]);
+      calls.push([String(run), String(rateWindowMs)]);
       room = timesPerCallMax;
     }
     calls.at(-1)?.push(key, distances(times));

@@ -1,56 +1,61 @@
 -- Makes a workspace ready: its hash is written anew from the ledger's values and the holds given.
 -- KEYS  base name {w}
--- ARGV  run, balance, sequence, load or an empty text, counted list of (month, spent), counted list of (generation, hold)
+-- ARGV  load or an empty text, texts, numbers
+-- Texts    the fields of months; then for each hold generation, field of its key's month and fingerprint
+-- Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many months and what was spent in each; for each hold
+--          amount, when it was admitted, and its deadline
 -- Gives "ready" where it already was, "stale" where another load is waited for, and then changes nothing.
-local run, balance, sequence, at = ARGV[1], ARGV[2], ARGV[3], 4
-local base, account = KEYS[1], KEYS[1] .. ':a'
-if redis.call('HGET', account, 'run') == run then return { 'ready' } end
-if ARGV[4] ~= '' and redis.call('HGET', account, 'load') ~= ARGV[4] then return { 'stale' } end
+local base, account, numbers = KEYS[1], KEYS[1] .. ':a', ARGV[3]
+local textCount, run, tombstoneMs, ledgerBalance, ledgerSequence, months, numbersAt = read('<dddddd', numbers)
+local texts = textsIn(ARGV[2], textCount)
+local known = call('HMGET', account, 'head', 'load')
+local readyIn, balance, sequence, _, _, buried = headIn(known[1])
+if readyIn == run then return { 'ready' } end
+if ARGV[1] ~= '' and known[2] ~= ARGV[1] then return { 'stale' } end
 
-local function take()
-  at = at + 1
-  return ARGV[at]
+local totals, fields, reserved, due = {}, {}, 0, math.huge
+
+local function put(field, value)
+  fields[#fields + 1] = field
+  fields[#fields + 1] = value
+end
+
+local function totalOf(field)
+  totals[field] = totals[field] or { spent = 0, version = -1, held = 0 }
+  return totals[field]
+end
+
+local function isResolved(generation)
+  local tombstone = call('HGET', base .. ':t', generation) or call('HGET', base .. ':u', generation)
+  return resolutionIn(tombstone, tombstoneMs) ~= nil
+end
+
+local function hold(generation, keyField, fingerprint, amount, at, deadline)
+  reserved, due = reserved + amount, min(due, deadline)
+  for _, field in ipairs({ keyField, 'm:' .. string.sub(keyField, -7) }) do
+    totalOf(field).held = totalOf(field).held + amount
+  end
+  put(generation, pack(holdFormat, amount, at, deadline, keyField, fingerprint))
 end
 
 -- A push may have come after the loader read the ledger: of two values the one with the newer version stays.
-local function newest(valueField, value, versionField)
-  local known = redis.call('HMGET', account, valueField, versionField)
-  if known[1] and tonumber(known[2]) > tonumber(sequence) then return known[1], known[2] end
-  return value, sequence
+if sequence <= ledgerSequence then balance, sequence = ledgerBalance, ledgerSequence end
+for place = 1, months do
+  local total, found, version = totalOf(texts[place]), call('HGET', account, texts[place]), -1
+  if found then total.spent, version = read(totalFormat, found) end
+  local spent
+  spent, numbersAt = read('<d', numbers, numbersAt)
+  if version <= ledgerSequence then total.spent, version = spent, ledgerSequence end
+  total.version = version
 end
+for place = months + 1, textCount, 3 do
+  local amount, at, deadline
+  amount, at, deadline, numbersAt = read('<ddd', numbers, numbersAt)
+  if not isResolved(texts[place]) then hold(texts[place], texts[place + 1], texts[place + 2], amount, at, deadline) end
+end
+for field, total in pairs(totals) do put(field, pack(totalFormat, total.spent, total.version, total.held)) end
+put('head', pack(headFormat, run, balance, sequence, reserved, due, buried))
 
-local fields, held = { 'run', run }, {}
-local function keep(valueField, value, versionField)
-  local chosen, version = newest(valueField, value, versionField)
-  for _, word in ipairs({ valueField, chosen, versionField, version }) do fields[#fields + 1] = word end
-end
-
-local function hold(generation, record)
-  local amount, key, month, deadline = string.match(record, '|(%d+)|([^|]+)|([^|]+)|%d+|(%d+)$')
-  for _, field in ipairs({ 'resv', 'wr:' .. month, 'kr:' .. key .. ':' .. month }) do
-    held[field] = (held[field] or 0) + tonumber(amount)
-  end
-  return deadline
-end
-
-keep('bal', balance, 'seq')
-for _ = 1, tonumber(take()) do
-  local month, spent = take(), take()
-  keep('ws:' .. month, spent, 'wq:' .. month)
-end
-local holds, deadlines = {}, {}
-for _ = 1, tonumber(take()) do
-  local generation, record = take(), take()
-  if redis.call('EXISTS', base .. ':t:' .. generation) == 0 then
-    local deadline = hold(generation, record)
-    holds[#holds + 1], holds[#holds + 2] = generation, record
-    deadlines[#deadlines + 1], deadlines[#deadlines + 2] = deadline, generation
-  end
-end
-for field, amount in pairs(held) do fields[#fields + 1], fields[#fields + 2] = field, text(amount) end
-
-redis.call('DEL', account, base .. ':r', base .. ':x')
-callWithAll('HSET', account, fields)
-callWithAll('HSET', base .. ':r', holds)
-callWithAll('ZADD', base .. ':x', deadlines)
+call('DEL', account)
+callWithAll('HSET', account, fields, #fields)
 return { 'loaded' }

@@ -3,7 +3,7 @@
 -- ARGV  run, width of the window in ms, then (key, times) where times are ascending, each as its distance to the one before
 local run, windowMs = ARGV[1], tonumber(ARGV[2])
 local base, cut = KEYS[1], clock - windowMs
-if redis.call('HGET', base .. ':a', 'run') == run then return { 'ready' } end
+if headIn(call('HGET', base .. ':a', 'head')) == tonumber(run) then return { 'ready' } end
 
 local function timesOf(distances)
   local times, time = {}, 0
@@ -28,14 +28,14 @@ end
 
 for place = 3, #ARGV, 2 do
   local list, known = base .. ':n:' .. ARGV[place], {}
-  for _, time in ipairs(redis.call('LRANGE', list, 0, -1)) do known[#known + 1] = tonumber(time) end
+  for _, time in ipairs(call('LRANGE', list, 0, -1)) do known[#known + 1] = tonumber(time) end
   local merged = merge(known, timesOf(ARGV[place + 1]))
   if #merged > #known then
     local texts = {}
     for index, time in ipairs(merged) do texts[index] = text(time) end
-    redis.call('DEL', list)
-    callWithAll('RPUSH', list, texts)
-    redis.call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + windowMs + 1000))
+    call('DEL', list)
+    callWithAll('RPUSH', list, texts, #texts)
+    call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + windowMs + 1000))
   end
 end
 return { 'merged' }

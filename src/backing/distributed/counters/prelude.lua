@@ -1,13 +1,73 @@
 -- Stands before every script, after clock.lua.
+local call, floor, max, min = redis.call, math.floor, math.max, math.min
+local pack, read = struct.pack, struct.unpack
+
+-- What stands in {w}:a, {w}:t and {w}:u. Numbers are doubles, as Lua has them: to write and to read digits takes five times as long.
+local headFormat = '<dddddd' -- run it was loaded into, balance, its sequence, sum of holds, `due`, since when t takes tombstones
+local totalFormat = '<ddd' -- spent, version of spent, held
+local windowFormat = '<ddd' -- requests, times of the oldest and of the newest
+local holdFormat = '<dddss' -- amount, when it was admitted, deadline, field of its key's month, fingerprint
+local tombstoneFormat = '<dd' -- how and when it was resolved
+
+-- Of a workspace that nothing is known of too. No hold has a deadline before `due`.
+local function headIn(bytes)
+  if not bytes then return 0, 0, -1, 0, math.huge, 0 end
+  return read(headFormat, bytes)
+end
+
+-- How a generation was resolved, where its tombstone has not ended.
+local function resolutionIn(tombstone, lifeMs)
+  if not tombstone then return nil end
+  local resolution, at = read(tombstoneFormat, tombstone)
+  return at + lifeMs >= clock and resolution or nil
+end
 
 -- Numbers leave Lua in plain digits: its own conversion prints 14 of them and then an exponent.
 local function text(number)
   return string.format('%.0f', number)
 end
 
--- One command over many values. Lua unpacks some 8,000 at once; an even number keeps fields and values together.
-local function callWithAll(command, key, values)
-  for first = 1, #values, 4000 do
-    redis.call(command, key, unpack(values, first, math.min(first + 3999, #values)))
+-- Lua unpacks some 8,000 values at once. An even number keeps fields and values together.
+local chunk = 4000
+
+-- One command over values[1] to values[count].
+local function callWithAll(command, key, values, count)
+  for first = 1, count, chunk do
+    call(command, key, unpack(values, first, min(first + chunk - 1, count)))
   end
+end
+
+-- What a hash has under the fields texts[first] to texts[last], false where there is nothing.
+local function valuesOf(key, texts, first, last)
+  if last - first < chunk then return call('HMGET', key, unpack(texts, first, last)) end
+  local values = {}
+  for from = first, last, chunk do
+    for place, value in ipairs(call('HMGET', key, unpack(texts, from, min(from + chunk - 1, last)))) do
+      values[from - first + place] = value
+    end
+  end
+  return values
+end
+
+-- The texts of an argument, each ended by a zero byte.
+local function textsIn(bytes, count)
+  local texts, at = {}, 1
+  for first = 1, count, chunk do
+    local size = min(chunk, count - first + 1)
+    local some = { read(string.rep('s', size), bytes, at) }
+    if size == count then return some end
+    for place = 1, size do texts[first + place - 1] = some[place] end
+    at = some[size + 1]
+  end
+  return texts
+end
+
+-- Numbers as the bytes of a reply.
+local function bytesOf(numbers, count)
+  local parts = {}
+  for first = 1, count, chunk do
+    local last = min(first + chunk - 1, count)
+    parts[#parts + 1] = pack('<' .. string.rep('d', last - first + 1), unpack(numbers, first, last))
+  end
+  return table.concat(parts)
 end

@@ -1,6 +1,9 @@
 -- KEYS  base name {w}
--- ARGV  run, month, key or an empty text
+-- ARGV  run, field of a key's month
 -- Gives the clock, then balance, holds and sequence of a ready workspace, then what the key spent where that is known.
-local known = redis.call('HMGET', KEYS[1] .. ':a', 'run', 'bal', 'resv', 'seq', 'ks:' .. ARGV[3] .. ':' .. ARGV[2])
-if known[1] ~= ARGV[1] then return { text(clock) } end
-return { text(clock), known[2], known[3] or '0', known[4], known[5] or nil }
+local known = call('HMGET', KEYS[1] .. ':a', 'head', ARGV[2])
+local readyIn, balance, sequence, reserved = headIn(known[1])
+if readyIn ~= tonumber(ARGV[1]) then return { clock } end
+local spent, version = 0, -1
+if known[2] then spent, version = read(totalFormat, known[2]) end
+return { clock, balance, reserved, sequence, version >= 0 and spent or nil }

@@ -1,64 +1,53 @@
 /** The words of resolve.lua: releases and pushes as its arguments. */
-import type { AccountPush, KeyMonthPush, Resolve, ResolveBatch } from "../../counters.ts";
+import type { ResolveBatch } from "../../counters.ts";
 import { countableBalance } from "../../credit-bound.ts";
 import { monthBounds, monthOf } from "../../../kernel/clock.ts";
-import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { tombstoneMs } from "../../../limits/constants.ts";
+import { rateWindowMs, tombstoneMs } from "../../../limits/constants.ts";
 import { baseName, callsFor } from "./calls.ts";
+import { headField, keyMonthField, monthField } from "./fields.ts";
+import { packedArguments, type Packing } from "./packed-arguments.ts";
+import { numberOf } from "./resolutions.ts";
+import { resolveRounds, type ResolvePart } from "./resolve-part.ts";
 
 export interface ResolveCall {
-  keys: string[];
-  values: string[];
+  key: string;
+  values: (string | Buffer)[];
   /** For each reply, which resolve of the batch it answers. */
   places: number[];
 }
 
-/** What is done to one workspace. */
-interface Part {
-  resolve: [place: number, resolve: Resolve][];
-  accounts: AccountPush[];
-  keyMonths: KeyMonthPush[];
+/**
+ * Rounds, one after the other, of calls that may be made at once.
+ * @param clustered whether a call must stay within a cluster's slot
+ */
+export function resolveCalls(batch: ResolveBatch, clustered: boolean): ResolveCall[][] {
+  return resolveRounds(batch).map((round) =>
+    callsFor(round.keys(), clustered).map((workspaces) => {
+      const packing: Packing = { texts: [], numbers: [workspaces.length, tombstoneMs, rateWindowMs] };
+      const parts = workspaces.flatMap((workspace) => round.get(workspace) ?? []);
+      for (const part of parts) pack(packing, part);
+      const places = parts.flatMap(({ resolve }) => resolve.map(([place]) => place));
+      return { key: baseName(workspaces[0]), values: packedArguments(packing), places };
+    }),
+  );
 }
 
-/** @param clustered whether a call must stay within a cluster's slot */
-export function resolveCalls(batch: ResolveBatch, clustered: boolean): ResolveCall[] {
-  const parts = partsByWorkspace(batch);
-  return callsFor(parts.keys(), clustered).map((workspaces) => {
-    const call: ResolveCall = { keys: workspaces.map(baseName), values: [String(tombstoneMs)], places: [] };
-    for (const workspace of workspaces) pushPart(call, parts.get(workspace) ?? emptyPart());
-    return call;
-  });
-}
-
-function partsByWorkspace({ resolve, accounts, keyMonths }: ResolveBatch): Map<WorkspaceId, Part> {
-  const parts = new Map<WorkspaceId, Part>();
-  const partOf = ({ workspace }: { workspace: WorkspaceId }): Part => {
-    const part = parts.get(workspace) ?? emptyPart();
-    parts.set(workspace, part);
-    return part;
-  };
-  for (const [place, one] of resolve.entries()) partOf(one).resolve.push([place, one]);
-  for (const push of accounts) partOf(push).accounts.push(push);
-  for (const push of keyMonths) partOf(push).keyMonths.push(push);
-  return parts;
-}
-
-function emptyPart(): Part {
-  return { resolve: [], accounts: [], keyMonths: [] };
-}
-
-function pushPart({ values, places }: ResolveCall, { resolve, accounts, keyMonths }: Part): void {
-  values.push(String(resolve.length));
-  for (const [place, { generation, as }] of resolve) {
-    places.push(place);
-    values.push(generation, as);
+function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMonths }: ResolvePart): void {
+  const months = accounts.flatMap((account) => account.months.map(({ month }) => month));
+  texts.push(baseName(workspace), headField);
+  numbers.push(resolve.length, accounts.length, months.length, keyMonths.length);
+  for (const [, { generation, as }] of resolve) {
+    texts.push(generation);
+    numbers.push(numberOf(as));
   }
-  values.push(String(accounts.length));
-  for (const { balance, sequence, months } of accounts) {
-    values.push(String(countableBalance(balance)), String(sequence), String(months.length));
-    for (const { month, spent } of months) values.push(month, String(spent), monthOf(monthBounds(month).startMs - 1));
+  for (const month of months) texts.push(monthField(month));
+  for (const { balance, sequence, months: totals } of accounts) {
+    numbers.push(Number(countableBalance(balance)), Number(sequence), totals.length);
+    for (const { spent } of totals) numbers.push(Number(spent));
   }
-  values.push(String(keyMonths.length));
-  for (const { key, month, spent, version, sequence } of keyMonths)
-    values.push(key, month, String(spent), String(version), String(sequence));
+  for (const push of keyMonths) {
+    texts.push(keyMonthField(push));
+    numbers.push(Number(push.spent), Number(push.version), Number(push.sequence));
+  }
+  for (const month of months) texts.push(monthOf(monthBounds(month).startMs - 1));
 }

@@ -1,89 +1,189 @@
 -- Releases holds, leaves tombstones, and takes over the ledger's absolute values where they are newer.
--- KEYS  base name {w} of each workspace
--- ARGV  life of a tombstone in ms; then for each workspace three counted lists: (generation, how it was resolved),
---       (balance, sequence, counted list of (month, spent, oldest month to keep)), (key, month, spent, version, sequence)
--- Gives what each resolve freed, in the order of ARGV.
-local tombstoneMs, at = ARGV[1], 1
+-- KEYS  one of the slot
+-- ARGV  texts, numbers
+-- Texts    for each workspace base name {w}, field of its head, the generations, the fields of the totals that are pushed, those of its
+--          own months before those of its keys, and for each of its own months the oldest that is kept beside it
+-- Numbers  how many texts and workspaces, life of a tombstone, width of the window in ms; for each workspace how many generations,
+--          accounts, months and keys' months; how each generation was resolved; for each account balance, sequence, how many months
+--          and what was spent in each; for each key's month spent, version and sequence
+-- Gives numbers: what each resolve freed.
+local numbers = ARGV[2]
+local textCount, spaces, tombstoneMs, windowMs, numbersAt = read('<dddd', numbers)
+local texts = textsIn(ARGV[1], textCount)
 
-local function take()
-  at = at + 1
-  return ARGV[at]
+-- Of the workspace at hand. `known` is what was found under the fields of totals.
+local base, account, known, totals
+local run, balance, sequence, reserved, due, buried, isChanged
+-- What is to be written.
+local fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
+-- By resolution, as of now.
+local tombstones = {}
+
+local replies, told = {}, 0
+
+local function put(field, value)
+  fields[fieldCount + 1], fields[fieldCount + 2] = field, value
+  fieldCount = fieldCount + 2
 end
 
-local function release(space, generation)
-  local hold = redis.call('HGET', space.base .. ':r', generation)
-  if not hold then return '0' end
-  local amount, key, month = string.match(hold, '|(%d+)|([^|]+)|([^|]+)|')
-  redis.call('HDEL', space.base .. ':r', generation)
-  redis.call('ZREM', space.base .. ':x', generation)
-  for _, field in ipairs({ 'resv', 'wr:' .. month, 'kr:' .. key .. ':' .. month }) do
-    space.freed[field] = (space.freed[field] or 0) + tonumber(amount)
+local function bury(generation, tombstone)
+  graves[graveCount + 1], graves[graveCount + 2] = generation, tombstone
+  graveCount = graveCount + 2
+end
+
+-- Of a month of the workspace or of a key; version -1: what was spent is not known.
+local function totalOf(field)
+  local total = totals[field]
+  if total then return total end
+  local found = known[field]
+  if found == nil then found = call('HGET', account, field) end
+  total = { spent = 0, version = -1, held = 0, isChanged = false }
+  if found then total.spent, total.version, total.held = read(totalFormat, found) end
+  totals[field] = total
+  return total
+end
+
+-- Takes back what was held, by the field of the key's month. What is not pushed along is looked up at once.
+local function takeBack(freedOf)
+  local missing = {}
+  for field in pairs(freedOf) do
+    if known[field] == nil then missing[#missing + 1] = field end
   end
-  return amount
+  if #missing > 0 then
+    for place, found in ipairs(valuesOf(account, missing, 1, #missing)) do known[missing[place]] = found end
+  end
+  for field, freed in pairs(freedOf) do
+    local key, month = totalOf(field), totalOf('m:' .. string.sub(field, -7))
+    key.held, key.isChanged = key.held - freed, true
+    month.held, month.isChanged = month.held - freed, true
+    reserved, isChanged = reserved - freed, true
+  end
+end
+
+-- For a minute t takes tombstones, then it is u for another: what has ended goes without being looked for.
+-- A value of more than 64 bytes lets Redis keep it as a table; its compact form is read from end to end.
+local function turnTombstones()
+  if buried <= clock and clock <= buried + tombstoneMs then return false end
+  if 0 < buried and buried < clock then
+    call('UNLINK', base .. ':u')
+    if call('EXISTS', base .. ':t') == 1 then call('RENAME', base .. ':t', base .. ':u') end
+  end
+  buried, isChanged = clock, true
+  bury('', string.rep('-', 65))
+  return true
 end
 
 -- The first resolution is the one that did something; a later one only renews the life of its tombstone.
-local function bury(space, generation, resolution)
-  local name = space.base .. ':t:' .. generation
-  if not redis.call('SET', name, resolution, 'PX', tombstoneMs, 'NX') then redis.call('PEXPIRE', name, tombstoneMs) end
+local function firstResolution(generation)
+  return resolutionIn(call('HGET', base .. ':t', generation), tombstoneMs)
+    or resolutionIn(call('HGET', base .. ':u', generation), tombstoneMs)
 end
 
--- The version that `field` holds, before all others where there is none.
-local function version(space, field)
-  return tonumber(redis.call('HGET', space.account, field) or -1)
-end
-
--- Months that ended long ago would otherwise stay for ever; what still has a hold stays until that is released.
-local function forgetMonthsBefore(space, oldest)
-  local known, gone = redis.call('HGETALL', space.account), {}
-  for place = 1, #known, 2 do
-    local kind, month = string.match(known[place], '^[wk]([sqr]):.*(%d%d%d%d%-%d%d)$')
-    if kind and month < oldest and (kind ~= 'r' or known[place + 1] == '0') then gone[#gone + 1] = known[place] end
+-- Resolves texts[first] to texts[last]; values[place + shift] is the hold of texts[place].
+local function resolveAll(first, last, values, shift)
+  local isNew, freedOf, resolved = turnTombstones(), {}, last > first and {} or nil
+  for place = first, last do
+    local generation, hold, freed, resolution = texts[place], values[place + shift], 0, nil
+    resolution, numbersAt = read('<d', numbers, numbersAt)
+    local before = resolved and resolved[generation]
+    if before then
+      resolution = before
+    elseif hold then
+      local amount, _, _, keyField = read(holdFormat, hold)
+      freed, freedOf[keyField] = amount, (freedOf[keyField] or 0) + amount
+      endedCount = endedCount + 1
+      ended[endedCount] = generation
+    else
+      resolution = firstResolution(generation) or resolution
+    end
+    if resolved then resolved[generation] = resolution end
+    tombstones[resolution] = tombstones[resolution] or pack(tombstoneFormat, resolution, clock)
+    bury(generation, tombstones[resolution])
+    told = told + 1
+    replies[told] = freed
   end
-  callWithAll('HDEL', space.account, gone)
+  takeBack(freedOf)
+  callWithAll('HDEL', account, ended, endedCount)
+  callWithAll('HSET', base .. ':t', graves, graveCount)
+  endedCount, graveCount = 0, 0
+  if isNew then call('PEXPIRE', base .. ':t', text(2 * tombstoneMs + 1000)) end
+end
+
+-- Writes what became of head and totals.
+local function write()
+  if isChanged then put('head', pack(headFormat, run, balance, sequence, reserved, due, buried)) end
+  for field, total in pairs(totals) do
+    if total.isChanged then put(field, pack(totalFormat, total.spent, total.version, total.held)) end
+  end
+  callWithAll('HSET', account, fields, fieldCount)
+  fieldCount, isChanged, totals = 0, false, {}
+end
+
+-- Of months that ended long ago only what is still held stays, until that is released. A window that nothing is in goes too.
+local function forgetMonthsBefore(oldest)
+  write()
+  local found, gone = call('HGETALL', account), {}
+  for place = 1, #found, 2 do
+    local field, month = found[place], string.match(found[place], '^[mk]:.*(%d%d%d%d%-%d%d)$')
+    if month and month < oldest then
+      local _, _, held = read(totalFormat, found[place + 1])
+      if held == 0 then gone[#gone + 1] = field else put(field, pack(totalFormat, 0, -1, held)) end
+    elseif string.sub(field, 1, 2) == 'n:' then
+      local _, _, newest = read(windowFormat, found[place + 1])
+      if newest + windowMs <= clock then gone[#gone + 1] = field end
+    end
+  end
+  callWithAll('HDEL', account, gone, #gone)
+  write()
+  known = {}
 end
 
 -- What is known is fenced by its own version; what is not known is not learnt from what is older than the balance.
-local function isNews(version, known, sequence, head)
-  return tonumber(version) > known and (known >= 0 or tonumber(sequence) >= head)
+local function learn(total, spent, version, ofSequence)
+  if version <= total.version or (total.version < 0 and ofSequence < sequence) then return false end
+  total.spent, total.version, total.isChanged = spent, version, true
+  return true
 end
 
-local function pushAccount(space)
-  local balance, sequence, fields, keepFrom = take(), take(), {}, ''
-  local head = version(space, 'seq')
-  if tonumber(sequence) > head then fields = { 'bal', balance, 'seq', sequence } end
-  for _ = 1, tonumber(take()) do
-    local month, spent, oldest = take(), take(), take()
-    local known = version(space, 'wq:' .. month)
-    if isNews(sequence, known, sequence, head) then
-      if known < 0 and oldest > keepFrom then keepFrom = oldest end
-      for _, word in ipairs({ 'ws:' .. month, spent, 'wq:' .. month, sequence }) do fields[#fields + 1] = word end
-    end
+-- The fields of its months begin at texts[first], the oldest to keep at texts[keep]. Gives how many months there are.
+local function pushAccount(first, keep)
+  local newBalance, newSequence, months, spent, keepFrom
+  newBalance, newSequence, months, numbersAt = read('<ddd', numbers, numbersAt)
+  if newSequence > sequence then balance, sequence, isChanged = newBalance, newSequence, true end
+  for month = 0, months - 1 do
+    spent, numbersAt = read('<d', numbers, numbersAt)
+    local total, oldest = totalOf(texts[first + month]), texts[keep + month]
+    local wasKnown = total.version >= 0
+    if learn(total, spent, newSequence, newSequence) and not wasKnown and oldest > (keepFrom or '') then keepFrom = oldest end
   end
-  callWithAll('HSET', space.account, fields)
-  if keepFrom ~= '' then forgetMonthsBefore(space, keepFrom) end
+  if keepFrom then forgetMonthsBefore(keepFrom) end
+  return months
 end
 
-local function pushKeyMonth(space)
-  local key, month, spent, news, sequence = take(), take(), take(), take(), take()
-  local name = key .. ':' .. month
-  if isNews(news, version(space, 'kq:' .. name), sequence, version(space, 'seq')) then
-    redis.call('HSET', space.account, 'ks:' .. name, spent, 'kq:' .. name, news)
-  end
+local function pushKeyMonth(field)
+  local spent, version, ofSequence
+  spent, version, ofSequence, numbersAt = read('<ddd', numbers, numbersAt)
+  learn(totalOf(field), spent, version, ofSequence)
 end
 
-local replies = {}
-for _, base in ipairs(KEYS) do
-  local space = { base = base, account = base .. ':a', freed = {} }
-  for _ = 1, tonumber(take()) do
-    local generation, resolution = take(), take()
-    replies[#replies + 1] = release(space, generation)
-    bury(space, generation, resolution)
+local first = 1
+for _ = 1, spaces do
+  local generations, accounts, months, keyMonths
+  generations, accounts, months, keyMonths, numbersAt = read('<dddd', numbers, numbersAt)
+  base, account, known, totals = texts[first], texts[first] .. ':a', {}, {}
+  local monthsFirst = first + 2 + generations
+  local keysFirst = monthsFirst + months
+  local keep = keysFirst + keyMonths
+  local values, shift = valuesOf(account, texts, first + 1, keep - 1), -first
+  for place = monthsFirst, keep - 1 do known[texts[place]] = values[place + shift] end
+  run, balance, sequence, reserved, due, buried = headIn(values[1])
+  if generations > 0 then resolveAll(first + 2, monthsFirst - 1, values, shift) end
+  first = keep + months
+  for _ = 1, accounts do
+    local count = pushAccount(monthsFirst, keep)
+    monthsFirst, keep = monthsFirst + count, keep + count
   end
-  for field, amount in pairs(space.freed) do
-    if amount > 0 then redis.call('HINCRBY', space.account, field, text(-amount)) end
-  end
-  for _ = 1, tonumber(take()) do pushAccount(space) end
-  for _ = 1, tonumber(take()) do pushKeyMonth(space) end
+  for place = keysFirst, keysFirst + keyMonths - 1 do pushKeyMonth(texts[place]) end
+  write()
 end
-return replies
+return bytesOf(replies, told)

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-export type ScriptName = "admit" | "resolve" | "begin-load" | "load" | "merge-windows" | "read" | "overdue";
+export type ScriptName = "admit" | "resolve" | "begin-load" | "load" | "merge-windows" | "read" | "holds" | "overdue";
 
 export interface Script {
   text: string;
@@ -14,9 +14,9 @@ export type Scripts = Record<ScriptName, Script>;
 
 /** @param clock Lua that sets `clock`; tests give their own, that of production asks Redis for its time */
 export function readScripts(clock: string = luaText("clock")): Scripts {
-  const before = `${clock}\n${luaText("prelude")}\n`;
-  const read = (name: ScriptName): Script => {
-    const text = before + luaText(name);
+  const before = [clock, luaText("prelude")];
+  const read = (...parts: LuaFile[]): Script => {
+    const text = [...before, ...parts.map(luaText)].join("\n");
     return { text, sha1: createHash("sha1").update(text).digest("hex") };
   };
   return {
@@ -26,10 +26,13 @@ export function readScripts(clock: string = luaText("clock")): Scripts {
     load: read("load"),
     "merge-windows": read("merge-windows"),
     read: read("read"),
-    overdue: read("overdue"),
+    holds: read("open-holds", "holds"),
+    overdue: read("open-holds", "overdue"),
   };
 }
 
-function luaText(name: ScriptName | "clock" | "prelude"): string {
+type LuaFile = ScriptName | "clock" | "prelude" | "open-holds";
+
+function luaText(name: LuaFile): string {
   return readFileSync(new URL(`./${name}.lua`, import.meta.url), "utf8");
 }

@@ -1,23 +1,22 @@
 /** What a Redis says of itself. */
+import { createHash } from "node:crypto";
 import type { Logger } from "../../../kernel/log.ts";
 
 export interface Server {
-  /**
-   * Another one after every restart: what was counted under another run is verified before it counts again.
-   * Longer than 64 bytes, for then Redis keeps the hash that holds it as a table; its compact form is read from end to end.
-   */
-  run: string;
+  /** Another one after every restart: what was counted under another run is verified before it counts again. 52 bits. */
+  run: number;
   clustered: boolean;
 }
 
-/** Redis's own default of hash-max-listpack-value, and one more. */
-const tableValueBytesMin = 65;
+/** Of what the scripts keep. What was counted under another one is verified as after a restart. */
+const layout = 2;
 
 /** @throws Error when INFO does not name the run */
 export function readServer(info: string): Server {
   const run = /^run_id:(\S+)/m.exec(info)?.[1];
   if (run === undefined) throw new Error("Cannot use Redis: its INFO has no run_id");
-  return { run: run.padEnd(tableValueBytesMin, "-"), clustered: /^cluster_enabled:1/m.test(info) };
+  const digest = createHash("sha256").update(`${run} ${layout}`).digest("hex");
+  return { run: Number.parseInt(digest.slice(0, 13), 16), clustered: /^cluster_enabled:1/m.test(info) };
 }
 
 const settings = [
