@@ -3,8 +3,8 @@ import { Drains } from "../../src/inference/drains.ts";
 import { relay } from "../../src/inference/stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStreamDecoder } from "../../src/providers/formats/openai-stream.ts";
-import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts";
-import { eventParser } from "../../src/providers/sse.ts";
+import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
+import { EventParser } from "../../src/providers/sse.ts";
 import type { Question } from "./question.ts";
 
 const events = 1_000;
@@ -26,18 +26,15 @@ const pieces: Uint8Array[] = [
 
 /** What ProviderStream does, without its connection. */
 class Pieces implements EventSource {
-  readonly #parser = eventParser();
+  readonly #parser = new EventParser();
   readonly #decode = openaiStreamDecoder();
-  readonly #queue: ProviderEvent[] = [];
   #next = 0;
 
-  async next(): Promise<ProviderEvent | null> {
-    while (this.#queue.length === 0) {
-      const piece = pieces[this.#next++];
-      if (piece === undefined) return null;
-      for (const data of this.#parser.feed(piece)) this.#queue.push(...this.#decode(data));
-    }
-    return this.#queue.shift() ?? null;
+  next(taker: EventTaker): void {
+    const piece = pieces[this.#next++];
+    const events = piece === undefined ? [] : this.#parser.feed(piece).flatMap(this.#decode);
+    if (piece !== undefined && events.length === 0) this.next(taker);
+    else taker.take(events);
   }
 
   async cancel(): Promise<void> {}
@@ -64,7 +61,7 @@ async function relayed(): Promise<number> {
 }
 
 function decoded(): number {
-  const parser = eventParser();
+  const parser = new EventParser();
   const decode = openaiStreamDecoder();
   return pieces.reduce((sum, piece) => sum + parser.feed(piece).flatMap(decode).length, 0);
 }

@@ -1,6 +1,6 @@
 /** Looks at a stream's first event before anything is sent to the client: up to there a failure is an ordinary error. */
 import type { Usage } from "../models/model.ts";
-import { UpstreamFailure, type EventSource, type ProviderEvent } from "../providers/provider.ts";
+import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../providers/provider.ts";
 import { laterUsage } from "./later-usage.ts";
 
 /**
@@ -11,21 +11,37 @@ import { laterUsage } from "./later-usage.ts";
 export async function withFirstEvent(events: EventSource): Promise<EventSource> {
   let usage: Usage | null = null;
   for (;;) {
-    const event = await events.next();
-    if (event === null) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
-    if (event.kind === "failure") throw event.failure;
-    if (event.kind !== "usage") return replay(usage === null ? [event] : [{ kind: "usage", usage }, event], events);
-    usage = laterUsage(usage, event.usage);
+    const news = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
+    if (news.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
+    for (const [index, event] of news.entries()) {
+      if (event.kind === "failure") throw event.failure;
+      if (event.kind !== "usage") return new Replay(usage, news.slice(index), events);
+      usage = laterUsage(usage, event.usage);
+    }
   }
 }
 
-function replay(seen: ProviderEvent[], events: EventSource): EventSource {
-  return {
-    next: () => {
-      const event = seen.shift();
-      return event ? Promise.resolve(event) : events.next();
-    },
-    cancel: () => events.cancel(),
-    [Symbol.asyncDispose]: () => events[Symbol.asyncDispose](),
-  };
+class Replay implements EventSource {
+  readonly #events: EventSource;
+  #seen: readonly ProviderEvent[] | null;
+
+  constructor(usage: Usage | null, seen: readonly ProviderEvent[], events: EventSource) {
+    this.#seen = usage === null ? seen : [{ kind: "usage", usage }, ...seen];
+    this.#events = events;
+  }
+
+  next(taker: EventTaker): void {
+    const seen = this.#seen;
+    this.#seen = null;
+    if (seen === null) this.#events.next(taker);
+    else taker.take(seen);
+  }
+
+  cancel(): Promise<void> {
+    return this.#events.cancel();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.cancel();
+  }
 }

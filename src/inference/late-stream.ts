@@ -1,5 +1,5 @@
 /** A stream that is promised to the client before its provider has answered: whatever comes of the call becomes an event. */
-import type { EventSource, ProviderEvent } from "../providers/provider.ts";
+import { UpstreamFailure, type EventSource, type EventTaker } from "../providers/provider.ts";
 import type { Opened } from "./attempts.ts";
 
 interface LateStreamParts {
@@ -9,29 +9,46 @@ interface LateStreamParts {
 }
 
 export class LateStream implements EventSource {
-  readonly #parts: LateStreamParts;
+  /** null: the stream has opened. */
+  #parts: LateStreamParts | null;
+  #events: EventSource | null = null;
   #over = false;
 
   constructor(parts: LateStreamParts) {
     this.#parts = parts;
   }
 
-  async next(): Promise<ProviderEvent | null> {
-    if (this.#over) return null;
-    const opened = await this.#parts.opening;
-    if (opened.kind === "stream") return opened.events.next();
-    this.#over = true;
-    return opened.kind === "failed" ? { kind: "failure", failure: opened.failure } : null;
+  next(taker: EventTaker): void {
+    if (this.#over) taker.take([]);
+    else if (this.#events !== null) this.#events.next(taker);
+    else if (this.#parts !== null) void this.#open(this.#parts, taker);
   }
 
   async cancel(): Promise<void> {
     this.#over = true;
-    this.#parts.abort();
-    const opened = await this.#parts.opening;
-    if (opened.kind === "stream") await opened.events.cancel();
+    if (this.#events !== null) return this.#events.cancel();
+    this.#parts?.abort();
+    const opened = await this.#parts?.opening;
+    if (opened?.kind === "stream") await opened.events.cancel();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.cancel();
   }
+
+  async #open({ opening }: LateStreamParts, taker: EventTaker): Promise<void> {
+    const opened = await opening.catch((error: unknown) => threw(error));
+    if (this.#over || opened.kind === "whole") return taker.take([]);
+    if (opened.kind === "failed") {
+      this.#over = true;
+      return taker.take([{ kind: "failure", failure: opened.failure }]);
+    }
+    this.#parts = null;
+    this.#events = opened.events;
+    opened.events.next(taker);
+  }
+}
+
+function threw(error: unknown): { kind: "failed"; failure: UpstreamFailure } {
+  return { kind: "failed", failure: new UpstreamFailure("upstream_error", "opening the stream threw", null, error) };
 }

@@ -6,7 +6,8 @@
 import type { Clock } from "../kernel/clock.ts";
 import { drainMsMax, streamCommentMs, streamStallMsMax } from "../limits/constants.ts";
 import type { Usage } from "../models/model.ts";
-import { UpstreamFailure, type EventSource, type ProviderEvent } from "../providers/provider.ts";
+import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../providers/provider.ts";
+import { lookoutOf, type Waiting } from "../providers/lookout.ts";
 import { commentLine, type ChunkFacts } from "./chunk.ts";
 import type { Drains } from "./drains.ts";
 import { estimatedTokens } from "./text-bytes.ts";
@@ -47,20 +48,15 @@ export interface RelayOptions {
 
 /** The body of a streamed answer. */
 export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
-  const stream = new Relay(options);
-  return new ReadableStream<Uint8Array>(
-    { start: (controller) => stream.start(controller), pull: () => stream.pull(), cancel: () => stream.leave() },
-    { highWaterMark: 0 },
-  );
+  return new ReadableStream<Uint8Array>(new Relay(options), { highWaterMark: 0 });
 }
 
 const encoder = new TextEncoder();
+const nothing = (): void => {};
 
-class Relay {
+class Relay implements EventTaker, Waiting {
   readonly #options: RelayOptions;
   readonly #transcript: Transcript;
-  readonly #onGone = (): void => this.leave();
-  readonly #onStop = (): void => this.#stop();
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #phase: "delivering" | "draining" | "ended" = "delivering";
   /** The client has room for more. */
@@ -72,8 +68,9 @@ class Relay {
   #sentAt: number;
   #firstTokenMs: number | null = null;
   #deliveredBytes = 0;
-  #cancelTimer = (): void => {};
-  #releaseDrain = (): void => {};
+  /** Monotonic milliseconds: until then what is produced for nobody is read. */
+  #drainBy = Infinity;
+  #releaseDrain = nothing;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -84,56 +81,66 @@ class Relay {
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
-    this.#watch(streamCommentMs);
-    const { gone, stop } = this.#options;
-    gone.addEventListener("abort", this.#onGone);
-    stop.addEventListener("abort", this.#onStop);
-    if (gone.aborted) this.leave();
+    const { gone, stop, clock } = this.#options;
+    lookoutOf(clock).add(this);
+    gone.addEventListener("abort", this);
+    stop.addEventListener("abort", this);
+    if (gone.aborted) this.cancel();
     if (stop.aborted) this.#stop();
   }
 
   pull(): void {
     this.#demand = true;
     if (this.#commentDue) this.#send(commentLine);
-    void this.#read();
+    this.#read();
   }
 
   /** The client is gone: what the provider goes on to produce is either stopped or read to its end, within limits. */
-  leave(): void {
+  cancel(): void {
     if (this.#phase !== "delivering") return;
     this.#phase = "draining";
-    this.#cancelTimer();
-    const release = this.#options.cancelStopsBilling ? null : this.#options.drains.take();
+    const { cancelStopsBilling, drains, clock } = this.#options;
+    const release = cancelStopsBilling ? null : drains.take();
     if (release === null) return this.#end("client_gone");
     this.#releaseDrain = release;
-    this.#cancelTimer = this.#options.clock.after(drainMsMax, () => this.#end("client_gone"));
-    void this.#read();
+    this.#drainBy = clock.monotonic() + drainMsMax;
+    this.#read();
   }
 
-  /** One loop at a time, for as long as somebody wants more. */
-  async #read(): Promise<void> {
-    if (this.#reading) return;
-    this.#reading = true;
-    while (this.#wantsMore()) {
-      const event = await this.#next();
-      this.#sourceOpen = event?.kind === "delta" || event?.kind === "usage";
-      const lines = this.#transcript.take(event);
-      if (this.#transcript.ended) this.#end(this.#transcript.whole ? "completed" : "failed");
-      else if (lines !== "") this.#send(lines);
+  handleEvent({ target }: Event): void {
+    if (target === this.#options.stop) this.#stop();
+    else this.cancel();
+  }
+
+  look(nowMs: number): void {
+    if (this.#phase === "draining") {
+      if (nowMs >= this.#drainBy) this.#end("client_gone");
+      return;
     }
+    const quietMs = nowMs - this.#sentAt;
+    if (!this.#demand && quietMs >= streamStallMsMax) this.#giveUpOnClient();
+    else if (this.#demand && quietMs >= streamCommentMs) this.#send(commentLine);
+  }
+
+  take(events: readonly ProviderEvent[]): void {
     this.#reading = false;
+    if (this.#phase === "ended") return;
+    const last = events.at(-1)?.kind;
+    this.#sourceOpen = last === "delta" || last === "usage";
+    let lines = "";
+    for (const event of events) lines += this.#transcript.take(event);
+    if (last === undefined) this.#transcript.breakOff();
+    if (lines !== "") this.#send(lines);
+    if (this.#transcript.ended) this.#end(this.#transcript.whole ? "completed" : "failed");
+    else this.#read();
   }
 
-  #wantsMore(): boolean {
-    return this.#phase === "draining" || (this.#phase === "delivering" && this.#demand);
-  }
-
-  async #next(): Promise<ProviderEvent | null> {
-    try {
-      return await this.#options.events.next();
-    } catch (cause) {
-      return { kind: "failure", failure: new UpstreamFailure("upstream_error", "reading the stream threw", null, cause) };
-    }
+  /** One question at a time, for as long as somebody wants more. */
+  #read(): void {
+    const wanted = this.#phase === "draining" || (this.#phase === "delivering" && this.#demand);
+    if (this.#reading || !wanted) return;
+    this.#reading = true;
+    this.#options.events.next(this);
   }
 
   #send(lines: string): void {
@@ -150,13 +157,14 @@ class Relay {
     if (this.#phase === "ended") return;
     const delivering = this.#phase === "delivering";
     this.#phase = "ended";
-    this.#cancelTimer();
     this.#releaseDrain();
-    this.#options.gone.removeEventListener("abort", this.#onGone);
-    this.#options.stop.removeEventListener("abort", this.#onStop);
+    const { gone, stop, clock, onEnd } = this.#options;
+    lookoutOf(clock).delete(this);
+    gone.removeEventListener("abort", this);
+    stop.removeEventListener("abort", this);
     if (this.#sourceOpen) this.#closeSource();
     try {
-      const usage = this.#options.onEnd(this.#outcome(delivering ? how : "client_gone"));
+      const usage = onEnd(this.#outcome(delivering ? how : "client_gone"));
       if (!delivering) return;
       this.#controller?.enqueue(encoder.encode(this.#transcript.closing(usage)));
       this.#controller?.close();
@@ -181,18 +189,8 @@ class Relay {
     return { how, failure, usage, final: ended && failure === null, deliveredTokens, firstTokenMs: this.#firstTokenMs };
   }
 
-  /** One timer a stream, not one an event: when it fires it looks at how long ago something was sent. */
-  #watch(ms: number): void {
-    this.#cancelTimer = this.#options.clock.after(ms, () => {
-      const quietMs = this.#options.clock.monotonic() - this.#sentAt;
-      if (!this.#demand && quietMs >= streamStallMsMax) return this.#giveUpOnClient();
-      if (this.#demand && quietMs >= streamCommentMs) this.#send(commentLine);
-      this.#watch(quietMs < streamCommentMs ? streamCommentMs - quietMs : streamCommentMs);
-    });
-  }
-
   #giveUpOnClient(): void {
-    this.leave();
+    this.cancel();
     this.#controller?.error(new Error("The client took nothing for too long"));
   }
 }

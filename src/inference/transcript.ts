@@ -51,10 +51,10 @@ export class Transcript {
     return this.#finished || (this.#ended && this.#failure === null);
   }
 
-  /** @returns the lines to send for this event, often none; null is the end of the provider's stream */
-  take(event: ProviderEvent | null): string {
+  /** @returns the lines to send for this event, often none */
+  take(event: ProviderEvent): string {
     if (this.#ended) return "";
-    switch (event?.kind) {
+    switch (event.kind) {
       case "delta":
         return this.#takeDelta(event);
       case "usage":
@@ -62,12 +62,16 @@ export class Transcript {
         return "";
       case "failure":
         this.#failure = event.failure;
-        break;
-      case undefined:
-        if (!this.#finished) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
     }
     this.#ended = true;
     return "";
+  }
+
+  /** The provider's stream is over without having said so. */
+  breakOff(): void {
+    if (this.#ended) return;
+    if (!this.#finished) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
+    this.#ended = true;
   }
 
   /** The last lines of the stream. A failure after the finish reason is ours to bear: the client has the whole answer. */

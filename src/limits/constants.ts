@@ -54,6 +54,8 @@ export const unsettledMax = 200_000;
 export const meteringLagMsMax = 300_000;
 
 // Ours: streams
+/** How late the end of a wait of a provider call or of a stream may be noticed. */
+export const lookMs = 500;
 export const streamCommentMs = 15_000;
 /** A stream whose provider is silent for this long starts with a comment, and its later failures are events in it. */
 export const firstEventMsMax = 15_000;
@@ -109,11 +111,14 @@ export const inputTokensPerMessage = 16;
 /** How often gateways share what they counted of their routes, and for how long it counts. */
 export const routeHealthMs = 10_000;
 export const routeHealthWindowMs = 86_400_000;
-/** A provider that answered within this time is taken to be reachable. */
-export const originTrustMs = 30_000;
+/** A connection to a provider that has carried nothing for longer is closed when the next call would take it. */
+export const idleConnectionMsMax = 50_000;
+export const idleConnectionsPerOrigin = 256;
+export const upstreamHeadBytesMax = 64 * 1024;
+/** What may wait in here of an answer that nobody reads: more is left to the network, which slows its sender down. */
+export const upstreamReadAheadBytesMax = 64 * 1024;
 export const upstreamErrorBytesMax = 64 * 1024;
-export const upstreamSmallAnswerBytesMax = 256 * 1024;
-export const upstreamEventCharactersMax = 4 * 1024 * 1024;
+export const upstreamEventBytesMax = 4 * 1024 * 1024;
 /** After the last event: how long and how far a body may go on before its connection is given up. */
 export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;

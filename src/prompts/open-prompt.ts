@@ -1,6 +1,6 @@
 /** The prompt of one generation while its answer is under way. */
 import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
-import type { EventSource } from "../providers/provider.ts";
+import type { EventSource, ProviderEvent } from "../providers/provider.ts";
 import { KeptAnswer } from "./kept-answer.ts";
 import type { PromptQueue } from "./prompt-queue.ts";
 
@@ -32,14 +32,15 @@ export class OpenPrompt {
   /** The same events, listened to. */
   listen(events: EventSource): EventSource {
     return {
-      next: async () => {
-        const event = await events.next();
-        if (event?.kind === "delta") this.take(event.delta);
-        return event;
-      },
+      next: (taker) => events.next({ take: (news) => taker.take(this.#hear(news)) }),
       cancel: () => events.cancel(),
       [Symbol.asyncDispose]: () => events[Symbol.asyncDispose](),
     };
+  }
+
+  #hear(events: readonly ProviderEvent[]): readonly ProviderEvent[] {
+    for (const event of events) if (event.kind === "delta") this.take(event.delta);
+    return events;
   }
 
   /** Once, when the answer has ended, however it did: what came of it is stored with the messages. */

@@ -1,8 +1,17 @@
 /** One call to a provider under four clocks: whatever it waits for, it waits no longer than they allow. */
 import type { Clock } from "../kernel/clock.ts";
-import { MovingDeadline } from "./deadline.ts";
-import { nameOf } from "./dial.ts";
+import { lookoutOf, type Waiting } from "./lookout.ts";
 import { UpstreamFailure } from "./provider.ts";
+import {
+  StaleConnectionError,
+  type Body,
+  type BytesTaker,
+  type Head,
+  type Post,
+  type Transport,
+  type WireCall,
+} from "./transport.ts";
+import { unpacked } from "./unpack.ts";
 
 /** Milliseconds. */
 export interface ProviderClocks {
@@ -22,32 +31,24 @@ export interface ExchangeOptions {
   startedAt: number;
 }
 
-interface Reader {
-  read(): Promise<{ value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
-
-export class Exchange {
-  /** Given to the transport: aborted when the exchange ends before the answer does. */
-  readonly signal: AbortSignal;
-  readonly #controller = new AbortController();
+export class Exchange implements Body, BytesTaker, Waiting {
   readonly #clock: Clock;
   readonly #clocks: ProviderClocks;
   readonly #endsAt: number;
-  readonly #deadline: MovingDeadline;
-  #phase: "first byte" | "next byte" = "first byte";
+  #phase: "connection" | "first byte" | "next byte" = "connection";
   #firstByteBy = Infinity;
-  #response: Response | null = null;
-  #reader: Reader | null = null;
+  /** Monotonic milliseconds: when what is being waited for is too late. */
+  #dueBy = Infinity;
+  #call: WireCall | null = null;
+  #body: Body | null = null;
+  #taker: BytesTaker | null = null;
   #failure: UpstreamFailure | null = null;
-  #giveUp: ((failure: UpstreamFailure) => void) | null = null;
 
   constructor({ clock, clocks, startedAt }: ExchangeOptions) {
     this.#clock = clock;
     this.#clocks = clocks;
     this.#endsAt = startedAt + clocks.streamMs;
-    this.signal = this.#controller.signal;
-    this.#deadline = new MovingDeadline(clock, () => this.fail(this.#expiry()));
+    lookoutOf(clock).add(this);
   }
 
   /** Why the exchange was ended from this side; null: it was not. */
@@ -55,85 +56,92 @@ export class Exchange {
     return this.#failure;
   }
 
-  /** The promise's outcome, or the failure that ends the exchange before. One wait at a time. */
-  until<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure) reject(this.#failure);
-      else this.#giveUp = reject;
-      promise.then(
-        (value) => {
-          this.#giveUp = null;
-          resolve(value);
-        },
-        (error: unknown) => {
-          this.#giveUp = null;
-          reject(this.#failure ?? brokenOff(error));
-        },
-      );
+  /**
+   * Sends the request and waits for the head of its answer. Where a connection that was kept turns out to be closed, nothing of
+   * an answer has come, and the request goes out once more over a new one.
+   * @throws UpstreamFailure
+   */
+  async post(transport: Transport, url: URL, post: Post): Promise<Head> {
+    try {
+      if (this.#failure !== null) throw this.#failure;
+      return await this.#send(transport.post(url, post));
+    } catch (error) {
+      if (!(error instanceof StaleConnectionError)) throw this.#explained(error);
+    }
+    return this.#send(transport.post(url, post, { fresh: true })).catch((error: unknown) => {
+      throw this.#explained(error);
     });
   }
 
-  /** The request goes out: from now on the first byte is due. */
-  sending(): void {
+  async #send(call: WireCall): Promise<Head> {
+    this.#call = call;
+    if (call.connecting !== null) {
+      this.#phase = "connection";
+      this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
+      await call.connecting;
+    }
+    this.#phase = "first byte";
     this.#firstByteBy = this.#clock.monotonic() + this.#clocks.firstByteMs;
-    this.#waitUntil(this.#firstByteBy);
+    this.#dueBy = this.#firstByteBy;
+    const head = await call.head();
+    const coding = head.headers.get("content-encoding") ?? "identity";
+    this.#body = coding === "identity" ? call : unpacked(call, coding);
+    this.#dueBy = Infinity;
+    return head;
   }
 
-  /** The head of the answer is here; its body is due within the first-byte clock, or as long after as nobody asks for it. */
-  answered(response: Response): void {
-    this.#response = response;
-    this.#waitUntil(Infinity);
+  /** They are due within the first-byte clock, or as long after as nobody asks for them. */
+  read(taker: BytesTaker): void {
+    if (this.#failure !== null) return taker.fail(this.#failure);
+    if (this.#body === null) return taker.take(null);
+    this.#dueBy = this.#phase === "first byte" ? this.#firstByteBy : this.#clock.monotonic() + this.#clocks.idleMs;
+    this.#taker = taker;
+    this.#body.read(this);
   }
 
-  /** The next bytes of the answer; null at its end. @throws UpstreamFailure */
-  async read(): Promise<Uint8Array | null> {
-    this.#reader ??= this.#response?.body?.getReader() ?? null;
-    if (this.#reader === null) return null;
-    const { value } = await this.#awaitBytes(this.#reader.read());
-    return value ?? null;
+  look(nowMs: number): void {
+    if (nowMs >= this.#endsAt) this.end(timeout(`not done within ${this.#clocks.streamMs} ms`));
+    else if (nowMs >= this.#dueBy) this.end(timeout(`no ${this.#phase} within ${this.#phaseMs()} ms`));
   }
 
-  /** All of the answer at once, which costs less: for one that says itself that it is small. @throws UpstreamFailure */
-  async text(): Promise<string> {
-    return this.#response === null ? "" : this.#awaitBytes(this.#response.text());
-  }
-
-  async #awaitBytes<T>(bytes: Promise<T>): Promise<T> {
-    this.#waitUntil(this.#phase === "first byte" ? this.#firstByteBy : this.#clock.monotonic() + this.#clocks.idleMs);
-    const result = await this.until(bytes);
+  take(bytes: Uint8Array | null): void {
     this.#phase = "next byte";
-    this.#waitUntil(Infinity);
-    return result;
+    this.#dueBy = Infinity;
+    this.#taker?.take(bytes);
+  }
+
+  /** Tells an UpstreamFailure. */
+  fail(reason: unknown): void {
+    this.#taker?.fail(this.#explained(reason));
   }
 
   /** Ends the exchange for this reason; what is being waited for rejects with it. The first reason stands. */
-  fail(failure: UpstreamFailure): void {
-    if (this.#failure !== null) return;
-    this.#failure = failure;
-    this.#giveUp?.(failure);
+  end(failure: UpstreamFailure): void {
+    this.#failure ??= failure;
     this.close();
   }
 
-  /** Nothing more is wanted of the answer. Cancelled before it is aborted, or Bun keeps its memory (oven-sh/bun#32659). */
+  /** Nothing more is wanted of the answer. */
   close(): void {
-    this.#deadline[Symbol.dispose]();
-    this.#reader?.cancel().catch(() => {});
-    this.#controller.abort();
+    lookoutOf(this.#clock).delete(this);
+    this.#call?.end(this.#failure ?? new UpstreamFailure("upstream_error", "given up"));
   }
 
-  /** The body was read to its end: its connection may serve the next call. */
+  /** The body was read to its end. */
   finished(): void {
-    this.#deadline[Symbol.dispose]();
+    lookoutOf(this.#clock).delete(this);
   }
 
-  #waitUntil(atMs: number): void {
-    this.#deadline.move(Math.min(atMs, this.#endsAt));
+  #phaseMs(): number {
+    const { connectMs, firstByteMs, idleMs } = this.#clocks;
+    return { connection: connectMs, "first byte": firstByteMs, "next byte": idleMs }[this.#phase];
   }
 
-  #expiry(): UpstreamFailure {
-    const { streamMs, idleMs, firstByteMs } = this.#clocks;
-    if (this.#clock.monotonic() >= this.#endsAt) return timeout(`not done within ${streamMs} ms`);
-    return timeout(`no ${this.#phase} within ${this.#phase === "first byte" ? firstByteMs : idleMs} ms`);
+  #explained(error: unknown): UpstreamFailure {
+    if (this.#failure !== null) return this.#failure;
+    if (error instanceof UpstreamFailure) return error;
+    const what = this.#phase === "connection" ? "no connection" : "broke off";
+    return new UpstreamFailure("upstream_error", `${what}: ${nameOf(error)}`, null, error);
   }
 }
 
@@ -141,8 +149,8 @@ function timeout(detail: string): UpstreamFailure {
   return new UpstreamFailure("upstream_timeout", detail);
 }
 
-function brokenOff(error: unknown): UpstreamFailure {
-  return error instanceof UpstreamFailure
-    ? error
-    : new UpstreamFailure("upstream_error", `broke off: ${nameOf(error)}`, null, error);
+/** The system's name of what went wrong, such as ECONNREFUSED; the message could carry anything. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

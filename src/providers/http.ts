@@ -10,6 +10,7 @@ import { parseJson } from "./json.ts";
 import { UpstreamFailure, type Answer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
 import { spokenFormats } from "./registry.ts";
 import { ProviderStream } from "./stream.ts";
+import type { Head } from "./transport.ts";
 
 export interface CallContext {
   clock: Clock;
@@ -43,7 +44,7 @@ export async function callProvider(reservation: Reservation, call: ProviderCall,
   requireReserved(reservation, call);
   const { clock, clocks, signal } = context;
   const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
-  const giveUp = () => exchange.fail(new UpstreamFailure("upstream_error", "the call was given up"));
+  const giveUp = () => exchange.end(new UpstreamFailure("upstream_error", "the call was given up"));
   if (signal?.aborted) giveUp();
   signal?.addEventListener("abort", giveUp);
   try {
@@ -73,18 +74,12 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const { path, headers, body } = format.encode(call);
   const url = new URL(provider.baseUrl + path);
   const keyed = keyHeaders(provider, format, context);
-  const reaching = transport.reach(url, context.clocks.connectMs);
-  const unreachable = reaching && (await exchange.until(reaching));
-  if (unreachable) throw unreachable;
-  exchange.sending();
-  const sent = { ...headersFor(call), ...headers, ...keyed };
-  const response = await exchange.until(transport.post(url, { headers: sent, body, signal: exchange.signal }));
-  exchange.answered(response);
-  if (response.status !== 200) throw await refusal(response.status, exchange, format);
-  if (call.streamed && !isDocument(response)) {
+  const head = await exchange.post(transport, url, { headers: { ...headersFor(call), ...headers, ...keyed }, body });
+  if (head.status !== 200) throw await refusal(head.status, exchange, format);
+  if (call.streamed && !isDocument(head)) {
     return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };
   }
-  const answer = await wholeAnswer(exchange, response.headers, format);
+  const answer = await wholeAnswer(exchange, format);
   if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
   return { kind: "whole", answer };
 }
@@ -112,12 +107,12 @@ async function refusal(status: number, exchange: Exchange, format: WireFormat): 
 }
 
 /** A stream was asked for, and this is something else: an error with status 200, or the page of something in between. */
-function isDocument(response: Response): boolean {
-  return /\b(json|html)\b/i.test(response.headers.get("content-type") ?? "");
+function isDocument({ headers }: Head): boolean {
+  return /\b(json|html)\b/i.test(headers.get("content-type") ?? "");
 }
 
-async function wholeAnswer(exchange: Exchange, headers: Headers, format: WireFormat): Promise<Answer> {
-  const text = await readWhole(exchange, headers, upstreamAnswerBytesMax);
+async function wholeAnswer(exchange: Exchange, format: WireFormat): Promise<Answer> {
+  const text = await readWhole(exchange, upstreamAnswerBytesMax);
   exchange.finished();
   const body = parseJson(text);
   if (body === undefined)

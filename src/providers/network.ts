@@ -1,63 +1,64 @@
 /**
- * The network as a transport. fetch tells nothing of connecting, so a host that swallows packets would hold a call until the
- * first-byte clock. Hence an origin that has not answered of late is dialled first: TCP, and TLS where it is https.
+ * The network as a transport. Connections are kept between calls and used in turn, the last one first, so that those which are
+ * too many grow old. Not fetch: on Bun it moves every piece from a thread of its own, holds 64 KiB a stream and up to 3 MiB of
+ * one that nobody reads, and tells nothing of connecting.
  */
 import type { Clock } from "../kernel/clock.ts";
-import { originTrustMs } from "../limits/constants.ts";
-import { dial } from "./dial.ts";
-import type { UpstreamFailure } from "./provider.ts";
-import type { PostInit, Transport } from "./transport.ts";
+import { idleConnectionMsMax, idleConnectionsPerOrigin } from "../limits/constants.ts";
+import { Connection, type Keeper } from "./http1/connection.ts";
+import { requestText } from "./http1/request.ts";
+import type { Post, PostOptions, Transport, WireCall } from "./transport.ts";
 
 const networks = new WeakMap<Clock, Network>();
 
-/** One for each clock, hence one in a process: calls share what they learn of an origin. */
+/** One for each clock, hence one in a process: calls share their connections. */
 export function networkOf(clock: Clock): Transport {
   const known = networks.get(clock) ?? new Network(clock);
   networks.set(clock, known);
   return known;
 }
 
-/** Of Bun: without these its own timer ends a silent call after about 300 s, and proxy variables would be read behind our back. */
-const bunOptions = { timeout: false, proxy: false } as const;
+interface Idle {
+  connection: Connection;
+  /** Monotonic milliseconds. */
+  since: number;
+}
 
-export class Network implements Transport {
+export class Network implements Transport, Keeper {
   readonly #clock: Clock;
-  readonly #dial: typeof dial;
-  /** Origin → monotonic milliseconds of its last sign of life. The catalog's providers bound their number. */
-  readonly #alive = new Map<string, number>();
-  readonly #dialling = new Map<string, Promise<UpstreamFailure | null>>();
+  /** By origin, of which the catalog's providers bound the number; the last one used stands last. */
+  readonly #idle = new Map<string, Idle[]>();
 
-  constructor(clock: Clock, dialer: typeof dial = dial) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#dial = dialer;
   }
 
-  reach(url: URL, connectMs: number): Promise<UpstreamFailure | null> | null {
-    const aliveAt = this.#alive.get(url.origin) ?? -Infinity;
-    if (this.#clock.monotonic() - aliveAt < originTrustMs) return null;
-    const dialling = this.#dialling.get(url.origin) ?? this.#dialOnce(url, connectMs);
-    this.#dialling.set(url.origin, dialling);
-    return dialling;
+  post(url: URL, post: Post, { fresh = false }: PostOptions = {}): WireCall {
+    const request = requestText(url, post);
+    const kept = fresh ? null : this.#takeIdle(url.origin);
+    return (kept ?? new Connection(url, this)).carry(request);
   }
 
-  async #dialOnce(url: URL, connectMs: number): Promise<UpstreamFailure | null> {
-    try {
-      const failure = await this.#dial({ url, connectMs, clock: this.#clock });
-      if (failure === null) this.#alive.set(url.origin, this.#clock.monotonic());
-      return failure;
-    } finally {
-      this.#dialling.delete(url.origin);
-    }
+  free(connection: Connection): void {
+    const idle = this.#idle.get(connection.origin) ?? [];
+    this.#idle.set(connection.origin, idle);
+    idle.push({ connection, since: this.#clock.monotonic() });
+    if (idle.length > idleConnectionsPerOrigin) idle.shift()?.connection.close();
   }
 
-  async post(url: URL, init: PostInit): Promise<Response> {
-    try {
-      const response = await fetch(url, { method: "POST", redirect: "manual", ...bunOptions, ...init });
-      this.#alive.set(url.origin, this.#clock.monotonic());
-      return response;
-    } catch (error) {
-      this.#alive.delete(url.origin);
-      throw error;
-    }
+  gone(connection: Connection): void {
+    const idle = this.#idle.get(connection.origin) ?? [];
+    const at = idle.findIndex((one) => one.connection === connection);
+    if (at !== -1) idle.splice(at, 1);
+  }
+
+  /** Where the youngest is too old, all are: their provider is about to close them, or something in between has forgotten them. */
+  #takeIdle(origin: string): Connection | null {
+    const idle = this.#idle.get(origin);
+    const last = idle?.pop();
+    if (last === undefined) return null;
+    if (this.#clock.monotonic() - last.since <= idleConnectionMsMax) return last.connection;
+    for (const { connection } of [last, ...(idle?.splice(0) ?? [])]) connection.close();
+    return null;
   }
 }

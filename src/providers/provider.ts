@@ -100,10 +100,16 @@ export interface WireFormat {
   classify(status: number, body: string): UpstreamFailure;
 }
 
-/** An open stream, read at the reader's pace. */
+/** Who waits for the next events of a stream. */
+export interface EventTaker {
+  /** Told once: those that came together, at least one; none where the stream has told its end before, or was cancelled. */
+  take(events: readonly ProviderEvent[]): void;
+}
+
+/** An open stream, read at the reader's pace. Its taker is called back, for a promise an event would cost more than its way through here. */
 export interface EventSource extends AsyncDisposable {
-  /** The next event; null at the end of the stream. Failures are events, not exceptions. */
-  next(): Promise<ProviderEvent | null>;
+  /** Asks for what comes next, which is told at once where it is here. One taker at a time. Failures are events. */
+  next(taker: EventTaker): void;
   /** Ends the call towards the provider. */
   cancel(): Promise<void>;
 }

@@ -1,9 +1,11 @@
-/** An open stream of a provider: reads the network only when somebody asks and nothing decoded is left. */
+/** An open stream of a provider: reads the network only when somebody asks. */
 import { streamTailBytesMax, streamTailMs } from "../limits/constants.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Exchange } from "./exchange.ts";
-import { UpstreamFailure, type EventSource, type ProviderEvent } from "./provider.ts";
-import { eventParser, EventTooLargeError } from "./sse.ts";
+import { nextBytes } from "./next-bytes.ts";
+import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "./provider.ts";
+import { EventParser, EventTooLargeError } from "./sse.ts";
+import type { BytesTaker } from "./transport.ts";
 
 export interface StreamParts {
   exchange: Exchange;
@@ -11,12 +13,12 @@ export interface StreamParts {
   clock: Clock;
 }
 
-export class ProviderStream implements EventSource {
+export class ProviderStream implements EventSource, BytesTaker {
   readonly #exchange: Exchange;
   readonly #decode: (data: string) => ProviderEvent[];
   readonly #clock: Clock;
-  readonly #parser = eventParser();
-  #queue: ProviderEvent[] = [];
+  readonly #parser = new EventParser();
+  #taker: EventTaker | null = null;
   #finishTold = false;
   #over = false;
 
@@ -26,14 +28,10 @@ export class ProviderStream implements EventSource {
     this.#clock = clock;
   }
 
-  async next(): Promise<ProviderEvent | null> {
-    for (;;) {
-      if (this.#over) return null;
-      const expired = this.#exchange.failure;
-      const event = expired ? failed(expired) : this.#queue.shift();
-      if (event) return this.#deliver(event);
-      await this.#fill();
-    }
+  next(taker: EventTaker): void {
+    if (this.#over) return taker.take([]);
+    this.#taker = taker;
+    this.#exchange.read(this);
   }
 
   /** After the end there is nothing left to cancel, and the connection is kept for the next call. */
@@ -47,35 +45,47 @@ export class ProviderStream implements EventSource {
     return this.cancel();
   }
 
-  #deliver(event: ProviderEvent): ProviderEvent {
-    if (event.kind === "delta" && event.finishReason !== null) this.#finishTold = true;
-    if (event.kind === "failure") {
-      this.#over = true;
-      this.#exchange.close();
+  take(bytes: Uint8Array | null): void {
+    const events: ProviderEvent[] = [];
+    try {
+      this.#decodeInto(events, bytes);
+    } catch (error) {
+      events.push(failed(asFailure(error)));
     }
-    if (event.kind === "end") {
-      this.#over = true;
-      void this.#readTail();
-    }
-    return event;
+    if (events.length === 0) this.#exchange.read(this);
+    else this.#tell(events);
   }
 
-  /** Takes the next bytes and whatever events they complete. */
-  async #fill(): Promise<void> {
-    try {
-      const bytes = await this.#exchange.read();
-      const data = bytes === null ? this.#parser.end() : this.#parser.feed(bytes);
-      for (const one of data) this.#queue.push(...this.#decode(one));
-      if (bytes === null) this.#queue.push(this.#endOfBody());
-    } catch (error) {
-      this.#queue.push(failed(asFailure(error)));
+  fail(reason: unknown): void {
+    this.#tell([failed(asFailure(reason))]);
+  }
+
+  /** Whatever these bytes complete, up to the end of the stream; null is the end of the body. @throws EventTooLargeError */
+  #decodeInto(events: ProviderEvent[], bytes: Uint8Array | null): void {
+    for (const data of bytes === null ? this.#parser.end() : this.#parser.feed(bytes)) {
+      for (const event of this.#decode(data)) {
+        events.push(event);
+        if (event.kind === "delta" && event.finishReason !== null) this.#finishTold = true;
+        if (event.kind === "end" || event.kind === "failure") return;
+      }
     }
+    if (bytes === null) events.push(this.#endOfBody());
   }
 
   /** Not every provider says that it is done; a reason why the answer ended is as good. */
   #endOfBody(): ProviderEvent {
-    const told = this.#finishTold || this.#queue.some((event) => event.kind === "delta" && event.finishReason !== null);
-    return told ? { kind: "end" } : failed(new UpstreamFailure("upstream_error", "the stream broke off"));
+    return this.#finishTold ? { kind: "end" } : failed(new UpstreamFailure("upstream_error", "the stream broke off"));
+  }
+
+  #tell(events: ProviderEvent[]): void {
+    const taker = this.#taker;
+    this.#taker = null;
+    if (this.#over) return taker?.take([]);
+    const last = events.at(-1)?.kind;
+    this.#over = last === "end" || last === "failure";
+    if (last === "failure") this.#exchange.close();
+    if (last === "end") void this.#readTail();
+    taker?.take(events);
   }
 
   /** Reads on to the end of the body, which is due at once, so that the connection can serve the next call. */
@@ -84,7 +94,7 @@ export class ProviderStream implements EventSource {
     const late = sleep(this.#clock, streamTailMs, enough.signal).then(() => "late" as const);
     try {
       for (let read = 0; read <= streamTailBytesMax;) {
-        const bytes = await Promise.race([this.#exchange.read(), late]);
+        const bytes = await Promise.race([nextBytes(this.#exchange), late]);
         if (bytes === null) return this.#exchange.finished();
         if (bytes === "late") break;
         read += bytes.length;
@@ -104,6 +114,6 @@ function failed(failure: UpstreamFailure): ProviderEvent {
 
 function asFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
-  if (error instanceof EventTooLargeError) return new UpstreamFailure("upstream_error", error.message, null, error);
-  throw error;
+  const detail = error instanceof EventTooLargeError ? error.message : "reading the stream threw";
+  return new UpstreamFailure("upstream_error", detail, null, error);
 }

@@ -1,15 +1,51 @@
 /** How bytes get to a provider: over the network, or within the process for the sandbox. */
-import type { UpstreamFailure } from "./provider.ts";
 
-export interface PostInit {
+export interface Post {
   headers: Record<string, string>;
   body: string;
-  /** Aborting gives the call up, answered or not. */
-  signal: AbortSignal;
+}
+
+export interface PostOptions {
+  /** On a connection that has carried nothing yet. */
+  fresh?: boolean;
+}
+
+/** The beginning of an answer. */
+export interface Head {
+  status: number;
+  /** By name in lower case; several of one name are joined by commas. */
+  headers: ReadonlyMap<string, string>;
+}
+
+/** Who waits for the next bytes of a body: told once, of one or the other. */
+export interface BytesTaker {
+  /** null: the body is over. */
+  take(bytes: Uint8Array | null): void;
+  /** The body broke off. */
+  fail(reason: unknown): void;
+}
+
+/** A body as it comes in. Its taker is called back, for a promise a piece would cost more than all else that is done with it. */
+export interface Body {
+  /** Asks for the next bytes, which are told at once where they are here. One taker at a time. */
+  read(taker: BytesTaker): void;
+}
+
+/** One request on its way, and what is answered. Nothing of it waits for ever on its own account: whoever waits ends it. */
+export interface WireCall extends Body {
+  /** Resolves when the request goes out; null: it has. @throws what speaks against a connection */
+  readonly connecting: Promise<void> | null;
+  /** @throws what broke it off, StaleConnectionError among it */
+  head(): Promise<Head>;
+  /** Ends it from this side: what is being waited for rejects with `reason`. After the end of the body it does nothing. */
+  end(reason: Error): void;
 }
 
 export interface Transport {
-  /** null: it can be reached. A promise: that is being found out, and it tells what speaks against it, or null; it never rejects. */
-  reach(url: URL, connectMs: number): Promise<UpstreamFailure | null> | null;
-  post(url: URL, init: PostInit): Promise<Response>;
+  post(url: URL, post: Post, options?: PostOptions): WireCall;
+}
+
+/** The provider had closed the connection that was kept from an earlier call: nothing was answered, and another may carry the request. */
+export class StaleConnectionError extends Error {
+  override name = "StaleConnectionError";
 }

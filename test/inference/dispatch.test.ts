@@ -10,6 +10,7 @@ import { dispatch, type DispatchOptions } from "../../src/inference/dispatch.ts"
 import { Drains } from "../../src/inference/drains.ts";
 import { drainMsMax, firstEventMsMax } from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
+import { OneByOne } from "../support/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../support/fake-events.ts";
 import { route } from "../support/routes.ts";
 
@@ -111,14 +112,15 @@ describe("a stream", () => {
   const streamOf = (events: FakeEvents): ProviderAnswer => ({ kind: "stream", events });
 
   test("is handed on from its beginning once it has shown an event", async () => {
-    const events = new FakeEvents([usage(5, 1), text("Hi"), finish(), end]);
-    const { outcome, clock } = given([streamOf(events)], { streamed: true });
+    const told = new FakeEvents([usage(5, 1), text("Hi"), finish(), end]);
+    const { outcome, clock } = given([streamOf(told)], { streamed: true });
     const opened = await outcome;
     if (opened.kind !== "stream") throw new Error(opened.kind);
+    const events = new OneByOne(opened.events);
     expect(opened.quiet).toBe(false);
-    expect(await opened.events.next()).toEqual(usage(5, 1));
-    expect(await opened.events.next()).toEqual(text("Hi"));
-    expect(await opened.events.next()).toEqual(finish());
+    expect(await events.next()).toEqual(usage(5, 1));
+    expect(await events.next()).toEqual(text("Hi"));
+    expect(await events.next()).toEqual(finish());
     expect(clock.pending).toBe(0);
   });
 
@@ -140,10 +142,11 @@ describe("a stream", () => {
     await clock.pass(firstEventMsMax);
     const opened = await outcome;
     if (opened.kind !== "stream") throw new Error(opened.kind);
+    const events = new OneByOne(opened.events);
     expect(opened).toMatchObject({ quiet: true, route: first });
     fail(failure("upstream_error"));
-    expect(await opened.events.next()).toMatchObject({ kind: "failure", failure: { code: "upstream_error" } });
-    expect(await opened.events.next()).toBeNull();
+    expect(await events.next()).toMatchObject({ kind: "failure", failure: { code: "upstream_error" } });
+    expect(await events.next()).toBeNull();
     expect(called).toEqual(["first"]);
     expect(clock.pending).toBe(0);
   });
@@ -155,10 +158,11 @@ describe("a stream", () => {
     await clock.pass(firstEventMsMax);
     const opened = await outcome;
     if (opened.kind !== "stream") throw new Error(opened.kind);
-    const next = opened.events.next();
+    const events = new OneByOne(opened.events);
+    const next = events.next();
     open(streamOf(new FakeEvents([text("Hi"), end])));
     expect(await next).toEqual(text("Hi"));
-    expect(await opened.events.next()).toEqual(end);
+    expect(await events.next()).toEqual(end);
   });
 
   test("that is cancelled while it is late gives its call up", async () => {
@@ -166,11 +170,12 @@ describe("a stream", () => {
     await clock.pass(firstEventMsMax);
     const opened = await outcome;
     if (opened.kind !== "stream") throw new Error(opened.kind);
-    const next = opened.events.next();
-    await opened.events.cancel();
+    const events = new OneByOne(opened.events);
+    const next = events.next();
+    await events.cancel();
     expect(signals[0]?.aborted).toBe(true);
     await next;
-    expect(await opened.events.next()).toBeNull();
+    expect(await events.next()).toBeNull();
   });
 
   test("is closed when it opens after everybody has left", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts";
+import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
 import { Drains } from "../../src/inference/drains.ts";
 import { streamHeaders } from "../../src/inference/headers.ts";
 import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
@@ -15,10 +15,9 @@ class Endless implements EventSource {
   asked = 0;
   closed = false;
 
-  async next(): Promise<ProviderEvent | null> {
+  next(taker: EventTaker): void {
     this.asked++;
-    await new Promise((resolve) => setImmediate(resolve));
-    return this.closed ? null : text("x".repeat(16 * 1024));
+    setImmediate(() => taker.take(this.closed ? [] : [text("x".repeat(16 * 1024))]));
   }
 
   async cancel(): Promise<void> {

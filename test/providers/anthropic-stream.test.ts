@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { anthropic } from "../../src/providers/formats/anthropic.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../src/providers/provider.ts";
-import { eventParser } from "../../src/providers/sse.ts";
+import { EventParser } from "../../src/providers/sse.ts";
 import { messageEvents } from "../support/anthropic-answers.ts";
 import { Transcript } from "../support/transcript.ts";
 
@@ -16,7 +16,7 @@ const recorded = readdirSync(folder).map((file) => ({
 
 /** What the decoder says of these bytes, up to the end or the failure. */
 function eventsOf(...pieces: Uint8Array[]): ProviderEvent[] {
-  const parser = eventParser();
+  const parser = new EventParser();
   const decode = anthropic.streamDecoder();
   const events: ProviderEvent[] = [];
   for (const data of [...pieces.flatMap((piece) => parser.feed(piece)), ...parser.end()]) {

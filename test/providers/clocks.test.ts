@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import type { EventSource } from "../../src/providers/provider.ts";
 import { callStream, callWhole, failureOf, readAll, type TestCall } from "../support/call.ts";
 import { ManualClock } from "../support/clock.ts";
 import { aRoute } from "../support/models.ts";
+import type { OneByOne } from "../support/one-by-one.ts";
 import { startProviderStub } from "../support/provider-stub.ts";
 import { chat, hang, ManualStream, silent } from "../support/stub-answers.ts";
 
@@ -20,7 +20,7 @@ function timed(context: TestCall["context"] = {}): TestCall {
   return { route: aRoute({ base_url: provider.url }), context: { clock, clocks, ...context } };
 }
 
-async function opened(manual: ManualStream): Promise<EventSource> {
+async function opened(manual: ManualStream): Promise<OneByOne> {
   provider.answer(manual.answer);
   return callStream(timed());
 }

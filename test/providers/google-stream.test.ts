@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { google } from "../../src/providers/formats/google.ts";
-import { eventParser } from "../../src/providers/sse.ts";
+import { EventParser } from "../../src/providers/sse.ts";
 import { callStream, callWhole, failureOf, readAll, testKey } from "../support/call.ts";
 import { googleChat, googleError } from "../support/google-answers.ts";
 import { aRoute } from "../support/models.ts";
@@ -16,7 +16,7 @@ const recorded = readdirSync(folder).map(
 );
 
 function transcriptOf(chunks: Uint8Array[]): Transcript {
-  const parser = eventParser();
+  const parser = new EventParser();
   const decode = google.streamDecoder();
   const transcript = new Transcript();
   const take = (events: string[]) => {

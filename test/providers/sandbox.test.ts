@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readCatalog } from "../../src/models/catalog.ts";
 import type { Route } from "../../src/models/model.ts";
+import { nextBytes } from "../../src/providers/next-bytes.ts";
 import { sandboxOf } from "../../src/providers/sandbox/transport.ts";
 import { tokenCount, tokensOf } from "../../src/providers/sandbox/tokens.ts";
 import { callAnything, callStream, callWhole, failureOf, readAll } from "../support/call.ts";
@@ -260,12 +261,12 @@ describe("the sandbox is a provider like any other", () => {
       messages: [{ role: "user", content: "sandbox: tokens=40 gap_ms=10" }],
     });
     const url = new URL("http://sandbox.invalid/chat/completions");
-    const response = await sandboxOf(clock).post(url, { headers: {}, body, signal: new AbortController().signal });
-    const reader = response.body?.getReader();
-    await reader?.read();
+    const call = sandboxOf(clock).post(url, { headers: {}, body });
+    await call.head();
+    await nextBytes(call);
     await settled();
     expect(clock.pending).toBe(0);
-    await reader?.cancel();
+    call.end(new Error("enough"));
   });
 
   test("a stream that is cancelled stops, and leaves no timer", async () => {

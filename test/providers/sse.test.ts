@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { eventParser, EventTooLargeError } from "../../src/providers/sse.ts";
+import { EventParser, EventTooLargeError } from "../../src/providers/sse.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** The events of a stream that arrives in these chunks and then ends. */
 function read(...chunks: Uint8Array[]): string[] {
-  const parser = eventParser();
+  const parser = new EventParser();
   return [...chunks.flatMap((chunk) => parser.feed(chunk)), ...parser.end()];
 }
 
@@ -56,7 +56,7 @@ describe("an event stream", () => {
   });
 
   test("gives up on an event that grows without end", () => {
-    const parser = eventParser(1_000);
+    const parser = new EventParser(1_000);
     const feed = () => {
       for (let chunk = 0; chunk < 20; chunk++) parser.feed(bytes("data: " + "x".repeat(100) + (chunk % 2 === 0 ? "" : "\n")));
     };
@@ -64,7 +64,7 @@ describe("an event stream", () => {
   });
 
   test("holds no more than one event at a time, however many there were", () => {
-    const parser = eventParser(1_000);
+    const parser = new EventParser(1_000);
     for (let event = 0; event < 10_000; event++) expect(parser.feed(bytes(`data: ${"x".repeat(500)}\n\n`))).toHaveLength(1);
   });
 });

@@ -8,11 +8,11 @@ import {
   UpstreamFailure,
   type Answer,
   type ChatBody,
-  type EventSource,
   type ProviderAnswer,
   type ProviderCall,
 } from "../../src/providers/provider.ts";
 import { aRoute } from "./models.ts";
+import { OneByOne } from "./one-by-one.ts";
 import { Transcript } from "./transcript.ts";
 
 export const testKey = "sk-our-own-secret";
@@ -58,14 +58,14 @@ export async function callWhole(call: TestCall): Promise<Answer> {
   return answer.answer;
 }
 
-export async function callStream(call: TestCall): Promise<EventSource> {
+export async function callStream(call: TestCall): Promise<OneByOne> {
   const answer = await callAnything(true, call);
   if (answer.kind !== "stream") throw new Error("A whole answer came back where a stream was asked for");
-  return answer.events;
+  return new OneByOne(answer.events);
 }
 
 /** Reads a stream to its end. */
-export async function readAll(events: EventSource): Promise<Transcript> {
+export async function readAll(events: OneByOne): Promise<Transcript> {
   const transcript = new Transcript();
   for (let event = await events.next(); event !== null; event = await events.next()) transcript.take(event);
   return transcript;

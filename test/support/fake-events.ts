@@ -1,5 +1,5 @@
 /** A provider's stream whose events a test hands out. */
-import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts";
+import type { EventSource, EventTaker, ProviderEvent } from "../../src/providers/provider.ts";
 
 export class FakeEvents implements EventSource {
   /** How often an event was asked for. */
@@ -8,7 +8,7 @@ export class FakeEvents implements EventSource {
   closed = false;
   cancelledAfterEnd = false;
   readonly #ready: (ProviderEvent | null)[] = [];
-  #waiting: ((event: ProviderEvent | null) => void) | null = null;
+  #taker: EventTaker | null = null;
 
   /** @param events handed out one by one; then the stream is quiet until more are given */
   constructor(events: (ProviderEvent | null)[] = []) {
@@ -17,24 +17,24 @@ export class FakeEvents implements EventSource {
 
   give(...events: (ProviderEvent | null)[]): void {
     for (const event of events) {
-      const waiting = this.#waiting;
-      this.#waiting = null;
-      if (waiting) waiting(this.#handOut(event));
+      const taker = this.#taker;
+      this.#taker = null;
+      if (taker) this.#handOut(event, taker);
       else this.#ready.push(event);
     }
   }
 
-  next(): Promise<ProviderEvent | null> {
+  next(taker: EventTaker): void {
     this.asked++;
-    if (this.#waiting) throw new Error("An event was asked for while another was under way");
+    if (this.#taker) throw new Error("An event was asked for while another was under way");
     const event = this.#ready.shift();
-    if (event !== undefined) return Promise.resolve(this.#handOut(event));
-    return new Promise((resolve) => (this.#waiting = resolve));
+    if (event === undefined) this.#taker = taker;
+    else this.#handOut(event, taker);
   }
 
-  #handOut(event: ProviderEvent | null): ProviderEvent | null {
+  #handOut(event: ProviderEvent | null, taker: EventTaker): void {
     if (event === null || event.kind === "end" || event.kind === "failure") this.closed = true;
-    return event;
+    taker.take(event === null ? [] : [event]);
   }
 
   /** As with a real one, an event that is being waited for becomes the end. Cancelled after its end, its connection is lost. */

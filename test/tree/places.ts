@@ -45,7 +45,6 @@ export const packageHomes: Record<string, string[]> = {
   pino: ["src/kernel/log.ts"],
   "prom-client": ["src/kernel/metrics.ts"],
   "lru-cache": ["src/admission/", "src/prompts/"],
-  "eventsource-parser": ["src/providers/sse.ts"],
   elysia: ["src/app.ts", "src/health.ts", "src/inference/routes.ts", "src/console/api.ts"],
   postgres: ["src/backing/embedded/", "src/backing/distributed/"],
   "@electric-sql/pglite": ["src/backing/embedded/"],

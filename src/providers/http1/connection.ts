@@ -1,0 +1,107 @@
+/** A connection to an origin: TCP, and TLS where it is https. It carries one call at a time. */
+import type { Buffer } from "node:buffer";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { StaleConnectionError } from "../transport.ts";
+import { AnswerReader } from "./answer-reader.ts";
+import { HttpCall, type Carrier } from "./call.ts";
+import { ConnectionClosedError } from "./errors.ts";
+
+/** Who keeps connections between calls. */
+export interface Keeper {
+  /** It can carry another call. */
+  free(connection: Connection): void;
+  /** It can carry nothing any more. */
+  gone(connection: Connection): void;
+}
+
+export class Connection implements Carrier {
+  readonly origin: string;
+  readonly #socket: Socket;
+  readonly #keeper: Keeper;
+  #open = false;
+  /** The request of a call that waits for the connection to stand. */
+  #unsent: string | null = null;
+  #call: HttpCall | null = null;
+  #reader: AnswerReader | null = null;
+  #carried = 0;
+  /** The call has been answered in part, so the connection was not stale. */
+  #heard = false;
+  #error: Error | null = null;
+
+  constructor(url: URL, keeper: Keeper) {
+    this.origin = url.origin;
+    this.#keeper = keeper;
+    this.#socket = socketTo(url);
+    this.#socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => this.#opened());
+    this.#socket.on("data", (bytes: Buffer) => this.#take(bytes));
+    this.#socket.on("end", () => this.#reader?.closed());
+    this.#socket.on("error", (error) => (this.#error ??= error));
+    this.#socket.on("close", () => this.#closed());
+  }
+
+  /** @param request its bytes as they go over the wire */
+  carry(request: string): HttpCall {
+    const call = new HttpCall(this, this.#open);
+    this.#call = call;
+    this.#reader = new AnswerReader(call);
+    this.#heard = false;
+    if (this.#open) this.#socket.write(request);
+    else this.#unsent = request;
+    return call;
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  release(keeps: boolean): void {
+    this.#call = null;
+    this.#reader = null;
+    this.#carried++;
+    if (keeps) this.#keeper.free(this);
+    else this.close();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #opened(): void {
+    this.#open = true;
+    if (this.#unsent !== null) this.#socket.write(this.#unsent);
+    this.#unsent = null;
+    this.#call?.connected();
+  }
+
+  #take(bytes: Buffer): void {
+    this.#heard = true;
+    // Nobody has asked for anything: what comes all the same could be taken for the next answer.
+    if (this.#reader === null) return this.close();
+    try {
+      this.#reader.push(bytes);
+    } catch (error) {
+      this.#error ??= error instanceof Error ? error : new Error("reading failed", { cause: error });
+      this.close();
+    }
+  }
+
+  #closed(): void {
+    this.#keeper.gone(this);
+    const stale = this.#carried > 0 && !this.#heard;
+    this.#call?.fail(stale ? new StaleConnectionError() : (this.#error ?? new ConnectionClosedError()));
+  }
+}
+
+function socketTo(url: URL): Socket {
+  const secure = url.protocol === "https:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || (secure ? 443 : 80);
+  if (!secure) return connectTcp({ host, port, noDelay: true });
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ host, port, ...named, ALPNProtocols: ["http/1.1"] }).setNoDelay(true);
+}

@@ -1,0 +1,38 @@
+/** Answers that come compressed although nobody asked for it. */
+import { Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { nextBytes } from "./next-bytes.ts";
+import type { Body } from "./transport.ts";
+
+const unpackers: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/**
+ * The body as it was before it was packed.
+ * @param coding its `content-encoding`
+ * @throws Error for one that nobody knows
+ */
+export function unpacked(body: Body, coding: string): Body {
+  const unpacker = unpackers[coding.toLowerCase()]?.();
+  if (unpacker === undefined) throw new Error("its content coding is not known");
+  const packed = Readable.from(pieces(body));
+  packed.on("error", (error) => unpacker.destroy(error));
+  const iterator: AsyncIterator<Uint8Array> = packed.pipe(unpacker)[Symbol.asyncIterator]();
+  return {
+    read(taker) {
+      iterator.next().then(
+        ({ done, value }) => taker.take(done === true ? null : value),
+        (reason: unknown) => taker.fail(reason),
+      );
+    },
+  };
+}
+
+async function* pieces(body: Body): AsyncGenerator<Uint8Array> {
+  for (let bytes = await nextBytes(body); bytes !== null; bytes = await nextBytes(body)) yield bytes;
+}

@@ -1,0 +1,47 @@
+/** A server of bytes: what it writes, and when it closes, is the test's business. */
+import type { Buffer } from "node:buffer";
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+
+export interface Secure {
+  key: Buffer;
+  cert: Buffer;
+}
+
+export class RawServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly connections: Socket[] = [];
+  /** What was received so far, by connection. */
+  readonly received: string[] = [];
+
+  /** @param secure its key and certificate; absent: it speaks TCP alone */
+  constructor(onData: (socket: Socket, text: string) => void, secure?: Secure) {
+    this.#server = secure ? createTlsServer(secure) : createServer();
+    this.#server.on("tlsClientError", () => {});
+    this.#server.on(secure ? "secureConnection" : "connection", (socket: Socket) => {
+      const number = this.connections.push(socket) - 1;
+      this.received[number] = "";
+      socket.on("error", () => {});
+      socket.on("data", (data: Buffer) => {
+        this.received[number] += data.toString("latin1");
+        onData(socket, data.toString("latin1"));
+      });
+    });
+  }
+
+  async listen(): Promise<this> {
+    await once(this.#server.listen(0, "127.0.0.1"), "listening");
+    return this;
+  }
+
+  get port(): number {
+    // Listening on a TCP port, hence neither a pipe's name nor null.
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.connections) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
