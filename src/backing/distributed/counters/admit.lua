@@ -123,9 +123,9 @@ local function reserve(generation, fingerprint, place, amount, now, count, oldes
   local hold = pack(holdFormat, amount, now, now + holdMs, texts[place + 1], fingerprint)
   local window = pack(windowFormat, count, oldest, now)
   local total = pack(totalFormat, keySpent, keyVersion, keyHeld + amount)
-  put(generation, hold)
-  put(texts[place], window)
-  put(texts[place + 1], total)
+  local at = fieldCount
+  fields[at + 1], fields[at + 2], fields[at + 3], fields[at + 4] = generation, hold, texts[place], window
+  fields[at + 5], fields[at + 6], fieldCount = texts[place + 1], total, at + 6
   known[place + shift], known[place + 1 + shift] = window, total
   if admitted then admitted[generation] = hold end
   reserved, held, due, isReserved = reserved + amount, held + amount, min(due, now + holdMs), true

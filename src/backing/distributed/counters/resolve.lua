@@ -4,16 +4,18 @@
 -- Texts    for each workspace base name {w}, field of its head, the generations, the fields of the totals that are pushed, those of its
 --          own months before those of its keys, and for each of its own months the oldest that is kept beside it
 -- Numbers  how many texts and workspaces, life of a tombstone, width of the window in ms; for each workspace how many generations,
---          accounts, months and keys' months; how each generation was resolved; for each account balance, sequence, how many months
---          and what was spent in each; for each key's month spent, version and sequence
+--          accounts, months and keys' months; how each generation was resolved; for each account
+--          balance, sequence, how many months and what was spent in each; for each key's month spent, version and sequence
 -- Gives numbers: what each resolve freed.
 local numbers = ARGV[2]
 local textCount, spaces, tombstoneMs, windowMs, numbersAt = read('<dddd', numbers)
 local texts = textsIn(ARGV[1], textCount)
 
--- Of the workspace at hand. `known` is what was found under the fields of totals.
-local base, account, known, totals
+-- Of the workspace at hand. `totals` are by field, `heldIn` the one of the month that a hold was last released from.
+local base, account, totals, heldIn, heldMonth
 local run, balance, sequence, reserved, due, buried, isChanged
+-- Holds whose key's total is not known yet: field and amount.
+local unknown, unknownCount = {}, 0
 -- What is to be written.
 local fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
 -- By resolution, as of now.
@@ -32,32 +34,47 @@ local function bury(generation, tombstone)
 end
 
 -- Of a month of the workspace or of a key; version -1: what was spent is not known.
-local function totalOf(field)
-  local total = totals[field]
-  if total then return total end
-  local found = known[field]
-  if found == nil then found = call('HGET', account, field) end
-  total = { spent = 0, version = -1, held = 0, isChanged = false }
+local function learnTotal(field, found)
+  local total = { spent = 0, version = -1, held = 0, isChanged = false }
   if found then total.spent, total.version, total.held = read(totalFormat, found) end
   totals[field] = total
   return total
 end
 
--- Takes back what was held, by the field of the key's month. What is not pushed along is looked up at once.
-local function takeBack(freedOf)
-  local missing = {}
-  for field in pairs(freedOf) do
-    if known[field] == nil then missing[#missing + 1] = field end
+local function totalOf(field)
+  return totals[field] or learnTotal(field, call('HGET', account, field))
+end
+
+local function takeBack(keyField, amount)
+  local month = string.sub(keyField, -7)
+  if month ~= heldMonth then heldMonth, heldIn = month, totalOf('m:' .. month) end
+  local total = totals[keyField]
+  total.held, total.isChanged = total.held - amount, true
+  heldIn.held, heldIn.isChanged = heldIn.held - amount, true
+end
+
+local function release(generation, hold)
+  local amount, _, _, keyField = read(holdFormat, hold)
+  endedCount = endedCount + 1
+  ended[endedCount] = generation
+  reserved, isChanged = reserved - amount, true
+  if totals[keyField] then
+    takeBack(keyField, amount)
+  else
+    unknownCount = unknownCount + 1
+    unknown[unknownCount], unknown[-unknownCount] = keyField, amount
   end
-  if #missing > 0 then
-    for place, found in ipairs(valuesOf(account, missing, 1, #missing)) do known[missing[place]] = found end
+  return amount
+end
+
+-- The totals that are not pushed along are looked up together.
+local function takeBackUnknown()
+  if unknownCount == 0 then return end
+  for place, found in ipairs(valuesOf(account, unknown, 1, unknownCount)) do
+    if not totals[unknown[place]] then learnTotal(unknown[place], found) end
+    takeBack(unknown[place], unknown[-place])
   end
-  for field, freed in pairs(freedOf) do
-    local key, month = totalOf(field), totalOf('m:' .. string.sub(field, -7))
-    key.held, key.isChanged = key.held - freed, true
-    month.held, month.isChanged = month.held - freed, true
-    reserved, isChanged = reserved - freed, true
-  end
+  unknownCount = 0
 end
 
 -- For a minute t takes tombstones, then it is u for another: what has ended goes without being looked for.
@@ -81,7 +98,7 @@ end
 
 -- Resolves texts[first] to texts[last]; values[place + shift] is the hold of texts[place].
 local function resolveAll(first, last, values, shift)
-  local isNew, freedOf, resolved = turnTombstones(), {}, last > first and {} or nil
+  local isNew, resolved = turnTombstones(), last > first and {} or nil
   for place = first, last do
     local generation, hold, freed, resolution = texts[place], values[place + shift], 0, nil
     resolution, numbersAt = read('<d', numbers, numbersAt)
@@ -89,10 +106,7 @@ local function resolveAll(first, last, values, shift)
     if before then
       resolution = before
     elseif hold then
-      local amount, _, _, keyField = read(holdFormat, hold)
-      freed, freedOf[keyField] = amount, (freedOf[keyField] or 0) + amount
-      endedCount = endedCount + 1
-      ended[endedCount] = generation
+      freed = release(generation, hold)
     else
       resolution = firstResolution(generation) or resolution
     end
@@ -102,7 +116,7 @@ local function resolveAll(first, last, values, shift)
     told = told + 1
     replies[told] = freed
   end
-  takeBack(freedOf)
+  takeBackUnknown()
   callWithAll('HDEL', account, ended, endedCount)
   callWithAll('HSET', base .. ':t', graves, graveCount)
   endedCount, graveCount = 0, 0
@@ -135,7 +149,6 @@ local function forgetMonthsBefore(oldest)
   end
   callWithAll('HDEL', account, gone, #gone)
   write()
-  known = {}
 end
 
 -- What is known is fenced by its own version; what is not known is not learnt from what is older than the balance.
@@ -170,12 +183,12 @@ local first = 1
 for _ = 1, spaces do
   local generations, accounts, months, keyMonths
   generations, accounts, months, keyMonths, numbersAt = read('<dddd', numbers, numbersAt)
-  base, account, known, totals = texts[first], texts[first] .. ':a', {}, {}
+  base, account, totals, heldMonth = texts[first], texts[first] .. ':a', {}, nil
   local monthsFirst = first + 2 + generations
   local keysFirst = monthsFirst + months
   local keep = keysFirst + keyMonths
   local values, shift = valuesOf(account, texts, first + 1, keep - 1), -first
-  for place = monthsFirst, keep - 1 do known[texts[place]] = values[place + shift] end
+  for place = monthsFirst, keep - 1 do learnTotal(texts[place], values[place + shift]) end
   run, balance, sequence, reserved, due, buried = headIn(values[1])
   if generations > 0 then resolveAll(first + 2, monthsFirst - 1, values, shift) end
   first = keep + months
