@@ -1,5 +1,6 @@
 /** An accepted request: booked before its provider is called, settled exactly once before its client has the whole answer. */
 import type { Admission, Caller } from "../admission/client.ts";
+import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
 import { countRequest } from "../kernel/metrics.ts";
 import type { Route } from "../models/model.ts";
@@ -92,7 +93,7 @@ function callProvider(work: Work, routes: readonly [Route, ...Route[]], gateway:
 }
 
 async function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Promise<Response> {
-  for (const attempt of dispatched.failed) noteFailure(work, attempt, gateway);
+  for (const attempt of dispatched.failed) noteFailure(notingOf(work), attempt, gateway);
   switch (dispatched.kind) {
     case "whole":
       return await whole(work, dispatched, gateway);
@@ -106,9 +107,20 @@ async function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Pro
   }
 }
 
+/** What is to be known of an answer's request when it fails; of a stream, for as long as it is open: hence not the request itself. */
+interface Noting {
+  reservation: Reservation;
+  account: Account;
+  gone: AbortSignal;
+}
+
+function notingOf({ admitted, account, gone }: Work): Noting {
+  return { reservation: admitted.reservation, account, gone };
+}
+
 /** What a call that was given up here ends with says nothing of its provider, nor does a fault of the request. */
-function noteFailure({ admitted, account, gone }: Work, { route, failure }: Attempt, { log, health }: Gateway): void {
-  logUpstreamFailure({ reservation: admitted.reservation, route, failure }, log);
+function noteFailure({ reservation, account, gone }: Noting, { route, failure }: Attempt, { log, health }: Gateway): void {
+  logUpstreamFailure({ reservation, route, failure }, log);
   const givenUp = gone.aborted || account.stop.aborted;
   if (!givenUp && failure.code !== "upstream_rejected") health.failed(route);
 }
@@ -140,6 +152,8 @@ function streamed(
   gateway: Gateway,
 ): Response {
   const { account, chat, admitted, headers, gone } = work;
+  const { promptEstimate } = chat;
+  const noting = notingOf(work);
   const body = relay({
     events: account.prompt?.listen(events) ?? events,
     quiet,
@@ -156,10 +170,10 @@ function streamed(
     clock: gateway.clock,
     startedAt: account.startedAt,
     onEnd(outcome) {
-      const charged = chargedUsage(outcome, chat.promptEstimate);
+      const charged = chargedUsage(outcome, promptEstimate);
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
-      if (outcome.failure !== null) noteFailure(work, { route, failure: outcome.failure }, gateway);
+      if (outcome.failure !== null) noteFailure(noting, { route, failure: outcome.failure }, gateway);
       else if (outcome.how === "completed") gateway.health.answered(route, timeOf(outcome.firstTokenMs, failed));
       account.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
       return charged.usage;
