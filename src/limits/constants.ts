@@ -186,12 +186,6 @@ export const questionMessagesWaitingMax = 1_024;
 export const embeddedQuestionsInFlight = 16;
 export const busConnectMs = 2_000;
 export const busReconnectMs = 200;
-/** Connections from askers straight to one server; further ones go over NATS. */
-export const shortcutsMax = 1_024;
-/** A connection straight to a server that carries nothing for this long is tested: the other end's machine may be gone. */
-export const shortcutKeepAliveMs = 30_000;
-/** Between losing a connection straight to a server and trying again. */
-export const shortcutRetryMs = 1_000;
 export const busPingMs = 1_000;
 export const busPingsUnansweredMax = 2;
 export const busCallMs = 2_000;

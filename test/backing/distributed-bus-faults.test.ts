@@ -142,8 +142,6 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     await server.restart();
     const restartedAt = performance.now();
     await answers();
-    // Events have a connection of their own, which may come back a little later.
-    await until(() => bus.connected(), recoveryMsMax);
     await bus.publish("settlements", "after", question);
     await until(() => seen.has("after") && seen.size === 21, recoveryMsMax);
     expect(performance.now() - restartedAt).toBeLessThan(recoveryMsMax);
@@ -164,15 +162,14 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     await until(() => seen.has("r-1"), recoveryMsMax);
   }, 30_000);
 
-  test("while NATS is frozen no question hangs beyond its deadline, and soon all are refused; when it thaws all goes on", async () => {
+  test("while NATS is frozen no question hangs beyond its deadline; when it thaws all goes on", async () => {
     await startWorker();
     await answers();
     const thaw = freeze(server);
-    for (let outcome: Outcome = "answered"; outcome === "answered";) {
-      const startedAt = performance.now();
-      outcome = await outcomeOf(bus.request("admission", question));
-      expect(performance.now() - startedAt).toBeLessThan(admissionDeadlineMs + 500);
-    }
+    const startedAt = performance.now();
+    const outcomes = [await outcomeOf(bus.request("admission", question)), await outcomeOf(bus.request("admission", question))];
+    expect(performance.now() - startedAt).toBeLessThan(2 * admissionDeadlineMs);
+    expect(outcomes).not.toContain("answered");
     const later = performance.now();
     expect(await outcomeOf(bus.request("admission", question))).toBe("refused");
     expect(performance.now() - later).toBeLessThan(500);

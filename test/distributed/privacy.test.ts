@@ -20,7 +20,6 @@ import { testServers } from "../support/services.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Traces } from "../support/traces.ts";
-import { translateNats } from "../support/translated-nats.ts";
 
 const available = (await testServers()) !== null;
 
@@ -36,16 +35,12 @@ describe.skipIf(!available)("a fleet", () => {
     stack.use(services);
     const { urls, folder } = services;
     await overhear(urls.NATS_URL);
-    // Behind a translated address nothing takes a shortcut: all that is asked and answered can be overheard.
-    const { url: natsUrl } = stack.use(await translateNats(urls.NATS_URL));
     const stub = stack.use(await startProviderStub());
     const { path: catalog } = stack.use(await temporaryFolder());
     const { path: dataDir } = stack.use(await temporaryFolder());
     const catalogDir = await writeStubCatalog(catalog, { url: stub.url });
     const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace" };
-    const fleet = stack.use(
-      await Fleet.start({ services: { ...urls, NATS_URL: natsUrl }, gateways: 1, workers: 1, catalogDir, dataDir, environment }),
-    );
+    const fleet = stack.use(await Fleet.start({ services: urls, gateways: 1, workers: 1, catalogDir, dataDir, environment }));
     await fleet.runnable("stub/model");
     off = await customer(fleet, stub, false);
     await traces.addRedis("redis", urls.REDIS_URL);

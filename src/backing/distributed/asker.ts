@@ -1,7 +1,6 @@
 /** Questions to a service: the asker, not a queue group, chooses who answers, so that one frozen server stops nobody. */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import type { Logger } from "../../kernel/log.ts";
 import {
   admissionDeadlineMs,
   admissionResendMs,
@@ -12,9 +11,7 @@ import {
 import { BusTimeoutError, BusUnavailableError, type Reply, type Service } from "../bus.ts";
 import { readBeat } from "./beat.ts";
 import { Crew } from "./crew.ts";
-import type { Frame } from "./shortcuts/frames.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { Shortcuts } from "./shortcuts/shortcuts.ts";
 import { askSubject, serverBeatSubject } from "./subjects.ts";
 import { everyTurn, turnsOf } from "./turns.ts";
 
@@ -26,8 +23,7 @@ interface Sending {
 }
 
 interface Question {
-  /** As this process counts. */
-  number: number;
+  token: string;
   payload: Uint8Array;
   /** Of the monotonic clock. */
   deadline: number;
@@ -46,22 +42,20 @@ export class Asker implements AsyncDisposable {
   readonly #service: Service;
   readonly #clock: Clock;
   readonly #crew = new Crew();
-  readonly #shortcuts: Shortcuts;
   readonly #inbox = createInbox();
   readonly #waiting: Question[] = [];
-  readonly #asked = new Map<number, Question>();
+  readonly #asked = new Map<string, Question>();
   readonly #stack = new AsyncDisposableStack();
   #count = 0;
   #turnsUp = 0;
 
-  constructor({ link, service, clock, log }: { link: NatsLink; service: Service; clock: Clock; log: Logger }) {
+  constructor({ link, service, clock }: { link: NatsLink; service: Service; clock: Clock }) {
     this.#link = link;
     this.#service = service;
     this.#clock = clock;
-    this.#shortcuts = this.#stack.use(new Shortcuts({ clock, log, answered: (frame) => this.#answered(frame) }));
     this.#stack.use(link.watch({ up: () => this.#linkUp(), down: () => this.#linkDown() }));
     this.#stack.use(link.subscribe(serverBeatSubject(service), (message) => this.#heard(message)));
-    this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#answeredOverNats(message)));
+    this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#answered(message)));
     this.#stack.use(everyTurn(clock, () => this.#turn()));
   }
 
@@ -79,8 +73,9 @@ export class Asker implements AsyncDisposable {
       return Promise.reject(new RangeError(`Cannot ask with ${payload.length} bytes: the bus takes ${busPayloadBytesMax}`));
     }
     return new Promise((resolve, reject) => {
+      const token = (this.#count++).toString(36);
       const deadline = this.#clock.monotonic() + admissionDeadlineMs;
-      this.#waiting.push({ number: this.#count++, payload, deadline, sendings: [], resolve, reject });
+      this.#waiting.push({ token, payload, deadline, sendings: [], resolve, reject });
       this.#sendWaiting();
     });
   }
@@ -93,43 +88,33 @@ export class Asker implements AsyncDisposable {
   }
 
   #heard(message: Msg): void {
-    const { id, leaves, offer } = readBeat(message.data);
+    const { id, leaves } = readBeat(message.data);
     if (leaves) this.#crew.left(id);
-    else {
-      this.#crew.heard(id);
-      this.#shortcuts.heard(id, offer);
-    }
+    else this.#crew.heard(id);
     this.#sendWaiting();
   }
 
-  #answeredOverNats(message: Msg): void {
-    const [sending = "", number = ""] = message.subject.split(".").toReversed();
-    const frame = { question: Number.parseInt(number, 36), sending: Number(sending), payload: message.data };
-    if (message.headers?.code === noResponders) this.#notReceived(frame);
-    else this.#answered(frame);
-  }
-
-  #answered({ question: number, sending, payload }: Frame): void {
-    const question = this.#asked.get(number);
-    if (!question?.sendings[sending]) return;
-    this.#asked.delete(number);
+  #answered(message: Msg): void {
+    const [number, token] = message.subject.split(".").toReversed();
+    const question = this.#asked.get(token ?? "");
+    const sending = question?.sendings[Number(number)];
+    if (!question || !sending) return;
+    if (message.headers?.code === noResponders) return this.#notReceived(question, sending);
+    this.#asked.delete(question.token);
     for (const { server, late } of question.sendings) if (!late) this.#crew.answered(server);
-    question.resolve({ payload, resent: question.sendings.length > 1 });
+    question.resolve({ payload: message.data, resent: question.sendings.length > 1 });
     this.#sendWaiting();
   }
 
   /** That server is gone; where nobody else has the question, it was certainly not received and waits anew. */
-  #notReceived(frame: Frame): void {
-    const question = this.#asked.get(frame.question);
-    const sending = question?.sendings[frame.sending];
-    if (!question || !sending) return;
+  #notReceived(question: Question, sending: Sending): void {
     this.#crew.left(sending.server);
     if (question.sendings.length > 1) {
       sending.late = true;
       return;
     }
-    this.#asked.delete(question.number);
-    this.#waiting.unshift({ ...question, number: this.#count++, sendings: [] });
+    this.#asked.delete(question.token);
+    this.#waiting.unshift({ ...question, token: (this.#count++).toString(36), sendings: [] });
     this.#sendWaiting();
   }
 
@@ -147,23 +132,18 @@ export class Asker implements AsyncDisposable {
   /** Late: to another, once, with the same bytes. Too late: the outcome is unknown. */
   #review(question: Question, now: number): void {
     if (question.deadline <= now) {
-      this.#asked.delete(question.number);
-      for (const sending of question.sendings) this.#late(sending);
+      this.#asked.delete(question.token);
+      for (const { server, late } of question.sendings) if (!late) this.#crew.late(server);
       question.reject(new BusTimeoutError(`No answer of "${this.#service}" within ${admissionDeadlineMs} ms`));
       return;
     }
     for (const sending of question.sendings) {
-      if (++sending.turns >= lateTurns) this.#late(sending);
+      if (sending.late || ++sending.turns < lateTurns) continue;
+      sending.late = true;
+      this.#crew.late(sending.server);
     }
     const [first, second] = question.sendings;
     if (first?.late && !second && this.#link.up) this.#send(question, this.#crew.take(first.server));
-  }
-
-  #late(sending: Sending): void {
-    if (sending.late) return;
-    sending.late = true;
-    this.#crew.late(sending.server);
-    this.#shortcuts.doubt(sending.server);
   }
 
   #sendWaiting(): void {
@@ -180,12 +160,10 @@ export class Asker implements AsyncDisposable {
 
   #send(question: Question, server: string | null): void {
     if (server === null) return;
-    const { number, payload, sendings } = question;
-    const sending = sendings.length;
-    sendings.push({ server, turns: 0, late: false });
-    this.#asked.set(number, question);
-    if (this.#shortcuts.send(server, { question: number, sending, payload })) return;
-    this.#link.publish(askSubject(this.#service, server), payload, `${this.#inbox}.${number.toString(36)}.${sending}`);
+    const reply = `${this.#inbox}.${question.token}.${question.sendings.length}`;
+    question.sendings.push({ server, turns: 0, late: false });
+    this.#asked.set(question.token, question);
+    this.#link.publish(askSubject(this.#service, server), question.payload, reply);
   }
 
   #refuseWaiting(reason: string): void {

@@ -11,16 +11,14 @@ export interface BeatParts {
   subject: string;
   /** Who beats. */
   id: string;
-  /** Told with each beat; empty: nothing. */
-  offer?: () => string;
 }
 
 /** Beats until disposed. */
-export function startBeat({ link, clock, subject, id, offer = () => "" }: BeatParts): Disposable {
+export function startBeat({ link, clock, subject, id }: BeatParts): Disposable {
   let cancel = (): void => {};
   const beat = (): void => {
     cancel();
-    link.publish(subject, `${id} ${offer()}`);
+    link.publish(subject, id);
     cancel = clock.after(workerBeatMs, beat);
   };
   const watching = link.watch({ up: beat });
@@ -34,14 +32,7 @@ export function startBeat({ link, clock, subject, id, offer = () => "" }: BeatPa
   };
 }
 
-export interface Beat {
-  id: string;
-  leaves: boolean;
-  offer: string;
-}
-
-export function readBeat(payload: Uint8Array): Beat {
-  const [name = "", ...offer] = new TextDecoder().decode(payload).split(" ");
-  const leaves = name.startsWith(goodbye);
-  return { id: leaves ? name.slice(goodbye.length) : name, leaves, offer: offer.join(" ") };
+export function readBeat(payload: Uint8Array): { id: string; leaves: boolean } {
+  const text = new TextDecoder().decode(payload);
+  return text.startsWith(goodbye) ? { id: text.slice(goodbye.length), leaves: true } : { id: text, leaves: false };
 }

@@ -5,7 +5,6 @@ import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs } from "../../limits/constants.ts";
 import { BusTimeoutError, BusUnavailableError } from "../bus.ts";
-import { plainAddress } from "./shortcuts/plain-address.ts";
 
 export interface LinkParts {
   url: Secret;
@@ -52,11 +51,6 @@ export class NatsLink implements AsyncDisposable {
   get connection(): NatsConnection {
     if (!this.#up || this.#connection === null) throw new BusUnavailableError("The bus is not connected");
     return this.#connection;
-  }
-
-  /** Our address as the server sees it; null where that is not known, or the connection is encrypted. */
-  get plainAddress(): string | null {
-    return plainAddress(this.#parts.url, this.#connection?.info);
   }
 
   watch(listener: LinkListener): Disposable {
