@@ -2,9 +2,8 @@
  * Settlement, once: charges, ledger, month totals and request log in one transaction, then the absolute push and the release
  * of holds. Whatever is repeated after a crash finds its charge there and only pushes again.
  */
-import type { AccountPush, Counters, KeyMonthPush, Resolve, ResolveBatch } from "../backing/counters.ts";
+import type { AccountPush, Counters, KeyMonthPush, Resolve } from "../backing/counters.ts";
 import type { GenerationId } from "../kernel/ids.ts";
-import { resolveBatchMax } from "../limits/constants.ts";
 import type { Settlement } from "../generations/settlement.ts";
 import { chargeOf, type Charge } from "./charge.ts";
 
@@ -49,24 +48,8 @@ export async function settle(
       generation: settlement.generation,
       as: settlement.outcome,
     }));
-  for (const part of inParts({ resolve, accounts: booked.accounts, keyMonths: booked.keyMonths }))
-    await counters.resolveMany(part);
+  await counters.resolveMany({ resolve, accounts: booked.accounts, keyMonths: booked.keyMonths });
   return { charges, booked };
-}
-
-/**
- * Admissions pass between the parts. Pushes come first: until its hold is released a cost counts twice, and never not at all.
- */
-function* inParts({ accounts, keyMonths, resolve }: ResolveBatch): Generator<ResolveBatch> {
-  for (let from = 0; from === 0 || from < accounts.length + keyMonths.length + resolve.length; from += resolveBatchMax) {
-    const part = <T>(list: T[], startsAt: number): T[] =>
-      list.slice(Math.max(0, from - startsAt), Math.max(0, from + resolveBatchMax - startsAt));
-    yield {
-      accounts: part(accounts, 0),
-      keyMonths: part(keyMonths, accounts.length),
-      resolve: part(resolve, accounts.length + keyMonths.length),
-    };
-  }
 }
 
 /** In the order of ids, which is the order in which rows are locked. What is known beats what is not. */
