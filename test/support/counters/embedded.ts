@@ -14,12 +14,13 @@ export async function openEmbeddedHarness(): Promise<CountersHarness> {
     advance: async (ms) => clock.advance(ms),
     wipe: async () => void (counters = new EmbeddedCounters(clock)),
     restart: async () => counters.workspaces.forEach((space) => (space.ready = false)),
-    dump: async (workspace) => dump(counters, { workspace, clockMs: clock.now() }),
+    dump: async (workspace) => dumpEmbedded(counters, { workspace, clockMs: clock.now() }),
     [Symbol.asyncDispose]: () => counters[Symbol.asyncDispose](),
   };
 }
 
-function dump(counters: EmbeddedCounters, { workspace, clockMs }: { workspace: string; clockMs: number }): Dump {
+/** What counters in this process hold of a workspace. */
+export function dumpEmbedded(counters: EmbeddedCounters, { workspace, clockMs }: { workspace: string; clockMs: number }): Dump {
   const space = counters.workspaces.get(workspace) ?? unknownWorkspace();
   const totals: Dump["totals"] = {};
   for (const [key, months] of [["", space.months] as const, ...space.keyMonths]) {

@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import type { AdmitReply, AdmitRequest, Hold, WorkspaceLoad } from "../../../src/backing/counters.ts";
 import { monthBounds, monthOf } from "../../../src/kernel/clock.ts";
+import { countersConserve } from "../../invariants/counters-conserve.ts";
 import type { Command } from "./commands.ts";
 import { countedWorkspaces, countersStartMs, type CountersHarness, type Dump } from "./harness.ts";
 import { NaiveCounters } from "./naive.ts";
@@ -62,7 +63,7 @@ export class History {
       const [first, ...others] = await Promise.all(this.#stores.map((store) => store.dump(workspace)));
       if (!first) return;
       for (const other of others) expect(other).toEqual(first);
-      expectConserved(first);
+      expect(countersConserve(workspace, first).broken).toEqual([]);
       expect(first.account.reserved).toBe(String(this.#naive.space(workspace).held()));
     }
   }
@@ -175,22 +176,4 @@ export class History {
 
 function dumpAll(store: CountersHarness): Promise<Dump[]> {
   return Promise.all(countedWorkspaces.map((workspace) => store.dump(workspace)));
-}
-
-function expectConserved({ account, totals, holds, deadlines }: Dump): void {
-  const sums = new Map<string, bigint>();
-  const add = (name: string, amount: bigint) => sums.set(name, (sums.get(name) ?? 0n) + amount);
-  for (const [generation, record] of Object.entries(holds)) {
-    const [, amount = "0", key, month, , deadline] = record.split("|");
-    for (const name of ["reserved", `:${month}`, `${key}:${month}`]) add(name, BigInt(amount));
-    expect(deadlines[generation]).toBe(Number(deadline));
-  }
-  expect(Object.keys(deadlines).length).toBe(Object.keys(holds).length);
-  expect(account.reserved).toBe(String(sums.get("reserved") ?? 0n));
-  for (const [name, { held }] of Object.entries(totals)) {
-    expect(held).toBe(String(sums.get(name) ?? 0n));
-    sums.delete(name);
-  }
-  sums.delete("reserved");
-  for (const [name, sum] of sums) expect([name, sum]).toEqual([name, 0n]);
 }

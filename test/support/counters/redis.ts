@@ -68,27 +68,42 @@ class RedisHarness implements CountersHarness {
     for (const key of keys) await this.#client.eval(restartScript, { keys: [key] });
   }
 
-  async dump(workspace: string): Promise<Dump> {
-    const [head = [], totals = [], ...windows] = listsOf(await this.#client.eval(dumpScript, { keys: [`{${workspace}}`] }));
-    const [run = "0", balance = "0", sequence = "-1", reserved = "0"] = head;
-    const holds = await this.counters.holds(workspace);
-    return {
-      ready: run !== "0",
-      account: { balance, sequence, reserved },
-      totals: totalsOf(totals),
-      windows: countedTimes(
-        windows.map(([key = "", ...times]) => [key, times.map(Number)]),
-        this.#now,
-      ),
-      holds: Object.fromEntries(holds.map((hold) => [hold.generation, holdText(hold)])),
-      deadlines: Object.fromEntries(holds.map((hold) => [hold.generation, hold.deadline])),
-    };
+  dump(workspace: string): Promise<Dump> {
+    return dumpRedis({ client: this.#client, counters: this.counters, workspace, clockMs: this.#now });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.counters[Symbol.asyncDispose]();
     this.#client.destroy();
   }
+}
+
+/** What a Redis holds of a workspace. @param clockMs its clock */
+export async function dumpRedis({
+  client,
+  counters,
+  workspace,
+  clockMs,
+}: {
+  client: Client;
+  counters: Pick<Counters, "holds">;
+  workspace: string;
+  clockMs: number;
+}): Promise<Dump> {
+  const [head = [], totals = [], ...windows] = listsOf(await client.eval(dumpScript, { keys: [`{${workspace}}`] }));
+  const [run = "0", balance = "0", sequence = "-1", reserved = "0"] = head;
+  const holds = await counters.holds(workspace);
+  return {
+    ready: run !== "0",
+    account: { balance, sequence, reserved },
+    totals: totalsOf(totals),
+    windows: countedTimes(
+      windows.map(([key = "", ...times]) => [key, times.map(Number)]),
+      clockMs,
+    ),
+    holds: Object.fromEntries(holds.map((hold) => [hold.generation, holdText(hold)])),
+    deadlines: Object.fromEntries(holds.map((hold) => [hold.generation, hold.deadline])),
+  };
 }
 
 /** What was counted is of another run. */

@@ -1,0 +1,97 @@
+/** The fifteen promises, what each needs to be checked with, and the one way in which every harness checks them all. */
+import { chargedOnce } from "./charged-once.ts";
+import { nothingIsHeld } from "./counters-conserve.ts";
+import { countersEqualLedger } from "./counters-equal-ledger.ts";
+import { creditCoversHolds } from "./credit-covers-holds.ts";
+import type { Evidence, Finding } from "./evidence.ts";
+import { failClosed } from "./fail-closed.ts";
+import type { History } from "./history.ts";
+import { monthLimits } from "./month-limits.ts";
+import { noSecrets } from "./no-secrets.ts";
+import { rateWindow } from "./rate-window.ts";
+import { recovery } from "./recovery.ts";
+import { refusalsChangeNothing } from "./refusals-change-nothing.ts";
+import { reservedBeforeCalled } from "./reserved-before-called.ts";
+import { retryAfter } from "./retry-after.ts";
+import { revocation } from "./revocation.ts";
+import { storedMoney, type storedInvariants } from "./stored-money.ts";
+
+/** stored: `weir ledger verify` looks at it in production. settled: counters beside the ledger, once all is quiet. */
+type Need = "history" | "stored" | "settled" | "secrets";
+
+interface Invariant {
+  id: string;
+  promise: string;
+  /** By what it needs: one promise may have two sides. */
+  checks: Partial<Record<Need, (evidence: Evidence) => Finding | null>>;
+}
+
+const ofHistory =
+  (check: (history: History, delayMsMax: number) => Finding) =>
+  ({ history, delayMsMax }: Evidence): Finding | null =>
+    history && check(history, delayMsMax);
+
+const ofStored =
+  (id: keyof typeof storedInvariants) =>
+  ({ stored }: Evidence): Finding | null =>
+    stored && storedMoney(id, stored);
+
+export const invariants: readonly Invariant[] = [
+  { id: "I-1", promise: "a provider is called with a reservation alone", checks: { history: ofHistory(reservedBeforeCalled) } },
+  { id: "I-2", promise: "a balance below zero is explained", checks: { stored: ofStored("I-2") } },
+  { id: "I-3", promise: "credit covers all that is held", checks: { history: ofHistory(creditCoversHolds) } },
+  { id: "I-4", promise: "the ledger is one gapless chain", checks: { stored: ofStored("I-4") } },
+  { id: "I-5", promise: "no minute has more than the limit", checks: { history: ofHistory(rateWindow) } },
+  { id: "I-6", promise: "Retry-After is exact", checks: { history: ofHistory(retryAfter) } },
+  { id: "I-7", promise: "refusals change nothing", checks: { history: ofHistory(refusalsChangeNothing) } },
+  {
+    id: "I-8",
+    promise: "each call is charged once, and what it cost",
+    checks: { stored: ofStored("I-8"), history: ofHistory(chargedOnce) },
+  },
+  {
+    id: "I-9",
+    promise: "counters hold the sum of their holds",
+    checks: { settled: ({ settled }) => settled && nothingIsHeld(settled) },
+  },
+  {
+    id: "I-10",
+    promise: "counters say what the ledger says",
+    checks: { settled: ({ settled }) => settled && countersEqualLedger(settled) },
+  },
+  {
+    id: "I-11",
+    promise: "months sum up, and no limit is passed",
+    checks: { stored: ofStored("I-11"), history: ofHistory(monthLimits) },
+  },
+  { id: "I-12", promise: "what cannot be checked is refused", checks: { history: ofHistory(failClosed) } },
+  { id: "I-13", promise: "healing is felt within 5 s", checks: { history: ofHistory(recovery) } },
+  { id: "I-14", promise: "a revoked key is refused after 30 s", checks: { history: ofHistory(revocation) } },
+  { id: "I-15", promise: "secrets are written nowhere", checks: { secrets: ({ secrets }) => secrets && noSecrets(secrets) } },
+];
+
+export interface Result extends Finding {
+  id: string;
+  promise: string;
+  need: Need;
+}
+
+/** All for which there is evidence, in their order. */
+export function checkAll(evidence: Evidence): Result[] {
+  return invariants.flatMap(({ id, promise, checks }) =>
+    Object.entries(checks).flatMap(([need, check]) => {
+      const finding = check(evidence);
+      return finding ? [{ id, promise, need: need as Need, looked: finding.looked, broken: finding.broken }] : [];
+    }),
+  );
+}
+
+/** One line for each that is broken, with its first few places. */
+export function brokenLines(results: readonly Result[]): string[] {
+  return results
+    .filter(({ broken }) => broken.length > 0)
+    .map(
+      ({ id, promise, broken }) =>
+        `${id} (${promise}): ${broken.slice(0, 3).join("; ")}${broken.length > 3 ? ` and ${broken.length - 3} more` : ""}`,
+    );
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import { chargedOnce } from "./charged-once.ts";
+import { creditCoversHolds } from "./credit-covers-holds.ts";
+import { inOrder, type History } from "./history.ts";
+import { monthLimits } from "./month-limits.ts";
+import { reservedBeforeCalled } from "./reserved-before-called.ts";
+import { admitted, answered, called, charged, credited, generation, invoked, served } from "./told.ts";
+
+const sound: History = [credited(0, 1_000n), ...generation(10, "gen-1"), ...generation(20, "gen-2", 200n)];
+
+describe("I-1, a provider is called with a reservation alone", () => {
+  test("holds where each call was admitted before", () => {
+    expect(reservedBeforeCalled(sound)).toEqual({ looked: 8, broken: [] });
+  });
+
+  test("takes a count above the bound, when it was the provider's own", () => {
+    expect(reservedBeforeCalled(generation(10, "gen-1", 201n)).broken).toEqual([]);
+  });
+
+  test.each<[string, History, string]>([
+    ["nobody admitted it", [called(1, "gen-1")], "without a reservation"],
+    ["it was admitted afterwards", [called(1, "gen-1"), admitted(2, "gen-1")], "without a reservation"],
+    [
+      "it had been given up",
+      [admitted(1, "gen-1"), { kind: "released", at: 2, generation: "gen-1" }, called(3, "gen-1")],
+      "given up",
+    ],
+    [
+      "it had expired",
+      [admitted(1, "gen-1"), charged(2, "gen-1", { outcome: "expired", cost: 0n }), called(3, "gen-1")],
+      "was expired",
+    ],
+    [
+      "it was charged above its reservation",
+      [admitted(1, "gen-1"), called(2, "gen-1"), charged(3, "gen-1", { cost: 201n })],
+      "201",
+    ],
+    ["its charge tells another reservation", [admitted(1, "gen-1", { amount: 10n }), charged(3, "gen-1")], "10 reserved, 200"],
+  ])("says so when %s", (_, history, problem) => {
+    expect(reservedBeforeCalled(history).broken.join()).toContain(problem);
+  });
+});
+
+describe("I-3, credit covers all that is held", () => {
+  const full = [credited(0, 400n), admitted(1, "gen-1"), admitted(2, "gen-2")];
+
+  test("holds up to the last of it, and again after a charge below its hold", () => {
+    expect(creditCoversHolds(sound)).toEqual({ looked: 2, broken: [] });
+    expect(creditCoversHolds([...full, charged(3, "gen-1", { cost: 0n }), admitted(4, "gen-3")]).broken).toEqual([]);
+    expect(creditCoversHolds([...full, { kind: "released", at: 3, generation: "gen-1" }, admitted(4, "gen-3")]).broken).toEqual(
+      [],
+    );
+  });
+
+  test("takes what was charged outside of its hold for an explanation, up to that much", () => {
+    const late = [credited(0, 400n), charged(1, "gen-0", { late: true, cost: 150n }), admitted(2, "gen-1"), admitted(3, "gen-2")];
+    expect(creditCoversHolds(late).broken).toEqual([]);
+    expect(creditCoversHolds([...late, admitted(4, "gen-3", { amount: 1n })]).broken).toHaveLength(1);
+  });
+
+  test.each<[string, History]>([
+    ["one more is held than is there", [...full, admitted(3, "gen-3", { amount: 1n })]],
+    ["a charge was taken and its credit given once more", [...full, charged(3, "gen-1", { cost: 1n }), admitted(4, "gen-3")]],
+    [
+      "the counters said that less than nothing was left",
+      [{ kind: "reserved", at: 1, generation: "gen-1", workspace: "w", available: -1n }],
+    ],
+  ])("says so when %s", (_, history) => {
+    expect(creditCoversHolds(history).broken).toHaveLength(1);
+  });
+});
+
+describe("I-8, each call is charged once, and what it cost", () => {
+  test("holds for what is settled, and for what was given up and charged late", () => {
+    expect(chargedOnce(sound)).toMatchObject({ looked: 8, broken: [] });
+    const late = charged(4, "gen-1", { late: true });
+    expect(chargedOnce([called(1, "gen-1"), charged(3, "gen-1", { outcome: "expired", cost: 0n }), late]).broken).toEqual([]);
+    expect(chargedOnce([called(1, "gen-1"), late]).broken).toEqual([]);
+  });
+
+  const whole = [called(1, "gen-1"), served(2, "gen-1", 50n), answered(3, "gen-1")];
+  test.each<[string, History, string]>([
+    ["a call has no end", [called(1, "gen-1")], "has no end"],
+    ["it was charged twice", [called(1, "gen-1"), charged(2, "gen-1"), charged(3, "gen-1")], "settled 50, settled 50"],
+    [
+      "it was charged a second time, not late",
+      [called(1, "gen-1"), charged(2, "gen-1", { outcome: "unknown", cost: 0n }), charged(3, "gen-1")],
+      "unknown 0",
+    ],
+    ["what was never called is charged", [charged(2, "gen-1")], "nobody was called"],
+    [
+      "a whole answer is charged as unknown",
+      [...whole, charged(4, "gen-1", { outcome: "unknown", cost: 0n })],
+      "ended as unknown 0",
+    ],
+    ["a whole answer is charged less than was counted", [...whole, charged(4, "gen-1", { cost: 49n })], "counted 50"],
+  ])("says so when %s", (_, history, problem) => {
+    expect(chargedOnce(history).broken.join()).toContain(problem);
+  });
+});
+
+describe("I-11, no limit is passed", () => {
+  const limits: History = [
+    { kind: "spend limit", at: 0, workspace: "w", key: "k", limit: 400n },
+    { kind: "spend limit", at: 0, workspace: "w", key: null, limit: 500n },
+  ];
+
+  test("holds up to the limit, in each month anew", () => {
+    const history = [
+      ...limits,
+      admitted(1, "gen-1"),
+      admitted(2, "gen-2"),
+      charged(3, "gen-1", { cost: 0n }),
+      admitted(4, "gen-3"),
+    ];
+    expect(monthLimits(history, 0)).toEqual({ looked: 6, broken: [] });
+    expect(monthLimits([...history, admitted(5, "gen-4", { month: "2026-12" })], 0).broken).toEqual([]);
+  });
+
+  test("takes a limit for half a minute after it was lowered, and no longer", () => {
+    const lowered: History = [...limits, { kind: "spend limit", at: 10, workspace: "w", key: "k", limit: 100n }];
+    expect(monthLimits([...lowered, admitted(30_010, "gen-1")], 0).broken).toHaveLength(1);
+    expect(monthLimits([...lowered, admitted(30_009, "gen-1")], 0).broken).toEqual([]);
+    expect(monthLimits([...lowered, admitted(30_010, "gen-1")], 50).broken).toEqual([]);
+  });
+
+  test.each<[string, History, string]>([
+    ["a key may owe more", [admitted(1, "gen-1"), admitted(2, "gen-2", { amount: 201n })], "k spent 0 and may owe 401"],
+    ["a workspace may owe more", [admitted(1, "gen-1", { key: "k2", amount: 301n }), admitted(2, "gen-2")], "w spent 0"],
+    [
+      "what was spent is forgotten",
+      [admitted(1, "gen-1"), charged(2, "gen-1", { cost: 201n, reserved: 201n }), admitted(3, "gen-2")],
+      "k spent 201",
+    ],
+  ])("says so when %s", (_, history, problem) => {
+    expect(monthLimits([...limits, ...history], 0).broken.join()).toContain(problem);
+  });
+});
+
+test("events of several sources are put in order: of one moment, what makes room first", () => {
+  const kinds = inOrder([called(2, "a"), admitted(1, "a"), charged(1, "b"), credited(1, 1n), invoked(0, "a")]).map(
+    ({ kind }) => kind,
+  );
+  expect(kinds).toEqual(["invoked", "credited", "charged", "admitted", "called"]);
+});

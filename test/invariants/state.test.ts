@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { invariants as storedChecks } from "../../src/metering/verify-store.ts";
+import type { Verification } from "../../src/metering/verify.ts";
+import { openEmbeddedHarness } from "../support/counters/embedded.ts";
+import { Traces } from "../support/traces.ts";
+import { nothingIsHeld } from "./counters-conserve.ts";
+import { countersEqualLedger } from "./counters-equal-ledger.ts";
+import type { Evidence, Settled } from "./evidence.ts";
+import { brokenLines, checkAll, invariants } from "./invariants.ts";
+import { noSecrets } from "./no-secrets.ts";
+import { storedInvariants } from "./stored-money.ts";
+import { generation } from "./told.ts";
+
+const nothing: Evidence = { history: null, delayMsMax: 0, stored: null, settled: null, secrets: null };
+const month = "2026-11";
+
+/** Counters and a ledger that agree, with one hold where it is asked for. */
+async function settled({ isOpen }: { isOpen: boolean }): Promise<Settled> {
+  await using harness = await openEmbeddedHarness();
+  const account = { workspace: "w1", balance: 1_000n, sequence: 3n, months: [{ month, spent: 70n }] };
+  const hold = { generation: "gen-1", fingerprint: "f", amount: 5n, key: "k1", month, admittedAt: 1, deadline: 2 };
+  await harness.counters.load({ account, holds: isOpen ? [hold] : [], windows: [] });
+  const keyMonths = [{ workspace: "w1", key: "k1", month, spent: 70n, version: 1n, sequence: 3n }];
+  await harness.counters.resolveMany({ resolve: [], accounts: [], keyMonths });
+  return { workspace: "w1", counters: await harness.dump("w1"), account, keyMonths };
+}
+
+describe("I-9, counters hold the sum of their holds", () => {
+  test("holds of real counters, and in the end there is none", async () => {
+    expect(nothingIsHeld([await settled({ isOpen: false })]).broken).toEqual([]);
+    const { looked, broken } = nothingIsHeld([await settled({ isOpen: true })]);
+    expect(looked).toBeGreaterThan(4);
+    expect(broken).toEqual(["w1: 5 is still held, by gen-1"]);
+  });
+
+  test("says so when a sum is another, in all or of a month or key", async () => {
+    const one = await settled({ isOpen: true });
+    const { counters } = one;
+    const inAll = { ...counters, account: { ...counters.account, reserved: "6" } };
+    expect(nothingIsHeld([{ ...one, counters: inAll }]).broken.join()).toContain("reserved: 6 held, holds of 5");
+    const ofKey = { ...counters, totals: { ...counters.totals, [`k1:${month}`]: { spent: "70", version: "1", held: "0" } } };
+    expect(nothingIsHeld([{ ...one, counters: ofKey }]).broken.join()).toContain(`k1:${month}: 0 held, holds of 5`);
+    expect(nothingIsHeld([{ ...one, counters: { ...counters, deadlines: {} } }]).broken.join()).toContain("gen-1");
+  });
+});
+
+describe("I-10, counters say what the ledger says", () => {
+  test("holds where they agree, and of what counters do not know", async () => {
+    const one = await settled({ isOpen: false });
+    expect(countersEqualLedger([one])).toEqual({ looked: 3, broken: [] });
+    expect(countersEqualLedger([{ ...one, counters: { ...one.counters, ready: false } }]).looked).toBe(0);
+    expect(countersEqualLedger([{ ...one, counters: { ...one.counters, totals: {} } }])).toEqual({ looked: 1, broken: [] });
+  });
+
+  test("says so when balance, sequence or a month is another", async () => {
+    const one = await settled({ isOpen: false });
+    const { account, keyMonths } = one;
+    const other = [
+      { ...account, balance: 999n },
+      { ...account, sequence: 4n },
+      { ...account, months: [{ month, spent: 71n }] },
+    ];
+    for (const said of other) expect(countersEqualLedger([{ ...one, account: said }]).broken).toHaveLength(1);
+    const said = keyMonths.map((total) => ({ ...total, spent: 0n }));
+    expect(countersEqualLedger([{ ...one, keyMonths: said }]).broken).toEqual([
+      `w1, k1:${month}: counters know of 70, the ledger of 0`,
+    ]);
+  });
+});
+
+describe("I-15, secrets are written nowhere", () => {
+  test("holds where no trace has one, and says where one does", () => {
+    const traces = new Traces();
+    const canaries = [{ name: "the key", text: "secret-canary" }];
+    expect(noSecrets({ traces, canaries }).looked).toBe(0);
+    traces.add("log", "nothing to see");
+    expect(noSecrets({ traces, canaries })).toEqual({ looked: 1, broken: [] });
+    traces.add("redis", Buffer.from("secret-canary").toString("hex"));
+    expect(noSecrets({ traces, canaries }).broken).toEqual(["the key stands in redis"]);
+  });
+});
+
+describe("I-2, I-4, I-8 and I-11, what is stored", () => {
+  const names: string[] = Object.values(storedInvariants).flat();
+  const checked = names.map((invariant) => ({ invariant, rows: 2 }));
+  const sound: Verification = { ok: true, checked, broken: null };
+
+  test("are all that `ledger verify` looks at", () => {
+    expect(names.toSorted()).toEqual(Object.keys(storedChecks).toSorted());
+  });
+
+  test.each(Object.entries(storedInvariants))("%s says so when one of its own is broken", (id, own) => {
+    expect(checkAll({ ...nothing, stored: sound }).map(({ broken }) => broken)).toEqual([[], [], [], []]);
+    const broken = { invariant: own[0], detail: "here" };
+    const results = checkAll({ ...nothing, stored: { ...sound, ok: false, broken } });
+    expect(results.filter((result) => result.broken.length > 0).map((result) => result.id)).toEqual([id]);
+  });
+});
+
+describe("the list of invariants", () => {
+  test("has all fifteen, each with something to check", () => {
+    expect(invariants.map(({ id }) => id)).toEqual(Array.from({ length: 15 }, (_, index) => `I-${index + 1}`));
+    expect(invariants.every(({ checks }) => Object.keys(checks).length > 0)).toBe(true);
+  });
+
+  test("checks what there is evidence for, and tells what is broken", () => {
+    expect(checkAll(nothing)).toEqual([]);
+    const results = checkAll({ ...nothing, history: [...generation(1, "gen-1"), ...generation(1, "gen-1")] });
+    expect(results.map(({ id }) => id)).toEqual(["I-1", "I-3", "I-5", "I-6", "I-7", "I-8", "I-11", "I-12", "I-13", "I-14"]);
+    expect(brokenLines(results).join("\n")).toContain("I-8 (each call is charged once, and what it cost): gen-1");
+  });
+});

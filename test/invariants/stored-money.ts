@@ -1,0 +1,18 @@
+/** What the database alone must answer for: the invariants of `weir ledger verify`, by the promise that each belongs to. */
+import type { Verification } from "../../src/metering/verify.ts";
+import type { Finding } from "./evidence.ts";
+
+/** Every invariant of `weir ledger verify` stands in one of them. */
+export const storedInvariants = {
+  "I-2": ["overdraft_explained"],
+  "I-4": ["gapless_chain", "running_balance", "account_is_chain_head"],
+  "I-8": ["charge_has_entry", "charges_sum_to_entries", "charge_has_log_row", "cost_rounded_half_up"],
+  "I-11": ["workspace_month_totals", "key_month_totals"],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Of one promise. A verification names the first invariant that is broken. */
+export function storedMoney(promise: keyof typeof storedInvariants, { checked, broken }: Verification): Finding {
+  const names: readonly string[] = storedInvariants[promise];
+  const looked = checked.filter(({ invariant }) => names.includes(invariant)).reduce((sum, { rows }) => sum + rows, 0);
+  return { looked, broken: broken && names.includes(broken.invariant) ? [`${broken.invariant}: ${broken.detail}`] : [] };
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import type { History, HistoryEvent } from "./history.ts";
+import { rateWindow } from "./rate-window.ts";
+import { retryAfter } from "./retry-after.ts";
+import { revocation } from "./revocation.ts";
+import { admitted, answered, called, invoked, refused } from "./told.ts";
+
+describe("I-5, no minute has more than the limit", () => {
+  const rate = (at: number, requestsPerMinute: number): HistoryEvent => ({ kind: "rate", at, key: "k", requestsPerMinute });
+  const calls = (...times: number[]): HistoryEvent[] =>
+    times.flatMap((at, number) => [admitted(at, `gen-${number}`), called(at, `gen-${number}`)]);
+
+  test("holds where the place of the oldest was free to the millisecond", () => {
+    expect(rateWindow([rate(0, 2), ...calls(0, 10, 60_000, 60_010)], 0)).toEqual({ looked: 4, broken: [] });
+  });
+
+  test("holds for half a minute after the limit was lowered", () => {
+    expect(rateWindow([rate(0, 2), rate(1, 1), ...calls(2, 3)], 0).broken).toEqual([]);
+    expect(rateWindow([rate(0, 2), rate(1, 1), ...calls(2, 40_000)], 0).broken).toHaveLength(2);
+  });
+
+  test("counts no admission that nobody was called for", () => {
+    expect(rateWindow([rate(0, 1), admitted(0, "gen-9"), ...calls(1)], 0).broken).toEqual([]);
+  });
+
+  test.each<[string, History, string]>([
+    ["one came a millisecond early", calls(0, 10, 59_999), "3 within 59999 ms, up to gen-2, where 2"],
+    ["they came at once", calls(5, 5, 5), "3 within 0 ms"],
+    [
+      "the counters' clock forgot them",
+      [
+        admitted(0, "a"),
+        called(0, "a"),
+        admitted(1, "b"),
+        called(1, "b"),
+        admitted(2, "c", { admittedAt: 90_000 }),
+        called(2, "c"),
+      ],
+      "as providers saw it",
+    ],
+  ])("says so when %s", (_, history, problem) => {
+    expect(rateWindow([rate(0, 2), ...history], 0).broken.join()).toContain(problem);
+  });
+
+  test("takes the way to the provider into account, and a clock that was set forward", () => {
+    const slow = [admitted(0, "a"), called(40, "a"), admitted(60_000, "b"), called(60_000, "b")];
+    expect(rateWindow([rate(0, 1), ...slow], 0).broken).toHaveLength(1);
+    expect(rateWindow([rate(0, 1), ...slow], 40).broken).toEqual([]);
+    const stepped: History = [
+      admitted(0, "a"),
+      called(0, "a"),
+      { kind: "stepped", at: 1, ms: 90_000 },
+      admitted(2, "b", { admittedAt: 90_002 }),
+      called(2, "b"),
+    ];
+    expect(rateWindow([rate(0, 1), ...stepped], 0).broken).toEqual([]);
+  });
+});
+
+describe("I-6, Retry-After is exact", () => {
+  const probed = (afterMs: number, answer: HistoryEvent): History => [
+    invoked(0, "first"),
+    refused(1, "first", "rate_limited", 5_000),
+    invoked(5_000 + afterMs, "probe", { probe: { of: "first", afterMs } }),
+    answer,
+  ];
+
+  test("holds where it admits when it is due and refuses a second before", () => {
+    expect(retryAfter(probed(0, answered(5_001, "probe")))).toEqual({ looked: 1, broken: [] });
+    expect(retryAfter(probed(-1_000, refused(4_001, "probe", "rate_limited", 1_000)))).toEqual({ looked: 1, broken: [] });
+  });
+
+  test("proves nothing in the second in which it is rounded, nor where the answer was lost", () => {
+    expect(retryAfter(probed(-500, answered(4_501, "probe"))).looked).toBe(0);
+    expect(retryAfter(probed(0, { kind: "info", at: 9_000, invocation: "probe" })).looked).toBe(0);
+  });
+
+  test("says so when it named too early a moment, or too late a one", () => {
+    expect(retryAfter(probed(0, refused(5_001, "probe", "rate_limited", 1)))).toMatchObject({
+      looked: 1,
+      broken: [expect.any(String)],
+    });
+    expect(retryAfter(probed(-1_000, answered(4_001, "probe"))).broken.join()).toContain("not refused but 200");
+  });
+});
+
+describe("I-14, a revoked key is refused after 30 s", () => {
+  const asked = (at: number): History => [
+    { kind: "revoked", at: 100, key: "k" },
+    invoked(at, "gen-1"),
+    admitted(at + 5, "gen-1"),
+  ];
+
+  test("holds where it was asked within them", () => {
+    expect(revocation(asked(30_100), 0)).toEqual({ looked: 1, broken: [] });
+  });
+
+  test("says so when it was asked later, and takes who does not know the moment of asking at its word", () => {
+    expect(revocation(asked(30_101), 0).broken.join()).toContain("30001 ms after it was revoked");
+    const rows: History = [{ kind: "revoked", at: 0, key: "k" }, admitted(30_050, "gen-1", { invocation: null })];
+    expect(revocation(rows, 50).broken).toEqual([]);
+    expect(revocation(rows, 49).broken).toHaveLength(1);
+  });
+});
