@@ -1,14 +1,18 @@
 /** TLS to providers: whoever cannot prove to be the host that is called is sent nothing, least of all our key. */
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RawServer } from "../support/raw-server.ts";
+import { selfSigned } from "../support/self-signed.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const folder = join(import.meta.dir, "../fixtures/tls");
-const certificate = join(folder, "certificate.pem");
-const secure = { key: readFileSync(join(folder, "key.pem")), cert: readFileSync(certificate) };
+const secure = selfSigned("localhost");
+const folder = await temporaryFolder();
+const certificate = join(folder.path, "certificate.pem");
+await writeFile(certificate, secure.cert);
+afterAll(() => folder[Symbol.asyncDispose]());
 
 /** @param trusted the file of an authority that is trusted besides those of the system */
 async function callFrom(url: string, trusted?: string): Promise<string> {
