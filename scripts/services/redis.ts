@@ -32,6 +32,8 @@ export async function startRedis({ program, folder, port: wanted, cluster = fals
     `appendfsync everysec`,
     `save ""`,
     `maxmemory-policy noeviction`,
+    // Large windows that expire are freed beside the thread that answers.
+    `lazyfree-lazy-expire yes`,
     ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip 127.0.0.1`] : []),
   ];
   await writeFile(config, settings.join("\n"), { mode: 0o600 });
