@@ -2,6 +2,7 @@
 import { Drains } from "../../src/inference/drains.ts";
 import { relay } from "../../src/inference/stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import { Stop } from "../../src/kernel/stop.ts";
 import { openaiStreamDecoder } from "../../src/providers/formats/openai-stream.ts";
 import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
 import { EventParser } from "../../src/providers/sse.ts";
@@ -50,7 +51,7 @@ async function relayed(): Promise<number> {
     cancelStopsBilling: true,
     drains: new Drains(),
     gone: new AbortController().signal,
-    stop: new AbortController().signal,
+    stop: new Stop(),
     clock: systemClock,
     startedAt: 0,
     onEnd: () => charged,

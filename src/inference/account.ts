@@ -1,6 +1,7 @@
 /** One generation's account: opened in the book before its provider is called, settled once, however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
 import { measureGeneration } from "../kernel/metrics.ts";
+import type { Stop } from "../kernel/stop.ts";
 import type { Route, Usage } from "../models/model.ts";
 import type { OpenPrompt } from "../prompts/open-prompt.ts";
 import type { Gateway } from "./gateway.ts";
@@ -26,8 +27,8 @@ export interface Settling {
 }
 
 export class Account {
-  /** Aborts when the process cannot wait any longer. */
-  readonly stop: AbortSignal;
+  /** The process cannot wait any longer. */
+  readonly stop: Stop;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** Unix seconds, the same in every chunk of the answer. */
@@ -35,13 +36,10 @@ export class Account {
   readonly #reservation: Reservation;
   readonly #facts: AccountFacts;
   readonly #gateway: Gateway;
-  readonly #leave: () => void;
   #settled = false;
 
   private constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
-    const { signal, done } = gateway.live.begin();
-    this.stop = signal;
-    this.#leave = done;
+    this.stop = gateway.live.begin();
     this.startedAt = gateway.clock.monotonic();
     this.created = Math.floor(gateway.clock.now() / 1_000);
     this.#reservation = reservation;
@@ -74,7 +72,7 @@ export class Account {
     const written = this.#gateway.book.end(
       settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
     );
-    this.#leave();
+    this.#gateway.live.done(this.stop);
     this.prompt?.keep();
     measureGeneration({ provider: settling.route?.provider.id ?? "none", durationMs, firstTokenMs: settling.firstTokenMs });
     await written;

@@ -3,6 +3,7 @@
  * answer is as good as the first; only the one that is served is charged.
  */
 import type { Reservation } from "../credit/reservation.ts";
+import { Stop } from "../kernel/stop.ts";
 import type { Route } from "../models/model.ts";
 import {
   UpstreamFailure,
@@ -20,8 +21,8 @@ export interface Attempt {
   failure: UpstreamFailure;
 }
 
-/** @param signal gives the call up while it is not answered */
-export type Provide = (call: ProviderCall, signal: AbortSignal) => Promise<ProviderAnswer>;
+/** @param givenUp ends the call while it is not answered */
+export type Provide = (call: ProviderCall, givenUp: Stop) => Promise<ProviderAnswer>;
 
 export interface AttemptsOptions {
   reservation: Pick<Reservation, "generation" | "maxOutputTokens">;
@@ -41,7 +42,7 @@ export type Opened =
 export class Attempts {
   readonly #options: AttemptsOptions;
   readonly #failed: Attempt[] = [];
-  readonly #controller = new AbortController();
+  readonly #givenUp = new Stop();
   #route: Route;
   #mayRetry: boolean;
 
@@ -68,7 +69,7 @@ export class Attempts {
   /** Gives up: ends the call under way, or the stream before its first event. */
   abort(): void {
     this.#mayRetry = false;
-    this.#controller.abort();
+    this.#givenUp.stop();
   }
 
   /** Rejects only with what is no failure of a provider. */
@@ -90,17 +91,15 @@ export class Attempts {
   async #try(): Promise<{ kind: "whole"; answer: Answer } | { kind: "stream"; events: EventSource }> {
     const { reservation, chat, streamed, provide } = this.#options;
     const { generation, maxOutputTokens } = reservation;
-    const { signal } = this.#controller;
-    if (signal.aborted) throw new UpstreamFailure("upstream_error", "given up before it was made");
-    const answer = await provide({ generation, route: this.#route, chat, maxOutputTokens, streamed }, signal);
+    const givenUp = this.#givenUp;
+    if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "given up before it was made");
+    const answer = await provide({ generation, route: this.#route, chat, maxOutputTokens, streamed }, givenUp);
     if (answer.kind === "whole") return answer;
-    const cancel = (): void => void answer.events.cancel().catch(() => {});
-    if (signal.aborted) cancel();
-    signal.addEventListener("abort", cancel);
+    givenUp.listen(() => void answer.events.cancel().catch(() => {}));
     try {
       return { kind: "stream", events: await withFirstEvent(answer.events) };
     } finally {
-      signal.removeEventListener("abort", cancel);
+      givenUp.listen(null);
     }
   }
 }

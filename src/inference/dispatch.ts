@@ -1,5 +1,6 @@
 /** From an admitted request to an answer, or to a stream that has shown its first event. */
 import type { Clock } from "../kernel/clock.ts";
+import type { Stop } from "../kernel/stop.ts";
 import { firstEventMsMax } from "../limits/constants.ts";
 import type { Route } from "../models/model.ts";
 import type { EventSource } from "../providers/provider.ts";
@@ -12,7 +13,7 @@ export interface DispatchOptions extends AttemptsOptions {
   /** The request's signal. */
   gone: AbortSignal;
   /** The process ends and can wait no longer. */
-  stop: AbortSignal;
+  stop: Stop;
   drains: Drains;
   clock: Clock;
 }

@@ -84,7 +84,7 @@ function callProvider(work: Work, routes: readonly [Route, ...Route[]], gateway:
     streamed: work.chat.streamed,
     routes,
     fallbacks: work.caller.record.fallbacks,
-    provide: (providerCall, signal) => call(reservation, providerCall, { signal, startedAt: work.account.startedAt }),
+    provide: (providerCall, givenUp) => call(reservation, providerCall, { givenUp, startedAt: work.account.startedAt }),
     gone: work.gone,
     stop: work.account.stop,
     drains,
@@ -121,7 +121,7 @@ function notingOf({ admitted, account, gone }: Work): Noting {
 /** What a call that was given up here ends with says nothing of its provider, nor does a fault of the request. */
 function noteFailure({ reservation, account, gone }: Noting, { route, failure }: Attempt, { log, health }: Gateway): void {
   logUpstreamFailure({ reservation, route, failure }, log);
-  const givenUp = gone.aborted || account.stop.aborted;
+  const givenUp = gone.aborted || account.stop.stopped;
   if (!givenUp && failure.code !== "upstream_rejected") health.failed(route);
 }
 

@@ -3,6 +3,7 @@
  * otherwise waited for, within limits, so that what was bought is settled.
  */
 import type { Clock } from "../kernel/clock.ts";
+import type { Stop } from "../kernel/stop.ts";
 import { drainMsMax } from "../limits/constants.ts";
 import type { Route } from "../models/model.ts";
 import type { Drains } from "./drains.ts";
@@ -18,7 +19,7 @@ interface LeavingOptions {
   /** The request's signal. */
   gone: AbortSignal;
   /** The process ends and can wait no longer. */
-  stop: AbortSignal;
+  stop: Stop;
   drains: Drains;
   clock: Clock;
 }
@@ -27,7 +28,6 @@ interface LeavingOptions {
 export function watchLeaving({ call, gone, stop, drains, clock }: LeavingOptions): Disposable {
   let release = (): void => {};
   let cancelTimer = (): void => {};
-  const onStop = (): void => call.abort();
   const onGone = (): void => {
     call.settleForThis();
     const taken = call.route.provider.cancelStopsBilling ? null : drains.take();
@@ -36,13 +36,12 @@ export function watchLeaving({ call, gone, stop, drains, clock }: LeavingOptions
     cancelTimer = clock.after(drainMsMax, () => call.abort());
   };
   gone.addEventListener("abort", onGone);
-  stop.addEventListener("abort", onStop);
   if (gone.aborted) onGone();
-  if (stop.aborted) onStop();
+  stop.listen(() => call.abort());
   return {
     [Symbol.dispose]() {
       gone.removeEventListener("abort", onGone);
-      stop.removeEventListener("abort", onStop);
+      stop.listen(null);
       cancelTimer();
       release();
     },

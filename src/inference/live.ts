@@ -1,31 +1,31 @@
 /** Answers under way in this process: what a shutdown waits for, and ends when it has waited long enough. */
 import { sleep, type Clock } from "../kernel/clock.ts";
+import { Stop } from "../kernel/stop.ts";
 
 export class LiveAnswers {
-  readonly #live = new Set<AbortController>();
+  readonly #live = new Set<Stop>();
   #whenEmpty: (() => void)[] = [];
 
   get size(): number {
     return this.#live.size;
   }
 
-  /** Begins an answer: `signal` aborts when the process cannot wait any longer; call `done` when it has ended. */
-  begin(): { signal: AbortSignal; done: () => void } {
-    const controller = new AbortController();
-    this.#live.add(controller);
-    return {
-      signal: controller.signal,
-      done: () => {
-        this.#live.delete(controller);
-        if (this.#live.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
-      },
-    };
+  /** Begins an answer, which is told when the process cannot wait any longer; call `done` when it has ended. */
+  begin(): Stop {
+    const answer = new Stop();
+    this.#live.add(answer);
+    return answer;
+  }
+
+  done(answer: Stop): void {
+    this.#live.delete(answer);
+    if (this.#live.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 
   /** Waits for all to end by themselves; after `waitMs` ends the rest and waits for their settlements. */
   async drain(clock: Clock, waitMs: number, endMs: number): Promise<void> {
     await this.#empty(clock, waitMs);
-    for (const controller of this.#live) controller.abort();
+    for (const answer of this.#live) answer.stop();
     await this.#empty(clock, endMs);
   }
 

@@ -4,6 +4,7 @@
  * client has its last line.
  */
 import type { Clock } from "../kernel/clock.ts";
+import type { Stop } from "../kernel/stop.ts";
 import { drainMsMax, streamCommentMs, streamStallMsMax } from "../limits/constants.ts";
 import type { Usage } from "../models/model.ts";
 import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../providers/provider.ts";
@@ -38,7 +39,7 @@ export interface RelayOptions {
   /** The request's signal: it tells of a client that left before the stream began. */
   gone: AbortSignal;
   /** The process ends and can wait no longer. */
-  stop: AbortSignal;
+  stop: Stop;
   clock: Clock;
   /** Monotonic milliseconds. */
   startedAt: number;
@@ -84,9 +85,8 @@ class Relay implements EventTaker, Waiting {
     const { gone, stop, clock } = this.#options;
     lookoutOf(clock).add(this);
     gone.addEventListener("abort", this);
-    stop.addEventListener("abort", this);
     if (gone.aborted) this.cancel();
-    if (stop.aborted) this.#stop();
+    stop.listen(() => this.#stop());
   }
 
   pull(): void {
@@ -107,9 +107,9 @@ class Relay implements EventTaker, Waiting {
     this.#read();
   }
 
-  handleEvent({ target }: Event): void {
-    if (target === this.#options.stop) this.#stop();
-    else this.cancel();
+  /** Of `gone`. */
+  handleEvent(): void {
+    this.cancel();
   }
 
   look(nowMs: number): void {
@@ -161,7 +161,7 @@ class Relay implements EventTaker, Waiting {
     const { gone, stop, clock, onEnd } = this.#options;
     lookoutOf(clock).delete(this);
     gone.removeEventListener("abort", this);
-    stop.removeEventListener("abort", this);
+    stop.listen(null);
     if (this.#sourceOpen) this.#closeSource();
     try {
       const usage = onEnd(this.#outcome(delivering ? how : "client_gone"));

@@ -49,7 +49,16 @@ export async function sleepUntil(clock: Clock, monotonicMs: number, signal?: Abo
 export function withDeadline<T>(clock: Clock, ms: number, what: string, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(new DeadlineError(`${what} did not end within ${ms} ms`)));
-    promise.then(resolve, reject).finally(cancel);
+    promise.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error);
+      },
+    );
   });
 }
 

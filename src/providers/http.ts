@@ -2,6 +2,7 @@
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Secret } from "../kernel/secret.ts";
+import type { Stop } from "../kernel/stop.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits/constants.ts";
 import type { ProviderRecord } from "../models/model.ts";
 import { readBeginning, readWhole } from "./body.ts";
@@ -18,7 +19,7 @@ export interface CallContext {
   /** Our key for a provider, by the name in its `key_env`. */
   providerKey(name: string): Secret | null;
   /** Gives the call up while it is not answered. An open stream is ended by its own `cancel`. */
-  signal?: AbortSignal | undefined;
+  givenUp?: Stop | undefined;
   /** Monotonic start of the generation, so that a second try does not begin the total clock anew. Absent: now. */
   startedAt?: number | undefined;
 }
@@ -27,7 +28,7 @@ export interface CallContext {
 export type CallProvider = (
   reservation: Reservation,
   call: ProviderCall,
-  options?: Pick<CallContext, "signal" | "startedAt">,
+  options?: Pick<CallContext, "givenUp" | "startedAt">,
 ) => Promise<ProviderAnswer>;
 
 /** @param settled what is the same for every call of a process */
@@ -42,18 +43,16 @@ export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "p
  */
 export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
   requireReserved(reservation, call);
-  const { clock, clocks, signal } = context;
+  const { clock, clocks, givenUp } = context;
   const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
-  const giveUp = () => exchange.end(new UpstreamFailure("upstream_error", "the call was given up"));
-  if (signal?.aborted) giveUp();
-  signal?.addEventListener("abort", giveUp);
+  givenUp?.listen(() => exchange.end(new UpstreamFailure("upstream_error", "the call was given up")));
   try {
     return await answerOf(call, exchange, context);
   } catch (error) {
     exchange.close();
     throw error;
   } finally {
-    signal?.removeEventListener("abort", giveUp);
+    givenUp?.listen(null);
   }
 }
 

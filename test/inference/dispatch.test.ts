@@ -8,6 +8,7 @@ import {
 } from "../../src/providers/provider.ts";
 import { dispatch, type DispatchOptions } from "../../src/inference/dispatch.ts";
 import { Drains } from "../../src/inference/drains.ts";
+import { Stop } from "../../src/kernel/stop.ts";
 import { drainMsMax, firstEventMsMax } from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { OneByOne } from "../support/one-by-one.ts";
@@ -32,14 +33,14 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
   const clock = new ManualClock();
   const drains = new Drains();
   const called: string[] = [];
-  const signals: AbortSignal[] = [];
-  const provide = (call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> => {
+  const giveUps: Stop[] = [];
+  const provide = (call: ProviderCall, givenUp: Stop): Promise<ProviderAnswer> => {
     called.push(call.route.provider.id);
-    signals.push(signal);
+    giveUps.push(givenUp);
     const reply = replies[called.length - 1];
     if (reply === undefined) throw new Error("One call too many");
     if (reply instanceof UpstreamFailure) return Promise.reject(reply);
-    const aborted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(failure("upstream_error"))));
+    const aborted = new Promise<never>((_, reject) => givenUp.listen(() => reject(failure("upstream_error"))));
     return Promise.race([Promise.resolve(reply), aborted]);
   };
   const outcome = dispatch({
@@ -50,12 +51,12 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
     fallbacks: true,
     provide,
     gone: new AbortController().signal,
-    stop: new AbortController().signal,
+    stop: new Stop(),
     drains,
     clock,
     ...options,
   });
-  return { outcome, called, signals, clock, drains };
+  return { outcome, called, giveUps, clock, drains };
 }
 
 const never = new Promise<ProviderAnswer>(() => {});
@@ -166,14 +167,14 @@ describe("a stream", () => {
   });
 
   test("that is cancelled while it is late gives its call up", async () => {
-    const { outcome, signals, clock } = given([never], { streamed: true });
+    const { outcome, giveUps, clock } = given([never], { streamed: true });
     await clock.pass(firstEventMsMax);
     const opened = await outcome;
     if (opened.kind !== "stream") throw new Error(opened.kind);
     const events = new OneByOne(opened.events);
     const next = events.next();
     await events.cancel();
-    expect(signals[0]?.aborted).toBe(true);
+    expect(giveUps[0]?.stopped).toBe(true);
     await next;
     expect(await events.next()).toBeNull();
   });
@@ -192,11 +193,11 @@ describe("a stream", () => {
 describe("a client that leaves while the provider is silent", () => {
   test("ends a call that is not billed then, and there is no second one", async () => {
     const gone = new AbortController();
-    const { outcome, called, signals, clock } = given([never, whole], { gone: gone.signal });
+    const { outcome, called, giveUps, clock } = given([never, whole], { gone: gone.signal });
     await settled();
     gone.abort();
     expect((await outcome).kind).toBe("gone");
-    expect(signals[0]?.aborted).toBe(true);
+    expect(giveUps[0]?.stopped).toBe(true);
     expect(called).toEqual(["first"]);
     expect(clock.pending).toBe(0);
   });
@@ -219,11 +220,11 @@ describe("a client that leaves while the provider is silent", () => {
   test("waits for such a call 30 s at most", async () => {
     const gone = new AbortController();
     const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, signals, clock, drains } = given([never], { gone: gone.signal, routes: [billed] });
+    const { outcome, giveUps, clock, drains } = given([never], { gone: gone.signal, routes: [billed] });
     await settled();
     gone.abort();
     await clock.pass(drainMsMax - 1);
-    expect(signals[0]?.aborted).toBe(false);
+    expect(giveUps[0]?.stopped).toBe(false);
     await clock.pass(1);
     expect((await outcome).kind).toBe("gone");
     expect(drains.active).toBe(0);
@@ -237,10 +238,10 @@ describe("a client that leaves while the provider is silent", () => {
 });
 
 test("a process that can wait no longer gives its calls up", async () => {
-  const stop = new AbortController();
-  const { outcome, called } = given([never, whole], { stop: stop.signal });
+  const stop = new Stop();
+  const { outcome, called } = given([never, whole], { stop });
   await settled();
-  stop.abort();
+  stop.stop();
   expect(await outcome).toMatchObject({ kind: "failed", failure: { code: "upstream_error" } });
   expect(called).toEqual(["first"]);
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../src/providers/provider.ts";
 import { Drains } from "../../src/inference/drains.ts";
 import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
+import { Stop } from "../../src/kernel/stop.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { FakeEvents } from "../support/fake-events.ts";
 
@@ -90,7 +91,7 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
           cancelStopsBilling,
           drains,
           gone: new AbortController().signal,
-          stop: new AbortController().signal,
+          stop: new Stop(),
           clock,
           startedAt: 0,
           onEnd(outcome) {

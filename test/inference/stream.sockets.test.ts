@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock } from "../../src/kernel/clock.ts";
+import { Stop } from "../../src/kernel/stop.ts";
 import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
 import { Drains } from "../../src/inference/drains.ts";
 import { streamHeaders } from "../../src/inference/headers.ts";
@@ -42,7 +43,7 @@ const server = Bun.serve({
       cancelStopsBilling: true,
       drains: new Drains(),
       gone: request.signal,
-      stop: new AbortController().signal,
+      stop: new Stop(),
       clock: systemClock,
       startedAt: systemClock.monotonic(),
       onEnd: (outcome) => (outcomes.push(outcome), noUsage),

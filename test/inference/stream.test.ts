@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Stop } from "../../src/kernel/stop.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../src/providers/provider.ts";
 import { settled } from "../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../support/fake-events.ts";
@@ -130,12 +131,12 @@ describe("a stream that fails in the middle", () => {
   });
 
   test("fails when the process can wait no longer", async () => {
-    const stop = new AbortController();
-    const { stream, events, outcomes } = openRelay({ options: { stop: stop.signal } });
+    const stop = new Stop();
+    const { stream, events, outcomes } = openRelay({ options: { stop } });
     const body = allOf(stream);
     events.give(text("a"));
     await settled();
-    stop.abort();
+    stop.stop();
     expect(dataOf(await body).slice(2)).toMatchObject([{ error: { code: "upstream_error" } }, "[DONE]"]);
     expect(outcomes).toMatchObject([{ how: "failed" }]);
     expect(events.closed).toBe(true);

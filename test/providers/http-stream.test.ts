@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { Stop } from "../../src/kernel/stop.ts";
 import { callStream, callWhole, failureOf, readAll } from "../support/call.ts";
 import { aRoute } from "../support/models.ts";
 import { startProviderStub } from "../support/provider-stub.ts";
@@ -149,26 +150,28 @@ describe("a stream", () => {
 describe("a call that is given up", () => {
   test("ends before its answer, and the provider sees the connection close", async () => {
     provider.answer(hang);
-    const controller = new AbortController();
-    const call = failureOf(callWhole({ route, context: { signal: controller.signal } }));
+    const givenUp = new Stop();
+    const call = failureOf(callWhole({ route, context: { givenUp } }));
     await provider.called();
-    controller.abort();
+    givenUp.stop();
     expect((await call).code).toBe("upstream_error");
     expect((await provider.ended()).state).toBe("cancelled");
   });
 
   test("given up before it was made, is never made", async () => {
-    const failure = await failureOf(callWhole({ route, context: { signal: AbortSignal.abort() } }));
+    const givenUp = new Stop();
+    givenUp.stop();
+    const failure = await failureOf(callWhole({ route, context: { givenUp } }));
     expect(failure.code).toBe("upstream_error");
     expect(provider.calls).toHaveLength(0);
   });
 
-  test("an open stream outlives the signal, and is ended by its own cancel", async () => {
-    const controller = new AbortController();
+  test("an open stream outlives it, and is ended by its own cancel", async () => {
+    const givenUp = new Stop();
     const manual = new ManualStream();
     provider.answer(manual.answer);
-    const events = await callStream({ route, context: { signal: controller.signal } });
-    controller.abort();
+    const events = await callStream({ route, context: { givenUp } });
+    givenUp.stop();
     await manual.piece("still here");
     await manual.finish();
     expect(await readAll(events)).toMatchObject({ text: "still here", last: "end" });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readCatalog } from "../../src/models/catalog.ts";
+import { Stop } from "../../src/kernel/stop.ts";
 import type { Route } from "../../src/models/model.ts";
 import { nextBytes } from "../../src/providers/next-bytes.ts";
 import { sandboxOf } from "../../src/providers/sandbox/transport.ts";
@@ -281,13 +282,11 @@ describe("the sandbox is a provider like any other", () => {
   });
 
   test("a call that is given up ends at once", async () => {
-    const controller = new AbortController();
+    const givenUp = new Stop();
     const clock = new ManualClock();
-    const call = failureOf(
-      callWhole({ ...saying("sandbox: delay_ms=60000"), context: { clock, clocks, signal: controller.signal } }),
-    );
+    const call = failureOf(callWhole({ ...saying("sandbox: delay_ms=60000"), context: { clock, clocks, givenUp } }));
     await settled();
-    controller.abort();
+    givenUp.stop();
     expect((await call).code).toBe("upstream_error");
     await settled();
     expect(clock.pending).toBe(0);

@@ -1,6 +1,7 @@
 /** A relay on a clock and a source of events that the test moves. */
 import { Drains } from "../../src/inference/drains.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../src/inference/stream.ts";
+import { Stop } from "../../src/kernel/stop.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeEvents } from "./fake-events.ts";
 
@@ -22,7 +23,7 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
     cancelStopsBilling: true,
     drains: new Drains(),
     gone: new AbortController().signal,
-    stop: new AbortController().signal,
+    stop: new Stop(),
     clock,
     startedAt: 0,
     onEnd: (outcome) => (outcomes.push(outcome), charged),
