@@ -13,8 +13,8 @@ export const instantModel = "instant-16";
 /** 10 events a second for 20 seconds. */
 export const pacedModel = "paced-100-200";
 
-/** Code is compiled and connections are open then. */
-export const wakeSeconds = 1;
+/** Connections are open then, and what is called for every request is compiled: a service runs for days, not for its first second. */
+export const wakeSeconds = 5;
 
 const chatPath = "/v1/chat/completions";
 

@@ -41,9 +41,10 @@ const rampSeconds = 4;
 const measuredSeconds = 12;
 /** Within the measured time, well after the last stream began. */
 const lookAfterMs = 10_000;
+const restMs = 3_000;
 const recoveryMs = 5_000;
-/** Before idle is measured: code is compiled and connections are open, memory of load is not there yet. */
-const wakeWords = ["--connections", "8", "--warm-up", "0", "--seconds", "1", "--model"];
+/** Before idle is measured: what streams need is compiled and connections are open, memory of many streams is not there yet. */
+const wakeWords = ["--stream", "--connections", "8", "--warm-up", "0", "--seconds", "5", "--model"];
 
 export async function runStreams(plan: StreamPlan): Promise<Streams> {
   await using setting = await openSetting(plan);
@@ -66,7 +67,7 @@ export async function runStreams(plan: StreamPlan): Promise<Streams> {
 async function takeTurn(contender: Contender, round: number, { streams, rounds, say }: StreamPlan): Promise<StreamTurn> {
   await using running = await contender.start();
   await runLoadProcess([...running.target, ...wakeWords, contender.model(instantModel)]);
-  await pause(1_000);
+  await pause(restMs);
   const idleBytes = relayBytes(running);
   const before = running.usage();
   const startedAt = performance.now();

@@ -21,8 +21,9 @@ export async function readBody(request: Request, { clock, bodyMs }: ReadBodyOpti
   const declared = declaredBytes(request);
   if (declared !== null && declared > bodyBytesMax) throw await refuse(request, clock, new GatewayError("request_too_large"));
   if (isEncoded(request)) throw await refuse(request, clock, invalid(undefined, "The request body must not be compressed"));
-  if (request.body === null) return new Uint8Array(0);
-  const reader = declared === null ? new BodyReader(request.body) : null;
+  // Where the length is known the stream is not even asked for: the server makes one for who asks.
+  const stream = declared === null ? request.body : null;
+  const reader = stream === null ? null : new BodyReader(stream);
   try {
     const reading = reader ? reader.readUpTo(bodyBytesMax) : wholeBody(request);
     const body = await withDeadline(clock, bodyMs, "The request body", reading);

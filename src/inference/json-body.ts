@@ -2,6 +2,8 @@
 import { scanJson } from "./json-scan.ts";
 import { invalid } from "./refuse.ts";
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 export type JsonObject = Record<string, unknown>;
 
 /**
@@ -22,7 +24,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw invalid(undefined, "The request body is not valid UTF-8");
   }

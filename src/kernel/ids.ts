@@ -1,5 +1,5 @@
 /** Formats of ids and keys: minted, parsed and masked here only. */
-import { createHash, randomBytes, randomFillSync } from "node:crypto";
+import { hash, randomBytes, randomFillSync } from "node:crypto";
 
 /** Base 32 in ASCII order, so that ids sort by the time they were minted. */
 const alphabet = "234567abcdefghijklmnopqrstuvwxyz";
@@ -90,7 +90,7 @@ export function mintKey(slug: string): MintedKey {
 }
 
 export function hashKey(full: string): string {
-  return createHash("sha256").update(full).digest("hex");
+  return hash("sha256", full, "hex");
 }
 
 /** Start, an ellipsis, the last four; a key stored without its end shows its start only. */
