@@ -36,7 +36,8 @@ export function watchLeaving({ call, gone, stop, drains, clock }: LeavingOptions
     cancelTimer = clock.after(drainMsMax, () => call.abort());
   };
   gone.addEventListener("abort", onGone);
-  if (gone.aborted) onGone();
+  // Left before anything was sent: there is no bill yet that stopping could come too late for.
+  if (gone.aborted) call.abort();
   stop.listen(() => call.abort());
   return {
     [Symbol.dispose]() {

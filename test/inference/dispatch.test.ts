@@ -230,10 +230,17 @@ describe("a client that leaves while the provider is silent", () => {
     expect(drains.active).toBe(0);
   });
 
-  test("before the call was made causes none", async () => {
-    const { outcome, called } = given([never], { gone: AbortSignal.abort() });
+  test.each([
+    ["stops the bill", true],
+    ["does not", false],
+  ])("before the call was made causes none, where cancelling %s", async (_, cancelStopsBilling) => {
+    const { outcome, called, drains } = given([whole], {
+      gone: AbortSignal.abort(),
+      routes: [route("only", { cancelStopsBilling })],
+    });
     expect((await outcome).kind).toBe("gone");
     expect(called).toEqual([]);
+    expect(drains.active).toBe(0);
   });
 });
 
