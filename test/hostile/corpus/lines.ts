@@ -1,0 +1,62 @@
+/** Header lines that could be read in two ways, or that could write a header of ours. */
+import {
+  answered,
+  body,
+  dropped,
+  get,
+  hidden,
+  honest,
+  left,
+  post,
+  refused,
+  refusedVersion,
+  sized,
+  tooLong,
+  type Attack,
+} from "./attack.ts";
+
+const bare = (text: string): string => text.replaceAll("\r\n", "\n");
+
+export const lines: Attack[] = [
+  refused("a folded line that hides a length", post("X-A: 1\r\n Content-Length: 5", sized(body)) + body),
+  refusedVersion("bare line feeds for all line ends", bare(get())),
+  refused("a bare line feed between two headers", get("X-A: 1\nX-B: 2")),
+  refused("a bare line feed that hides a length", post("X-A: 1\nContent-Length: 5", sized(body)) + body),
+  refused("a bare carriage return in a value", get("X-A: 1\rX-B: 2")),
+  refused("a NUL in a value", get("X-A: a\0b")),
+  refused("a NUL in a name", get("X\0A: a")),
+  refused("a control character in a value", get("X-A: a\x01b")),
+  refused("no colon", get("X-A")),
+  refused("no name", get(": a")),
+  refused("a space in a name", get("X A: a")),
+  refused("a separator in a name", get("X(A: a")),
+  refused("a NUL in a request id", get("X-Request-Id: a\0b")),
+  refused("a bare line feed in a request id", get("X-Request-Id: a\nX-Evil: 1")),
+  answered(200, "a line end in a request id, escaped: it is never sent back", get("X-Request-Id: a%0d%0aX-Evil: 1")),
+  answered(200, "bytes that are no ASCII in a value", get("X-A: a\xffb")),
+  tooLong("a value of 100,000 bytes", get(`X-A: ${"a".repeat(100_000)}`)),
+  tooLong("300 headers", get(...Array.from({ length: 300 }, (_, n) => `X-${n}: a`))),
+  answered(200, "150 headers", get(...Array.from({ length: 150 }, (_, n) => `X-${n}: a`))),
+  answered(401, "two keys", get("Authorization: Bearer x")),
+  answered(200, "two hosts: neither is used for anything", get("Host: evil.example")),
+  answered(
+    200,
+    "a path and a method in headers that only some proxies know",
+    get("X-Original-URL: /metrics", "X-Rewrite-URL: /metrics", "X-HTTP-Method-Override: DELETE"),
+  ),
+  answered(
+    200,
+    "an upgrade to HTTP/2",
+    get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"),
+  ),
+  answered(
+    200,
+    "an upgrade to a web socket",
+    get("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="),
+  ),
+  honest("a length that is to be dropped on the way", post(sized(body), "Connection: content-length") + body),
+  dropped("a second request before the first is answered", get() + hidden),
+  left(dropped("a second request right behind a body", post(sized(body)) + body + hidden)),
+  refused("TLS", `\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03${"\0".repeat(500)}`),
+  refused("nothing but line ends", "\r\n\r\n\r\n\r\n"),
+];
