@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   await fleet.stop();
 }
 
-const defaults = { BUN_CONFIG_MAX_HTTP_REQUESTS: "16384", BUN_FEATURE_FLAG_NO_ORPHANS: "1" };
+const defaults = { MIMALLOC_PURGE_DELAY: "5000", BUN_FEATURE_FLAG_NO_ORPHANS: "1" };
 
 function readArguments(): { sizes: Sizes; port: string | undefined } {
   const options = { gateways: { type: "string" }, workers: { type: "string" }, port: { type: "string" } } as const;
