@@ -12,4 +12,5 @@ export const scripts = {
   cluster: { file: "scripts/cluster.ts", packages: "production", service: true },
   weir: { file: "scripts/weir.ts", packages: "production", service: false },
   bench: { file: "bench/main.ts", packages: "all", service: true },
+  chaos: { file: "scripts/chaos.ts", packages: "all", service: true },
 };

@@ -1,7 +1,8 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { diesWithUs } from "./dies-with-us.ts";
 import { environmentOf, type Program } from "./program.ts";
 
 export interface ServerPlan {
@@ -155,12 +156,4 @@ function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return Promise.resolve();
   child.ref();
   return new Promise((resolve) => child.once("exit", () => resolve()));
-}
-
-let canDieWithUs: boolean | null = null;
-
-/** On Linux a server is told when its parent dies, also by kill -9. */
-function diesWithUs(signal: NodeJS.Signals): string[] {
-  canDieWithUs ??= spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0;
-  return canDieWithUs ? ["setpriv", "--pdeathsig", signal.replace("SIG", ""), "--"] : [];
 }

@@ -1,0 +1,48 @@
+/** How long the service took to be well again, by what clients saw. Times are wall-clock milliseconds. */
+import type { ClientCall } from "../load/client-call.ts";
+
+export interface Recovery {
+  /** From healing to the first good answer; null: there was none. */
+  firstMs: number | null;
+  /** From healing to the second in which everything was answered well, by every gateway; null: there was none yet. */
+  steadyMs: number | null;
+}
+
+const steadyForMs = 1_000;
+const stepMs = 100;
+
+export interface Healed {
+  healedAt: number;
+  /** How far to look. */
+  until: number;
+  gateways: number;
+}
+
+/** Only customers who lack nothing count: others are refused in the best of worlds. */
+export function recoveryOf(calls: readonly ClientCall[], { healedAt, until, gateways }: Healed): Recovery {
+  const since = calls.filter(({ isPlenty, sentAt }) => isPlenty && sentAt >= healedAt && sentAt <= until);
+  const good = since.filter(isGood).map(({ answeredAt }) => answeredAt ?? Infinity);
+  const firstMs = good.length === 0 ? null : Math.min(...good) - healedAt;
+  for (let from = healedAt; from + steadyForMs <= until; from += stepMs) {
+    const within = since.filter(({ sentAt }) => sentAt >= from && sentAt < from + steadyForMs);
+    const served = new Set(within.filter(isGood).map(({ gateway }) => gateway));
+    if (served.size === gateways && within.every(isGood)) return { firstMs, steadyMs: from - healedAt };
+  }
+  return { firstMs, steadyMs: null };
+}
+
+/** What kept the service from being well after healing: how often each answer came from each gateway. */
+export function badAnswersOf(calls: readonly ClientCall[], { healedAt, until }: Healed): string {
+  const bad = calls.filter((call) => call.isPlenty && call.sentAt >= healedAt && call.sentAt <= until && !isGood(call));
+  const counts = new Map<string, number>();
+  for (const { gateway, status, code, endedAt } of bad) {
+    const name = `gateway-${gateway + 1} ${endedAt === null ? "open" : `${status} ${code}`}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => `${count} of ${name}`).join(", ");
+}
+
+/** What its provider failed at, or its client left, says nothing of the service. */
+function isGood({ status, code, left }: ClientCall): boolean {
+  return status === 200 || code === "upstream_error" || left;
+}

@@ -1,0 +1,8 @@
+/** A fault as it happened. Times are wall-clock milliseconds. */
+import type { Fault } from "./fault.ts";
+
+export interface Episode {
+  faults: Fault[];
+  inflictedAt: number;
+  healedAt: number;
+}

@@ -1,0 +1,96 @@
+/** Does harm, and heals it. */
+import postgres from "postgres";
+import { createClient } from "redis";
+import { until } from "../../../support/until.ts";
+import { serverNames, type ServerName } from "../world/links.ts";
+import type { Site } from "../world/site.ts";
+import type { Weather } from "../world/tcp-proxy.ts";
+import type { Fault } from "./fault.ts";
+import { signalTree } from "./process-tree.ts";
+
+/** Our processes end within what they may take to drain; servers start within this. */
+const endMsMax = 60_000;
+
+type Inflict<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, site: Site) => Promise<void>;
+
+/** Resolves when the cause is gone again: what was killed has been started, what was cut can be reached. */
+export async function inflict(fault: Fault, site: Site): Promise<void> {
+  // Each kind stands under its own name.
+  const harm = harms[fault.kind] as (fault: Fault, site: Site) => Promise<void>;
+  await harm(fault, site);
+}
+
+const harms: { [K in Fault["kind"]]: Inflict<K> } = {
+  async kill({ who }, site) {
+    const server = serverNamed(who, site);
+    if (server === null) return endPart(who, "SIGKILL", site);
+    await server.kill("SIGKILL");
+    await server.restart();
+  },
+  async freeze({ who, ms }, site) {
+    const pid = (serverNamed(who, site) ?? partNamed(who, site)).pid;
+    signalTree(pid, "SIGSTOP");
+    await pause(ms);
+    signalTree(pid, "SIGCONT");
+  },
+  stop: ({ who }, site) => endPart(who, "SIGTERM", site),
+  cut: (fault, site) => badWeather(fault, { kind: "cut" }, site),
+  silence: (fault, site) => badWeather(fault, { kind: "silent" }, site),
+  delay: (fault, site) => badWeather(fault, { kind: "delay", ms: fault.delayMs }, site),
+  async "half-open"({ who, server }, { links }) {
+    for (const proxy of links.between(who, server)) proxy.halfOpen();
+  },
+  async truncate({ who, server, bytes, ms }, { links }) {
+    for (const proxy of links.between(who, server)) proxy.truncateAfter(bytes);
+    await pause(ms);
+  },
+  async "empty-redis"(_, { services }) {
+    const redis = await createClient({ url: services.urls.REDIS_URL }).connect();
+    await redis.flushAll();
+    redis.destroy();
+  },
+  async "end-sessions"(_, { services }) {
+    const sql = postgres(services.urls.DATABASE_URL, { max: 1, onnotice: () => {} });
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;
+    await sql.end();
+  },
+  async "full-disk"({ ms }, { disk }) {
+    disk.fill();
+    await pause(ms);
+    disk.empty();
+  },
+};
+
+async function badWeather(
+  { who, server, ms }: { who: string | null; server: ServerName; ms: number },
+  weather: Weather,
+  { links }: Site,
+): Promise<void> {
+  const proxies = links.between(who, server);
+  for (const proxy of proxies) proxy.set(weather);
+  await pause(ms);
+  for (const proxy of proxies) proxy.set({ kind: "fair" });
+}
+
+/** The end and the new beginning of a process of ours. */
+async function endPart(who: string, signal: NodeJS.Signals, site: Site): Promise<void> {
+  const part = partNamed(who, site);
+  const { starts } = part;
+  part.signal(signal);
+  await until(() => part.starts > starts, endMsMax);
+}
+
+function partNamed(who: string, { parts }: Site) {
+  const part = parts.get(who);
+  if (part === undefined) throw new Error(`There is no process "${who}"`);
+  return part;
+}
+
+function serverNamed(who: string, { services }: Site) {
+  const name = serverNames.find((server) => server === who);
+  return name === undefined ? null : services[name];
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,83 @@
+/** Which faults come in which order: given by the seed alone. Every kind comes before any comes again. */
+import { randomFrom } from "../../../support/random.ts";
+import { serverNames } from "../world/links.ts";
+import { hasLink, partNames, type Fault } from "./fault.ts";
+
+export interface FaultPlan {
+  seed: number;
+  /** How long one that lasts may last. At least 1,000. */
+  longestMs: number;
+  /** Those that this machine cannot have are left out. */
+  without: readonly Fault["kind"][];
+}
+
+type Random = () => number;
+type Card = (chance: { random: Random; longestMs: number }) => Fault;
+
+/** One fault, or two at once, for as long as anybody asks. */
+export function* planFaults({ seed, longestMs, without }: FaultPlan): Generator<Fault[]> {
+  const random = randomFrom(seed ^ 0x5eed);
+  const chance = { random, longestMs };
+  for (;;) {
+    const deck = shuffled(cards(), random).filter((card) => !without.includes(card(chance).kind));
+    while (deck.length > 0) {
+      const together = random() < 0.15 ? 2 : 1;
+      yield deck.splice(0, together).map((card) => card(chance));
+    }
+  }
+}
+
+function cards(): Card[] {
+  const servers: Card[] = serverNames.flatMap((who) => [
+    () => ({ kind: "kill", who }),
+    (chance) => ({ kind: "freeze", who, ms: lasting(chance) }),
+  ]);
+  const parts: Card[] = partNames.flatMap((who) => [
+    () => ({ kind: "kill", who }),
+    (chance) => ({ kind: "freeze", who, ms: lasting(chance) }),
+    () => ({ kind: "stop", who }),
+  ]);
+  const others: Card[] = [
+    () => ({ kind: "empty-redis" }),
+    () => ({ kind: "end-sessions" }),
+    (chance) => ({ kind: "full-disk", ms: lasting(chance) }),
+  ];
+  return [...servers, ...parts, ...networks(), ...others, ...others];
+}
+
+function networks(): Card[] {
+  return serverNames.flatMap((server): Card[] => {
+    const everybody = (): null => null;
+    const somebody = ({ random }: { random: Random }): string => chosen(partNames, random, (part) => hasLink(part, server));
+    return [everybody, somebody].flatMap((who): Card[] => [
+      (chance) => ({ kind: "cut", who: who(chance), server, ms: lasting(chance) }),
+      (chance) => ({ kind: "silence", who: who(chance), server, ms: lasting(chance) }),
+      (chance) => ({ kind: "delay", who: who(chance), server, ms: lasting(chance), delayMs: between(chance.random, 50, 5_000) }),
+      (chance) => ({ kind: "half-open", who: who(chance), server }),
+      (chance) => ({ kind: "truncate", who: who(chance), server, bytes: between(chance.random, 1, 3_000), ms: 1_000 }),
+    ]);
+  });
+}
+
+/** Mostly seconds, now and then as long as may be. */
+function lasting({ random, longestMs }: { random: Random; longestMs: number }): number {
+  return Math.round(1_000 + (longestMs - 1_000) * random() ** 3);
+}
+
+function between(random: Random, least: number, most: number): number {
+  return Math.round(least * (most / least) ** random());
+}
+
+function chosen<T>(from: readonly T[], random: Random, fits: (one: T) => boolean): T {
+  const fitting = from.filter(fits);
+  const one = fitting[Math.floor(random() * fitting.length)];
+  if (one === undefined) throw new Error("There is nothing to choose from");
+  return one;
+}
+
+function shuffled<T>(list: T[], random: Random): T[] {
+  return list
+    .map((one) => ({ one, order: random() }))
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ one }) => one);
+}

@@ -1,0 +1,45 @@
+/** Who sends requests: some with plenty of everything, some whose credit, window or monthly limit is always contested. */
+import { until } from "../../../support/until.ts";
+import { Control } from "../world/control.ts";
+import { model, type Site } from "../world/site.ts";
+
+export interface Customer {
+  workspace: string;
+  keys: { id: string; key: string }[];
+  /** plenty: a refusal of its requests is a failure of the service. The others are named after what they run out of. */
+  kind: "plenty" | "credit" | "window" | "limit";
+  requestsPerMinute: number;
+}
+
+const plans = [
+  { kind: "plenty", credit: "1000", keys: 6, requestsPerMinute: 10_000 },
+  { kind: "plenty", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
+  { kind: "credit", credit: "0.004", keys: 2, requestsPerMinute: 10_000 },
+  { kind: "credit", credit: "0.01", keys: 1, requestsPerMinute: 10_000 },
+  { kind: "window", credit: "1000", keys: 2, requestsPerMinute: 20 },
+  { kind: "limit", credit: "1000", keys: 2, requestsPerMinute: 10_000, keyLimit: "0.02" },
+] as const;
+
+/** Makes them once the gateways are ready and the model can be called. */
+export async function makeCustomers(site: Site): Promise<Customer[]> {
+  for (const { url } of site.gateways) {
+    await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, 30_000);
+  }
+  const control = new Control(site);
+  const customers: Customer[] = [];
+  for (const plan of plans) {
+    const made = await control.any((operator) => operator.customer(plan));
+    customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute });
+  }
+  await untilRunnable(site, customers[0]?.keys[0]?.key ?? "");
+  return customers;
+}
+
+async function untilRunnable({ gateways }: Site, key: string): Promise<void> {
+  for (const { url } of gateways) {
+    await until(async () => {
+      const response = await fetch(`${url}/gpt/v1/models/${model}`, { headers: { authorization: `Bearer ${key}` } });
+      return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
+    }, 30_000);
+  }
+}

@@ -1,0 +1,49 @@
+/** Sends one request and notes everything that its client sees. */
+import { model } from "../world/site.ts";
+import type { ClientCall } from "./client-call.ts";
+
+export interface Sending {
+  url: string;
+  secret: string;
+  /** Told to the provider by the message: `tokens=12 gap_ms=50`. */
+  content: string;
+  maxTokens: number;
+  /** The client hangs up after so long. */
+  patienceMs: number;
+}
+
+/** Never rejects. @returns false where nobody listens there: nothing was sent then */
+export async function send(call: ClientCall, { url, secret, content, maxTokens, patienceMs }: Sending): Promise<boolean> {
+  const leaving = new AbortController();
+  const timer = setTimeout(() => leaving.abort(), patienceMs);
+  const body = { model, messages: [{ role: "user", content }], max_tokens: maxTokens, stream: call.streamed };
+  try {
+    const response = await fetch(`${url}/gpt/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    call.answeredAt = Date.now();
+    call.status = response.status;
+    call.generation = response.headers.get("x-generation-id");
+    noteEnd(call, await response.text());
+  } catch (error) {
+    if (isRefusedConnection(error)) return false;
+    call.left = leaving.signal.aborted;
+  } finally {
+    clearTimeout(timer);
+    call.endedAt = Date.now();
+  }
+  return true;
+}
+
+function noteEnd(call: ClientCall, text: string): void {
+  call.code = /"code":"(\w+)"/.exec(text)?.[1] ?? null;
+  call.whole = call.status === 200 && call.code === null && (!call.streamed || text.endsWith("data: [DONE]\n\n"));
+}
+
+/** Bun's name and Node's. */
+function isRefusedConnection(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["ConnectionRefused", "ECONNREFUSED"].includes(String(error.code));
+}

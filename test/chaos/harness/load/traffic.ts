@@ -1,0 +1,95 @@
+/** Steady requests, unary and streamed, in an order that the seed gives: so many a second, whatever becomes of them. */
+import { randomFrom } from "../../../support/random.ts";
+import type { Site } from "../world/site.ts";
+import type { ClientCall } from "./client-call.ts";
+import type { Customer } from "./customers.ts";
+import { send } from "./send.ts";
+
+export interface TrafficPlan {
+  site: Pick<Site, "gateways">;
+  customers: Customer[];
+  seed: number;
+  requestsPerSecond: number;
+}
+
+const tickMs = 20;
+/** Beyond this many open requests, clients wait with the next. */
+const openMax = 400;
+const patienceMs = 60_000;
+
+export class Traffic {
+  readonly calls: ClientCall[] = [];
+  readonly #plan: TrafficPlan;
+  readonly #random: () => number;
+  readonly #open = new Set<Promise<void>>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #startedAt = performance.now();
+  #sent = 0;
+
+  constructor(plan: TrafficPlan) {
+    this.#plan = plan;
+    this.#random = randomFrom(plan.seed);
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** Resolves when every request under way has ended. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#open);
+  }
+
+  /** What is overdue because too many were open is never sent: the load is steady, not a flood after a pause. */
+  #tick(): void {
+    const due = Math.floor(((performance.now() - this.#startedAt) / 1_000) * this.#plan.requestsPerSecond);
+    for (; this.#sent < due; this.#sent++) {
+      if (this.#open.size >= openMax) continue;
+      const request = this.#request().finally(() => this.#open.delete(request));
+      this.#open.add(request);
+    }
+  }
+
+  async #request(): Promise<void> {
+    const { site, customers } = this.#plan;
+    const customer = this.#pick(this.#random() < 0.5 ? customers.filter(({ kind }) => kind === "plenty") : customers);
+    const key = this.#pick(customer.keys);
+    const streamed = this.#random() < 0.4;
+    const first = Math.floor(this.#random() * site.gateways.length);
+    const sending = { secret: key.key, ...this.#order(streamed), patienceMs: this.#random() < 0.02 ? 150 : patienceMs };
+    const call: ClientCall = {
+      gateway: first,
+      workspace: customer.workspace,
+      key: key.id,
+      isPlenty: customer.kind === "plenty",
+      streamed,
+      sentAt: Date.now(),
+      answeredAt: null,
+      endedAt: null,
+      status: 0,
+      code: null,
+      generation: null,
+      whole: false,
+      left: false,
+    };
+    this.calls.push(call);
+    // As any balancer does: where nobody listens, nothing was sent, and the next one is asked.
+    for (let shift = 0; shift < site.gateways.length; shift++) {
+      call.gateway = (first + shift) % site.gateways.length;
+      if (await send(call, { ...sending, url: site.gateways[call.gateway]?.url ?? "" })) return;
+    }
+  }
+
+  /** Mostly short answers, some that outlast a fault, and now and then a provider that fails. */
+  #order(streamed: boolean): { content: string; maxTokens: number } {
+    const isLong = this.#random() < 0.05;
+    const tokens = 1 + Math.floor(this.#random() * (isLong ? 100 : 20));
+    const gapMs = Math.floor(this.#random() * (streamed && !isLong ? 30 : 100));
+    const status = this.#random() < 0.02 ? " status=500" : "";
+    return { content: `tokens=${tokens} gap_ms=${gapMs}${status}`, maxTokens: 500 };
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    const chosen = from[Math.floor(this.#random() * from.length)];
+    if (chosen === undefined) throw new Error("There is nobody to send a request");
+    return chosen;
+  }
+}

@@ -1,0 +1,28 @@
+/** The control API over several gateways: what one does not answer the next one is asked. */
+import { systemClock, withDeadline } from "../../../../src/kernel/clock.ts";
+import { Operator } from "../../../support/operator.ts";
+import { operatorToken, type Site } from "./site.ts";
+
+/** A gateway that is frozen never answers. */
+const patienceMs = 10_000;
+
+export class Control {
+  readonly #operators: Operator[];
+
+  constructor({ gateways }: Pick<Site, "gateways">) {
+    this.#operators = gateways.map(({ url }) => new Operator(url, operatorToken));
+  }
+
+  /** @throws Error of the last gateway when none answers well */
+  async any<T>(ask: (operator: Operator) => Promise<T>): Promise<T> {
+    let last: unknown = new Error("There is no gateway");
+    for (const operator of this.#operators) {
+      try {
+        return await withDeadline(systemClock, patienceMs, "The control API", ask(operator));
+      } catch (error) {
+        last = error;
+      }
+    }
+    throw last;
+  }
+}

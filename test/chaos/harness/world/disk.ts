@@ -1,0 +1,52 @@
+/** A small disk of its own for what our processes store, so that it can be full. It needs the right to mount one. */
+import { spawnSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+const sizeMegabytes = 64;
+
+export class Disk implements AsyncDisposable {
+  readonly path: string;
+  /** Why it cannot be filled; null: it can. */
+  readonly problem: string | null;
+
+  private constructor(path: string, problem: string | null) {
+    this.path = path;
+    this.problem = problem;
+  }
+
+  /** An ordinary folder where none can be mounted. */
+  static async mount(path: string): Promise<Disk> {
+    await mkdir(path, { recursive: true });
+    const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${sizeMegabytes}m`, "tmpfs", path], {
+      encoding: "utf8",
+    });
+    return new Disk(path, status === 0 ? null : `no disk can be mounted here (${(stderr ?? "").trim() || "there is no mount"})`);
+  }
+
+  /** Takes all the room that is left. */
+  fill(): void {
+    for (let bytes = 1 << 20; bytes >= 1 << 10; bytes >>= 1) {
+      while (this.#write(bytes));
+    }
+  }
+
+  empty(): void {
+    rmSync(join(this.path, "ballast"), { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.empty();
+    if (this.problem === null) spawnSync("umount", ["--lazy", this.path]);
+  }
+
+  #write(bytes: number): boolean {
+    try {
+      writeFileSync(join(this.path, "ballast"), new Uint8Array(bytes), { flag: "a" });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * A provider that keeps its own books: each call with its times, how it ended and what it would bill. What it is to answer
+ * stands in the last message, such as `tokens=12 gap_ms=50`, so that whoever asks decides.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface ProviderCall {
+  /** Our generation id, as the gateway told it. */
+  generation: string;
+  /** Wall-clock milliseconds. */
+  startedAt: number;
+  endedAt: number | null;
+  streamed: boolean;
+  /** open: not finished. answered: every byte left for the gateway. cancelled: the gateway hung up. failed: answered with an error. */
+  state: "open" | "answered" | "cancelled" | "failed";
+  /** What the bill would show; null: nothing is billed. */
+  billed: { promptTokens: number; completionTokens: number } | null;
+  /** A launch check or another call that no client of ours asked for. */
+  isProbe: boolean;
+}
+
+interface Order {
+  tokens: number;
+  gapMs: number;
+  status: number;
+}
+
+const promptTokens = 20;
+
+export class Provider implements AsyncDisposable {
+  readonly calls: ProviderCall[] = [];
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => void this.#receive(request, response).catch(() => response.destroy()));
+    this.#server.keepAliveTimeout = 120_000;
+  }
+
+  static async start(): Promise<Provider> {
+    const provider = new Provider();
+    await new Promise<void>((resolve) => provider.#server.listen(0, "127.0.0.1", resolve));
+    return provider;
+  }
+
+  /** What a catalog has as `base_url`. */
+  get url(): string {
+    // Listening on a TCP port, hence neither a pipe's name nor null.
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedAt = Date.now();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = readBody(Buffer.concat(chunks).toString());
+    const order = orderIn(body.content);
+    const generation = String(request.headers["x-client-request-id"] ?? "");
+    const call: ProviderCall = {
+      generation,
+      startedAt,
+      endedAt: null,
+      streamed: body.streamed,
+      state: "open",
+      billed: null,
+      isProbe: order === null,
+    };
+    this.calls.push(call);
+    const answer = order ?? { tokens: 1, gapMs: 0, status: 200 };
+    response.on("close", () => close({ call, response, answer }));
+    if (answer.status !== 200) return void response.writeHead(answer.status, { "content-type": "application/json" }).end("{}");
+    await (body.streamed ? answerStream(response, answer) : answerWhole(response, answer));
+  }
+}
+
+function close({ call, response, answer }: { call: ProviderCall; response: ServerResponse; answer: Order }): void {
+  call.endedAt = Date.now();
+  if (!response.writableFinished) call.state = "cancelled";
+  else if (answer.status !== 200) call.state = "failed";
+  else {
+    call.state = "answered";
+    call.billed = { promptTokens, completionTokens: answer.tokens };
+  }
+}
+
+function readBody(text: string): { content: string; streamed: boolean } {
+  const body = JSON.parse(text) as { stream?: boolean; messages?: { content?: unknown }[] };
+  return { content: String(body.messages?.at(-1)?.content ?? ""), streamed: body.stream === true };
+}
+
+/** null: nobody ordered anything. */
+function orderIn(content: string): Order | null {
+  const numbers = new Map([...content.matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [name, Number(value)]));
+  const tokens = numbers.get("tokens");
+  return tokens === undefined ? null : { tokens, gapMs: numbers.get("gap_ms") ?? 0, status: numbers.get("status") ?? 200 };
+}
+
+const head = { id: "chatcmpl-chaos", created: 1_795_000_000, model: "stub-model" };
+
+function usageOf({ tokens }: Order) {
+  return { prompt_tokens: promptTokens, completion_tokens: tokens, total_tokens: promptTokens + tokens };
+}
+
+async function answerWhole(response: ServerResponse, order: Order): Promise<void> {
+  if (order.gapMs > 0) await new Promise((resolve) => setTimeout(resolve, order.gapMs));
+  const message = { role: "assistant", content: "word ".repeat(order.tokens), refusal: null };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
+  const text = JSON.stringify({ ...head, object: "chat.completion", choices, usage: usageOf(order) });
+  response.writeHead(200, { "content-type": "application/json" }).end(text);
+}
+
+async function answerStream(response: ServerResponse, order: Order): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const send = (delta: object, finish: string | null) =>
+    response.write(`data: ${chunk([{ index: 0, delta, logprobs: null, finish_reason: finish }])}\n\n`);
+  for (let token = 0; token < order.tokens; token++) {
+    if (token > 0 && order.gapMs > 0) await new Promise((resolve) => setTimeout(resolve, order.gapMs));
+    if (response.destroyed) return;
+    send({ content: "word " }, null);
+  }
+  send({}, "stop");
+  response.end(`data: ${chunk([], usageOf(order))}\n\ndata: [DONE]\n\n`);
+}
+
+function chunk(choices: object[], usage?: object): string {
+  return JSON.stringify({ ...head, object: "chat.completion.chunk", choices, ...(usage && { usage }) });
+}

@@ -1,0 +1,79 @@
+/** Everything that a run disturbs: real servers, our processes behind bad networks, a provider, and a disk that can be full. */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../../../scripts/services/free-port.ts";
+import type { Servers } from "../../../../scripts/services/find-servers.ts";
+import { startServices, type Services } from "../../../../scripts/services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../../../support/stub-catalog.ts";
+import { Disk } from "./disk.ts";
+import { KeptPart } from "./kept-part.ts";
+import { Links } from "./links.ts";
+import { Provider } from "./provider.ts";
+
+export const operatorToken = "operator-token-of-a-chaos-run";
+export const model = "stub/model";
+
+export interface SitePlan {
+  servers: Servers;
+  logLevel: string;
+}
+
+export interface Site extends AsyncDisposable {
+  /** Gone afterwards, but for what is copied. */
+  folder: string;
+  services: Services;
+  provider: Provider;
+  links: Links;
+  disk: Disk;
+  gateways: { url: string; part: KeptPart }[];
+  /** All of ours, by name. */
+  parts: Map<string, KeptPart>;
+}
+
+const workers = [
+  ["worker-1", "admission"],
+  ["worker-2", "admission"],
+  ["metering-1", "metering"],
+  ["metering-2", "metering"],
+  ["prober", "prober"],
+] as const;
+
+/** Starts two gateways, two admission workers, metering with one that stands by, a prober, and all that they need. */
+export async function openSite({ servers, logLevel }: SitePlan): Promise<Site> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "weir-chaos-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  await chmod(folder, 0o711);
+  const services = stack.use(await startServices({ servers, folder: join(folder, "servers") }));
+  const provider = stack.use(await Provider.start());
+  const links = stack.use(new Links(services.urls));
+  const disk = stack.use(await Disk.mount(join(folder, "data")));
+  const catalogDir = await writeStubCatalog(join(folder, "catalog"), { url: provider.url });
+  const common = {
+    DATA_DIR: disk.path,
+    OPERATOR_TOKEN: operatorToken,
+    SANDBOX: "off",
+    LOG_LEVEL: logLevel,
+    SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
+    CATALOG_DIR: catalogDir,
+    [stubKeyEnv]: "sk-stub",
+  };
+  const parts = new Map<string, KeptPart>();
+  const start = async (name: string, words: string[], more: Record<string, string>): Promise<KeptPart> => {
+    const environment = { ...common, ...(await links.environmentOf(name)), ...more };
+    const part = stack.use(new KeptPart({ name, arguments: words, environment, logPath: join(folder, `${name}.log`) }));
+    parts.set(name, part);
+    return part;
+  };
+  for (const [name, kind] of workers) await start(name, ["workers/main.ts", kind], {});
+  const gateways: Site["gateways"] = [];
+  for (const name of ["gateway-1", "gateway-2"]) {
+    const port = await freePort();
+    const part = await start(name, ["src/main.ts"], { PORT: String(port) });
+    gateways.push({ url: `http://127.0.0.1:${port}`, part });
+  }
+  const kept = stack.move();
+  const close = () => kept.disposeAsync();
+  return { folder, services, provider, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
+}

@@ -1,0 +1,134 @@
+/**
+ * A TCP proxy on loopback whose network can be made bad: connections are cut, slowed down, silenced, half-opened or broken off
+ * in the middle of a message. Bytes are never lost or reordered within a connection that goes on, as TCP promises.
+ */
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { Lane } from "./lane.ts";
+
+export type Weather =
+  | { kind: "fair" }
+  /** Connections are closed, new ones at once. */
+  | { kind: "cut" }
+  /** Whatever is sent arrives so much later, in both directions. */
+  | { kind: "delay"; ms: number }
+  /** Connections stay open, new ones are accepted, and nothing arrives until the weather is better. */
+  | { kind: "silent" };
+
+interface Pair {
+  near: Socket;
+  far: Socket;
+  /** The far side is gone and the near one is never told. */
+  isZombie: boolean;
+  /** What may pass before the connection breaks; null: everything. */
+  bytesLeft: number | null;
+}
+
+/** A direction that holds up more than this is read no further. */
+const piecesWaitingMax = 4_096;
+
+export class TcpProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #targetPort: number;
+  readonly #pairs = new Set<Pair>();
+  #weather: Weather = { kind: "fair" };
+  #silence = Promise.withResolvers<void>();
+
+  private constructor(targetPort: number) {
+    this.#targetPort = targetPort;
+    this.#server = createServer({ noDelay: true }, (near) => this.#accept(near));
+  }
+
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  get port(): number {
+    // Listening on a TCP port, hence neither a pipe's name nor null.
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  set(weather: Weather): void {
+    const { kind: before } = this.#weather;
+    this.#weather = weather;
+    if (weather.kind === "cut") this.#closeAll();
+    if (before !== "silent" || weather.kind === "silent") return;
+    this.#silence.resolve();
+    this.#silence = Promise.withResolvers();
+  }
+
+  /** The other end of every connection vanishes without a word: what is sent to it is swallowed. New connections are sound. */
+  halfOpen(): void {
+    for (const pair of this.#pairs) {
+      pair.isZombie = true;
+      pair.far.destroy();
+    }
+  }
+
+  /** Every connection breaks after so many more bytes, wherever in a message that is. */
+  truncateAfter(bytes: number): void {
+    for (const pair of this.#pairs) pair.bytesLeft = bytes;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#closeAll();
+    this.#silence.resolve();
+  }
+
+  #accept(near: Socket): void {
+    if (this.#weather.kind === "cut") return void near.resetAndDestroy();
+    const far = connect({ port: this.#targetPort, host: "127.0.0.1", noDelay: true });
+    const pair: Pair = { near, far, isZombie: false, bytesLeft: null };
+    this.#pairs.add(pair);
+    this.#carry(pair, near, far);
+    this.#carry(pair, far, near);
+  }
+
+  #carry(pair: Pair, from: Socket, to: Socket): void {
+    const lane = new Lane((arrivedAt) => this.#holdUp(arrivedAt));
+    from.on("data", (bytes: Buffer) => {
+      lane.push(() => {
+        pass({ pair, to, bytes });
+        from.resume();
+      });
+      if (lane.waiting > piecesWaitingMax) from.pause();
+    });
+    from.on("error", () => {});
+    from.on("close", () => {
+      this.#pairs.delete(pair);
+      if (pair.isZombie && from === pair.far) return;
+      lane.push(() => void to.destroySoon());
+    });
+  }
+
+  #holdUp(arrivedAt: number): Promise<void> | null {
+    if (this.#weather.kind === "silent") return this.#silence.promise.then(() => this.#holdUp(arrivedAt) ?? undefined);
+    if (this.#weather.kind !== "delay") return null;
+    const waitMs = arrivedAt + this.#weather.ms - performance.now();
+    return waitMs <= 0 ? null : new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+
+  #closeAll(): void {
+    for (const { near, far } of this.#pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+    this.#pairs.clear();
+  }
+}
+
+function pass({ pair, to, bytes }: { pair: Pair; to: Socket; bytes: Buffer }): void {
+  if (pair.isZombie || to.destroyed) return;
+  const left = pair.bytesLeft;
+  if (left === null || bytes.length < left) {
+    if (left !== null) pair.bytesLeft = left - bytes.length;
+    return void to.write(bytes);
+  }
+  to.write(bytes.subarray(0, left));
+  pair.near.destroySoon();
+  pair.far.destroySoon();
+}
