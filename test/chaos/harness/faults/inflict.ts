@@ -44,16 +44,8 @@ const harms: { [K in Fault["kind"]]: Inflict<K> } = {
     for (const proxy of links.between(who, server)) proxy.truncateAfter(bytes);
     await pause(ms);
   },
-  async "empty-redis"(_, { services }) {
-    const redis = await createClient({ url: services.urls.REDIS_URL }).connect();
-    await redis.flushAll();
-    redis.destroy();
-  },
-  async "end-sessions"(_, { services }) {
-    const sql = postgres(services.urls.DATABASE_URL, { max: 1, onnotice: () => {} });
-    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;
-    await sql.end();
-  },
+  "empty-redis": (_, { services }) => untilDone(() => emptyRedis(services.urls.REDIS_URL)),
+  "end-sessions": (_, { services }) => untilDone(() => endSessions(services.urls.DATABASE_URL)),
   async "full-disk"({ ms }, { disk }) {
     disk.fill();
     await pause(ms);
@@ -70,6 +62,38 @@ async function badWeather(
   for (const proxy of proxies) proxy.set(weather);
   await pause(ms);
   for (const proxy of proxies) proxy.set({ kind: "fair" });
+}
+
+async function emptyRedis(url: string): Promise<void> {
+  const redis = createClient({ url, socket: { reconnectStrategy: false } });
+  redis.on("error", () => {});
+  try {
+    await redis.connect();
+    await redis.flushAll();
+  } finally {
+    redis.destroy();
+  }
+}
+
+async function endSessions(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} });
+  try {
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** The server may be suffering from another fault. */
+async function untilDone(act: () => Promise<void>): Promise<void> {
+  await until(
+    () =>
+      act().then(
+        () => true,
+        () => false,
+      ),
+    endMsMax,
+  );
 }
 
 /** The end and the new beginning of a process of ours. */
