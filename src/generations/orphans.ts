@@ -8,8 +8,8 @@ import type { Bus } from "../backing/bus.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
-import { adoptionFlushMs, orphanScanMs } from "../limits/constants.ts";
-import { GenerationBook, type BookParts } from "./book.ts";
+import { adoptionFlushMs, orphanScanMs, rateWindowMs } from "../limits/constants.ts";
+import { GenerationBook } from "./book.ts";
 
 /** Locks a folder, or gives null where its owner lives. */
 export type TakeFolder = (folder: string) => Promise<AsyncDisposable | null>;
@@ -24,50 +24,62 @@ interface OrphanParts {
   giveUp(workspace: WorkspaceId, generation: GenerationId): void;
 }
 
-/** Looks every ten seconds until aborted. */
+/** Looks every ten seconds until aborted, and lets go then of what it has taken over and not finished with. */
 export async function adoptOrphansForEver(parts: OrphanParts, signal: AbortSignal): Promise<void> {
+  const adopting = new Set<Promise<number>>();
   while (!signal.aborted) {
     await sleep(parts.clock, orphanScanMs, signal);
-    if (signal.aborted) return;
-    await adoptOrphans(parts).catch((error: unknown) => parts.log.warn({ event: "orphans.failed", reason: String(error) }));
+    const round = signal.aborted ? Promise.resolve(0) : adoptOrphans(parts, signal);
+    adopting.add(round);
+    void round.finally(() => adopting.delete(round));
   }
+  await Promise.all(adopting);
 }
 
-/** One round. @returns how many spools were emptied */
-export async function adoptOrphans(parts: OrphanParts): Promise<number> {
-  let emptied = 0;
-  for (const name of readdirSync(parts.dataDir)) {
-    if (/^gateway-\d+$/.test(name) && (await adopt(join(parts.dataDir, name), parts))) emptied++;
+/** One round. Never rejects. @returns how many spools were emptied */
+export async function adoptOrphans(parts: OrphanParts, signal: AbortSignal): Promise<number> {
+  const adoptions = foldersIn(parts).map((name) => adopt(join(parts.dataDir, name), parts, signal));
+  return (await Promise.all(adoptions)).filter(Boolean).length;
+}
+
+function foldersIn({ dataDir, log }: OrphanParts): string[] {
+  try {
+    return readdirSync(dataDir).filter((name) => /^gateway-\d+$/.test(name));
+  } catch (error) {
+    log.warn({ event: "orphans.failed", reason: String(error) });
+    return [];
   }
-  return emptied;
 }
 
 /** One that cannot be read keeps nobody from the others. */
-async function adopt(folder: string, parts: OrphanParts): Promise<boolean> {
+async function adopt(folder: string, parts: OrphanParts, signal: AbortSignal): Promise<boolean> {
   const spool = join(folder, "spool");
   if (!hasSegments(spool)) return false;
   try {
     await using lock = await parts.take(folder);
-    return lock !== null && (await emptySpool(spool, parts));
+    return lock !== null && (await emptySpool(spool, parts, signal));
   } catch (error) {
     parts.log.error({ event: "spool.not_adopted", folder, reason: String(error) }, "A dead gateway's spool cannot be taken over");
     return false;
   }
 }
 
-async function emptySpool(folder: string, { bus, clock, log, giveUp }: OrphanParts): Promise<boolean> {
-  if (!(await bringToLedger({ bus, clock, log, folder }, giveUp))) return false;
+async function emptySpool(folder: string, parts: OrphanParts, signal: AbortSignal): Promise<boolean> {
+  if (!(await bringToLedger(folder, parts, signal))) return false;
   rmSync(folder, { recursive: true, force: true });
   return true;
 }
 
-async function bringToLedger(parts: BookParts, giveUp: OrphanParts["giveUp"]): Promise<boolean> {
-  using book = new GenerationBook(parts);
+/** In the ledger is not yet forgotten: who rebuilds counters asks here for the admissions until they have left every rate window. */
+async function bringToLedger(folder: string, { bus, clock, log, giveUp }: OrphanParts, signal: AbortSignal): Promise<boolean> {
+  using book = new GenerationBook({ bus, clock, log, folder });
   const { undecided, ...owed } = book.recover();
   for (const { workspace, generation } of undecided) giveUp(workspace, generation);
-  const facts = { event: "spool.adopted", folder: parts.folder, ...owed };
-  if (owed.settled + owed.unknown > 0) parts.log.warn(facts, "Took over what a dead gateway owed to the ledger");
-  return await book.flushed(adoptionFlushMs);
+  const facts = { event: "spool.adopted", folder, ...owed };
+  if (owed.settled + owed.unknown > 0) log.warn(facts, "Took over what a dead gateway owed to the ledger");
+  if (!(await book.flushed(adoptionFlushMs))) return false;
+  await sleep(clock, rateWindowMs, signal);
+  return !signal.aborted;
 }
 
 function hasSegments(folder: string): boolean {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { GenerationBook } from "../../src/generations/book.ts";
 import { adoptOrphans, adoptOrphansForEver } from "../../src/generations/orphans.ts";
+import { decodeOpenReport, encodeOpenQuestion } from "../../src/generations/open-report.ts";
 import { decodeSettlements, encodeSettled } from "../../src/generations/settlement-codec.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { ManualClock, settled } from "../support/clock.ts";
@@ -33,11 +34,18 @@ const parts = () => ({
   dataDir: home.path,
   giveUp: (_workspace: string, generation: string) => void given.push(generation),
   async take(folder: string): Promise<AsyncDisposable | null> {
-    if (living.has(folder)) return null;
+    if (living.has(folder) || locked.includes(folder)) return null;
     locked.push(folder);
     return { [Symbol.asyncDispose]: async () => void locked.splice(locked.indexOf(folder), 1) };
   },
 });
+
+/** One round, and the minute in which what it took over still counts. */
+async function adopted(): Promise<number> {
+  const adopting = adoptOrphans(parts(), new AbortController().signal);
+  await clock.pass(60_000);
+  return adopting;
+}
 
 /** A gateway that ended one generation, left one open, asked for a third, and died. */
 function deadGateway(name: string): { settled: string; unknown: string; undecided: string } {
@@ -71,32 +79,64 @@ describe("the spool of a gateway that died", () => {
   test("is emptied by another: ends are published, the rest is unknown, what it asked for is given up, the folder is gone", async () => {
     const dead = deadGateway("gateway-3");
     meteringConfirms();
-    expect(await adoptOrphans(parts())).toBe(1);
+    expect(await adopted()).toBe(1);
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
     expect(given).toEqual([dead.undecided]);
     expect(existsSync(join(home.path, "gateway-3", "spool"))).toBe(false);
     expect(locked).toEqual([]);
     expect(clock.pending).toBe(0);
-    expect(await adoptOrphans(parts())).toBe(0);
+    expect(await adopted()).toBe(0);
+  });
+
+  test("counts in its keys' windows for a minute: who rebuilds the counters is told of its admissions", async () => {
+    const dead = deadGateway("gateway-1");
+    meteringConfirms();
+    const stop = new AbortController();
+    const looking = adoptOrphansForEver(parts(), stop.signal);
+    await clock.pass(10_000);
+    await clock.pass(59_000);
+    expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
+    const { workspace, key, admittedAt } = reservation();
+    const reports = await bus.survey("open-generations", encodeOpenQuestion({ workspace }));
+    const windows = reports.map(decodeOpenReport).flatMap((report) => report.windows);
+    expect(windows).toEqual([{ key, times: [admittedAt, admittedAt] }]);
+    expect(existsSync(join(home.path, "gateway-1", "spool"))).toBe(true);
+    await clock.pass(1_000);
+    expect(existsSync(join(home.path, "gateway-1", "spool"))).toBe(false);
+    stop.abort();
+    await looking;
+    expect([locked, clock.pending]).toEqual([[], 0]);
+  });
+
+  test("is left to the next who looks where the process ends within that minute", async () => {
+    deadGateway("gateway-1");
+    meteringConfirms();
+    const stop = new AbortController();
+    const adopting = adoptOrphans(parts(), stop.signal);
+    await clock.pass(30_000);
+    stop.abort();
+    expect(await adopting).toBe(0);
+    expect([locked, clock.pending]).toEqual([[], 0]);
+    expect(readdirSync(join(home.path, "gateway-1", "spool")).length).toBeGreaterThan(0);
   });
 
   test("is left alone while its owner lives", async () => {
     deadGateway("gateway-1");
     living.add(join(home.path, "gateway-1"));
-    expect(await adoptOrphans(parts())).toBe(0);
+    expect(await adopted()).toBe(0);
     expect(readdirSync(join(home.path, "gateway-1", "spool")).length).toBe(1);
     expect(bus.stored).toEqual([]);
   });
 
   test("stays, with all that was in it, where the ledger does not confirm in time", async () => {
     const dead = deadGateway("gateway-1");
-    const adopting = adoptOrphans(parts());
+    const adopting = adoptOrphans(parts(), new AbortController().signal);
     await clock.pass(30_000);
     expect(await adopting).toBe(0);
     expect(clock.pending).toBe(0);
     bus.stored = [];
     meteringConfirms();
-    expect(await adoptOrphans(parts())).toBe(1);
+    expect(await adopted()).toBe(1);
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
   });
 
@@ -104,7 +144,7 @@ describe("the spool of a gateway that died", () => {
     mkdirSync(join(home.path, "gateway-1", "spool", "0000000001.jsonl"), { recursive: true });
     deadGateway("gateway-2");
     meteringConfirms();
-    expect(await adoptOrphans(parts())).toBe(1);
+    expect(await adopted()).toBe(1);
     expect(locked).toEqual([]);
   });
 
@@ -112,7 +152,7 @@ describe("the spool of a gateway that died", () => {
     mkdirSync(join(home.path, "postgres", "spool"), { recursive: true });
     mkdirSync(join(home.path, "gateway-1"));
     writeFileSync(join(home.path, "gateway-2"), "a file");
-    expect(await adoptOrphans(parts())).toBe(0);
+    expect(await adopted()).toBe(0);
   });
 
   test("is found within ten seconds, and looking for it ends when the process does", async () => {
