@@ -13,6 +13,8 @@ const { values } = parseArgs({
     rate: { type: "string", default: "60" },
     /** Seconds that a fault may last at most. */
     longest: { type: "string", default: "30" },
+    /** In place of those of the seed: a JSON list of lists of faults. */
+    faults: { type: "string" },
     report: { type: "string", default: "" },
     "log-level": { type: "string", default: "error" },
   },
@@ -33,6 +35,7 @@ const result = await runChaos({
   requestsPerSecond: Number(values.rate),
   logLevel: values["log-level"],
   say,
+  ...(values.faults === undefined ? {} : { faults: JSON.parse(values.faults) }),
 });
 const path = values.report || `chaos-${values.seed}.json`;
 writeFileSync(path, JSON.stringify(reportOf(result), null, 1));

@@ -1,66 +1,89 @@
 /** What a run is remembered by: some lines for a person, and everything in JSON. */
-import type { Fault } from "./faults/fault.ts";
-import { describeFault } from "./faults/fault.ts";
+import { describeFault, type Fault } from "./faults/fault.ts";
 import type { RunResult } from "./run-chaos.ts";
-import type { Violation } from "./checks/violation.ts";
 
 const violationsShown = 20;
-/** Around a violation everything that happened so long before and after it is kept. */
-const aroundMs = 5_000;
 
 export function summaryOf(result: RunResult): string[] {
-  const { money, violations, evidence, seed, recoveries, quietMs, skipped } = result;
-  const kinds = Object.entries(faultsByKind(result)).map(([kind, count]) => `${kind} ${count}`);
-  const { clients, provider } = evidence;
+  const { tally, violations, notes, seed, recoveries, skipped, results } = result;
+  const { lost, doubled, unmetered, unknown, admitted, charged } = tally;
   const steady = recoveries.map(({ recovery }) => recovery.steadyMs ?? Infinity);
+  const worst = `worst recovery to steady answers ${seconds(Math.max(0, ...steady))}, quiet after ${seconds(notes.quiet.afterMs)}`;
   return [
     ``,
-    `seed ${seed}; the interleaving of real processes is not given by it`,
-    `faults injected: ${faultsOf(result).length} (${kinds.join(", ")})`,
+    `seed ${seed} (it gives faults and requests; how real processes interleave is theirs)`,
+    `faults injected: ${faultsOf(result).length} (${shown(faultsByKind(result))})`,
     ...skipped.map((what) => `left out: ${what}`),
-    `requests sent ${clients.length}, admitted ${money.admitted}, provider calls ${provider.length}, charged ${money.charged}`,
-    `answers: ${Object.entries(answersByCode(result))
-      .map(([code, count]) => `${code} ${count}`)
-      .join(", ")}`,
-    `lost ${money.lost.length}, doubled ${money.doubled.length}, unmetered ${money.unmetered.length}, wrong ${money.wrong.length}, end unknown (a gateway died) ${money.unknown}`,
-    `worst recovery to steady answers: ${(Math.max(0, ...steady) / 1_000).toFixed(1)} s; quiet after ${(quietMs / 1_000).toFixed(1)} s`,
+    `requests sent ${notes.clients.length}, admitted ${admitted}, charged ${charged}, of unknown end where a gateway died ${unknown}`,
+    `answers: ${shown(answersByCode(result))}`,
+    `invariants checked: ${results.map(({ id, looked }) => `${id} ${looked}`).join(", ")}`,
+    `lost ${lost.length}, doubled ${doubled.length}, unmetered ${unmetered.length}; ${worst}`,
     `violations: ${violations.length}`,
-    ...violations.slice(0, violationsShown).map((violation) => `  ${shownViolation(violation)}`),
+    ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
   ];
 }
 
 export function reportOf(result: RunResult): unknown {
-  const { seed, money, violations, recoveries, evidence, skipped, quietMs } = result;
+  const { seed, tally, violations, recoveries, notes, skipped, results } = result;
   return plain({
     seed,
     faults: faultsByKind(result),
     skipped,
-    sent: evidence.clients.length,
+    sent: notes.clients.length,
     answers: answersByCode(result),
-    admitted: money.admitted,
-    charged: money.charged,
-    unknown: money.unknown,
-    lost: money.lost.length,
-    doubled: money.doubled.length,
-    unmetered: money.unmetered.length,
-    wrong: money.wrong.length,
-    quietMs,
-    episodes: recoveries.map(({ episode, recovery }) => ({ ...episode, ...recovery, names: episode.faults.map(describeFault) })),
-    violations: violations.map((violation) => ({ ...violation, around: around(violation, result) })),
+    ...tally,
+    quiet: notes.quiet,
+    invariants: results,
+    episodes: recoveries.map(({ episode, recovery }) => ({ names: episode.faults.map(describeFault), ...episode, ...recovery })),
+    violations,
+    logs: violations.length === 0 ? {} : result.logs,
+    admissions: violations.length === 0 ? [] : admissionsOf(result),
+    concerned: violations.flatMap(generationsIn).map((generation) => historyOf(generation, result)),
   });
 }
 
-function faultsOf({ evidence }: RunResult): Fault[] {
-  return evidence.episodes.flatMap(({ faults }) => faults);
+/** Which gateway had which admission, in their order: what windows and holds are judged by. */
+function admissionsOf({ notes, stored }: RunResult): string[] {
+  const gateways = new Map(notes.clients.map(({ generation, gateway }) => [generation, gateway + 1]));
+  return stored.charges
+    .toSorted((a, b) => a.admittedAt - b.admittedAt)
+    .map(({ generation, key, admittedAt, reserved }) => {
+      return `${admittedAt} ${key} ${generation} ${reserved} gateway-${gateways.get(generation) ?? "?"}`;
+    });
+}
+
+function generationsIn(violation: string): string[] {
+  return [...new Set(violation.match(/gen-[a-z2-7]{26}/g) ?? [])];
+}
+
+/** Everything that is known of a generation, and the faults of its time. */
+function historyOf(generation: string, { notes, stored }: RunResult): unknown {
+  const provider = notes.provider.filter((call) => call.generation === generation);
+  const clients = notes.clients.filter((call) => call.generation === generation);
+  const charges = stored.charges.filter((charge) => charge.generation === generation);
+  const times = [...provider.map(({ startedAt }) => startedAt), ...charges.map(({ admittedAt }) => admittedAt)];
+  const episodes = notes.episodes.filter((episode) => times.some((at) => isNear(at, episode)));
+  const entries = stored.entries.filter(({ reference }) => reference === generation);
+  return { generation, provider, clients, charges, entries, episodes };
+}
+
+const nearMs = 10_000;
+
+function isNear(at: number, { inflictedAt, healedAt }: { inflictedAt: number; healedAt: number }): boolean {
+  return at > inflictedAt - nearMs && at < healedAt + nearMs;
+}
+
+function faultsOf({ notes }: RunResult): Fault[] {
+  return notes.episodes.flatMap(({ faults }) => faults);
 }
 
 function faultsByKind(result: RunResult): Record<string, number> {
   return counted(faultsOf(result).map(({ kind }) => kind));
 }
 
-function answersByCode({ evidence }: RunResult): Record<string, number> {
+function answersByCode({ notes }: RunResult): Record<string, number> {
   return counted(
-    evidence.clients.map(({ status, code, left, whole }) => {
+    notes.clients.map(({ status, code, left, whole }) => {
       if (left) return "client left";
       if (status === 0 || (status === 200 && !whole && code === null)) return "broken off";
       return code === null ? String(status) : `${status} ${code}`;
@@ -68,27 +91,20 @@ function answersByCode({ evidence }: RunResult): Record<string, number> {
   );
 }
 
-/** Everything that is known of its generation, and the faults of that time. */
-function around({ generation, at }: Violation, { evidence }: RunResult): unknown {
-  const { clients, provider, stored, episodes } = evidence;
-  return {
-    episodes: episodes.filter((one) => at !== null && one.inflictedAt - aroundMs < at && one.healedAt + aroundMs > at),
-    clients: generation === null ? [] : clients.filter((one) => one.generation === generation),
-    provider: generation === null ? [] : provider.filter((one) => one.generation === generation),
-    charges: stored.charges.filter((one) => one.generation === generation),
-    log: stored.log.filter((one) => one.generation === generation),
-    entries: stored.entries.filter((one) => one.reference === generation),
-  };
-}
-
-function shownViolation({ rule, detail, generation, at }: Violation): string {
-  return [rule, generation, detail, at === null ? null : new Date(at).toISOString()].filter((part) => part !== null).join("; ");
-}
-
 function counted(names: string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names.toSorted()) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
+}
+
+function shown(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
 
 /** Amounts as decimal strings. */

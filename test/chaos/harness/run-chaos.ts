@@ -1,20 +1,20 @@
 /** One run: start everything, disturb it while it is used, heal it, wait for quiet, and look at what came of it. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
-import { checkLimits } from "./checks/limits.ts";
-import { checkMoney, type Money } from "./checks/money.ts";
+import { recoveryMsMax } from "../../invariants/recovery.ts";
+import { brokenLines, checkAll, type Result } from "../../invariants/invariants.ts";
+import { gather } from "./checks/gather.ts";
+import type { RunNotes } from "./checks/notes.ts";
 import { untilQuiet } from "./checks/quiet.ts";
 import { badAnswersOf, recoveryOf, type Recovery } from "./checks/recovery.ts";
-import { readStored } from "./checks/stored.ts";
-import type { Evidence } from "./checks/evidence.ts";
-import type { Violation } from "./checks/violation.ts";
+import type { Stored } from "./checks/stored.ts";
+import { tallyOf, type Tally } from "./checks/tally.ts";
 import type { Episode } from "./faults/episode.ts";
 import { describeFault, type Fault } from "./faults/fault.ts";
 import { inflict } from "./faults/inflict.ts";
 import { planFaults } from "./faults/plan-faults.ts";
-import { makeCustomers, type Customer } from "./load/customers.ts";
+import { makeCustomers } from "./load/customers.ts";
 import { TopUps } from "./load/top-ups.ts";
 import { Traffic } from "./load/traffic.ts";
-import { Control } from "./world/control.ts";
 import { openSite, type Site } from "./world/site.ts";
 
 export interface RunPlan {
@@ -27,75 +27,80 @@ export interface RunPlan {
   requestsPerSecond: number;
   logLevel: string;
   say(line: string): void;
-  /** Faults in place of those that the seed gives. */
+  /** In place of those that the seed gives. */
   faults?: Iterable<Fault[]>;
 }
 
 export interface RunResult {
   seed: number;
-  money: Money;
-  violations: Violation[];
+  tally: Tally;
+  /** Of the invariants that there is evidence for. */
+  results: Result[];
+  /** One line each; none: all is well. */
+  violations: string[];
   recoveries: { episode: Episode; recovery: Recovery }[];
-  evidence: Evidence;
-  quietMs: number;
+  notes: RunNotes;
+  stored: Stored;
+  /** What each of our processes said. */
+  logs: Record<string, string>;
   /** What was left out, and why. */
   skipped: string[];
 }
 
-export const recoveryMsMax = 5_000;
 /** After healing, until the service is steady; then the next fault comes. */
 const patienceMs = 10_000;
 
 export async function runChaos(plan: RunPlan): Promise<RunResult> {
-  const { seed, seconds, longestFaultMs, requestsPerSecond, say } = plan;
   await using site = await openSite(plan);
   const skipped = site.disk.problem === null ? [] : [`full disk: ${site.disk.problem}`];
   const customers = await makeCustomers(site);
-  say(`ready: ${site.parts.size} processes on ${site.folder}`);
-  const traffic = new Traffic({ site, customers, seed, requestsPerSecond });
+  const startedAt = Date.now();
+  plan.say(`ready: ${site.parts.size} processes of ours, data in ${site.folder}`);
+  const traffic = new Traffic({ site, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
   const topUps = new TopUps(site, customers);
-  await steadySince(traffic, site, Date.now());
-  const without: Fault["kind"][] = skipped.length === 0 ? [] : ["full-disk"];
-  const faults = plan.faults ?? planFaults({ seed, longestMs: longestFaultMs, without });
-  const episodes: Episode[] = [];
-  const recoveries: RunResult["recoveries"] = [];
-  const endsAt = Date.now() + seconds * 1_000;
-  for (const together of faults) {
-    if (Date.now() >= endsAt) break;
-    const inflictedAt = Date.now();
-    await Promise.all(together.map((fault) => inflict(fault, site)));
-    const episode = { faults: together, inflictedAt, healedAt: Date.now() };
-    episodes.push(episode);
-    const recovery = await steadySince(traffic, site, episode.healedAt);
-    recoveries.push({ episode, recovery });
-    say(`${together.map(describeFault).join(" and ")}: first ${shown(recovery.firstMs)}, steady ${shown(recovery.steadyMs)}`);
-  }
+  const recoveries = await disturb({ site, traffic, plan });
   await topUps.stop();
   await traffic.stop();
-  const { quietMs, left } = await untilQuiet(site, customers);
-  say(`quiet after ${(quietMs / 1_000).toFixed(1)} s`);
-  const evidence: Evidence = {
-    clients: traffic.calls,
-    provider: site.provider.calls,
-    episodes,
-    stored: await readStored(site.services.urls.DATABASE_URL),
-    topUps: topUps.confirmed,
-    requestsPerMinute: new Map(customers.flatMap(windowsOf)),
-  };
-  const money = checkMoney(evidence);
-  const { lost, doubled, unmetered, wrong } = money;
-  const others = [
-    ...checkLimits(evidence),
-    ...left,
-    ...recoveries.flatMap((one) => tooSlow(one, traffic.calls)),
-    ...(await ledgerProblems(site)),
-  ];
-  const violations = [...lost, ...doubled, ...unmetered, ...wrong, ...others];
-  return { seed, money, violations, recoveries, evidence, quietMs, skipped };
+  const quiet = await untilQuiet(site, customers);
+  plan.say(`quiet after ${seconds(quiet.afterMs)}`);
+  const episodes = recoveries.map(({ episode }) => episode);
+  const { calls: clients } = traffic;
+  const { calls: provider } = site.provider;
+  const notes: RunNotes = { customers, startedAt, clients, provider, episodes, topUps: topUps.confirmed, quiet };
+  const { evidence, stored } = await gather(site, notes);
+  const tally = tallyOf(notes, stored);
+  const results = checkAll(evidence);
+  const slow = recoveries.flatMap((one) => tooSlow(one, traffic));
+  const violations = [...brokenLines(results), ...moneyLines(tally), ...quiet.left, ...slow];
+  const logs = Object.fromEntries([...site.parts].map(([name, part]) => [name, part.output]));
+  return { seed: plan.seed, tally, results, violations, recoveries, notes, stored, logs, skipped };
 }
 
-function windowsOf({ keys, requestsPerMinute }: Customer): [string, number][] {
-  return keys.map(({ id }) => [id, requestsPerMinute]);
+/** One fault after the other, each healed before the next comes. */
+async function disturb({
+  site,
+  traffic,
+  plan,
+}: {
+  site: Site;
+  traffic: Traffic;
+  plan: RunPlan;
+}): Promise<RunResult["recoveries"]> {
+  await steadySince(traffic, site, Date.now());
+  const { seed, longestFaultMs, say } = plan;
+  const without: Fault["kind"][] = site.disk.problem === null ? [] : ["full-disk"];
+  const recoveries: RunResult["recoveries"] = [];
+  const endsAt = Date.now() + plan.seconds * 1_000;
+  for (const faults of plan.faults ?? planFaults({ seed, longestMs: longestFaultMs, without })) {
+    if (Date.now() >= endsAt) break;
+    const inflictedAt = Date.now();
+    await Promise.all(faults.map((fault) => inflict(fault, site)));
+    const episode = { faults, inflictedAt, healedAt: Date.now() };
+    const recovery = await steadySince(traffic, site, episode.healedAt);
+    recoveries.push({ episode, recovery });
+    say(`${namesOf(episode)}: first ${seconds(recovery.firstMs)}, steady ${seconds(recovery.steadyMs)}`);
+  }
+  return recoveries;
 }
 
 async function steadySince({ calls }: Traffic, { gateways }: Site, healedAt: number): Promise<Recovery> {
@@ -106,21 +111,22 @@ async function steadySince({ calls }: Traffic, { gateways }: Site, healedAt: num
   }
 }
 
-function tooSlow({ episode, recovery }: RunResult["recoveries"][number], calls: Traffic["calls"]): Violation[] {
-  const { steadyMs } = recovery;
+function moneyLines({ lost, doubled, unmetered, missingCredit }: Tally): string[] {
+  const named = { lost, doubled, unmetered, "confirmed credit that is not there": missingCredit };
+  return Object.entries(named).flatMap(([name, whose]) => (whose.length === 0 ? [] : [`${name}: ${whose.join(", ")}`]));
+}
+
+function tooSlow({ episode, recovery: { steadyMs } }: RunResult["recoveries"][number], { calls }: Traffic): string[] {
   if (steadyMs !== null && steadyMs <= recoveryMsMax) return [];
-  const { faults, healedAt } = episode;
-  const until = healedAt + (steadyMs ?? patienceMs);
-  const bad = badAnswersOf(calls, { healedAt, until, gateways: 0 });
-  const detail = `${faults.map(describeFault).join(" and ")}: steady ${shown(steadyMs)}, until then ${bad}`;
-  return [{ rule: "not well again within 5 s of healing", detail, generation: null, at: healedAt }];
+  const { healedAt } = episode;
+  const bad = badAnswersOf(calls, { healedAt, until: healedAt + (steadyMs ?? patienceMs), gateways: 0 });
+  return [`${namesOf(episode)}: steady ${seconds(steadyMs)} after healing, until then ${bad}`];
 }
 
-async function ledgerProblems(site: Site): Promise<Violation[]> {
-  const { ok, broken } = await new Control(site).any((operator) => operator.verify());
-  return ok ? [] : [{ rule: "ledger verify", detail: JSON.stringify(broken), generation: null, at: null }];
+function namesOf({ faults }: Episode): string {
+  return faults.map(describeFault).join(" and ");
 }
 
-function shown(ms: number | null): string {
+function seconds(ms: number | null): string {
   return ms === null ? `not within ${patienceMs / 1_000} s` : `${(ms / 1_000).toFixed(1)} s`;
 }

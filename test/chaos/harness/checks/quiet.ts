@@ -1,43 +1,69 @@
 /** Waits until nothing is under way any more, and says what still is when it does not end. */
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "nats";
 import type { Customer } from "../load/customers.ts";
 import { Control } from "../world/control.ts";
 import type { Site } from "../world/site.ts";
-import type { Violation } from "./violation.ts";
+import type { Quiet } from "./notes.ts";
 
 const quietMsMax = 45_000;
 const lookMs = 250;
-const owed = ["weir_generations_open", "weir_generations_unsettled", "weir_admissions_unknown"];
 
-/** @returns what was still under way after 45 s: each is a violation */
-export async function untilQuiet(site: Site, customers: Customer[]): Promise<{ quietMs: number; left: Violation[] }> {
+/** At most 45 s. */
+export async function untilQuiet(site: Site, customers: readonly Customer[]): Promise<Quiet> {
   const startedAt = performance.now();
   for (;;) {
-    const left = await whatIsLeft(site, customers).catch((error: unknown) => [String(error)]);
-    const quietMs = performance.now() - startedAt;
-    if (left.length === 0 || quietMs > quietMsMax) return { quietMs, left: left.map(asViolation) };
+    const owed = await whatIsOwed(site, customers).catch((error: unknown) => ({ ...nothing, left: [String(error)] }));
+    const afterMs = performance.now() - startedAt;
+    const isQuiet = owed.left.length === 0 && owed.unsettled + owed.backlog + owed.voids === 0;
+    if (isQuiet || afterMs > quietMsMax) return { ...owed, afterMs, at: Date.now() };
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
 }
 
-function asViolation(detail: string): Violation {
-  return { rule: "something is still under way when all is healed", detail, generation: null, at: null };
+type Owed = Pick<Quiet, "unsettled" | "backlog" | "voids" | "left">;
+const nothing = { unsettled: 0, backlog: 0, voids: 0 };
+
+async function whatIsOwed(site: Site, customers: readonly Customer[]): Promise<Owed> {
+  const [accounts, backlog, ...gateways] = await Promise.all([
+    busyAccounts(site, customers),
+    backlogOf(site),
+    ...site.gateways.map(({ url }) => owedBy(url)),
+  ]);
+  const sum = (name: "unsettled" | "voids" | "open") => gateways.reduce((total, owed) => total + owed[name], 0);
+  const open = sum("open") === 0 ? [] : [`${sum("open")} answers are open`];
+  return { unsettled: sum("unsettled"), voids: sum("voids"), backlog, left: [...accounts, ...open] };
 }
 
-async function whatIsLeft(site: Site, customers: Customer[]): Promise<string[]> {
+async function busyAccounts(site: Site, customers: readonly Customer[]): Promise<string[]> {
   const control = new Control(site);
   const accounts = customers.map(async ({ workspace, kind }) => {
     const { balance_usd, reserved_usd, available_usd } = await control.any((operator) => operator.show(workspace));
     const isQuiet = Number(reserved_usd ?? NaN) === 0 && available_usd === balance_usd;
-    return isQuiet
-      ? []
-      : [`workspace ${workspace} (${kind}): ${balance_usd}, ${reserved_usd} reserved, ${available_usd} available`];
+    return isQuiet ? [] : [`workspace ${workspace} (${kind}) has ${balance_usd}, ${reserved_usd} of it reserved`];
   });
-  const gateways = site.gateways.map(async ({ url }) => {
-    const metrics = await (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
-    return owed.flatMap((name) => {
-      const value = new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1];
-      return value === "0" ? [] : [`${url}: ${name} ${value}`];
-    });
-  });
-  return (await Promise.all([...accounts, ...gateways])).flat();
+  return (await Promise.all(accounts)).flat();
+}
+
+async function owedBy(url: string): Promise<{ unsettled: number; voids: number; open: number }> {
+  const metrics = await (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
+  const valueOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1] ?? NaN);
+  return {
+    unsettled: valueOf("weir_generations_unsettled"),
+    voids: valueOf("weir_admissions_unknown"),
+    open: valueOf("weir_generations_open"),
+  };
+}
+
+/** Events that metering has not taken, or not acknowledged. */
+async function backlogOf({ services }: Site): Promise<number> {
+  const { hostname, port, username, password } = new URL(services.urls.NATS_URL);
+  const connection = await connect({ servers: `${hostname}:${port}`, user: username, pass: password });
+  try {
+    const manager = await jetstreamManager(connection);
+    const { num_pending, num_ack_pending } = await manager.consumers.info("settlements", "worker");
+    return num_pending + num_ack_pending;
+  } finally {
+    await connection.close();
+  }
 }

@@ -1,5 +1,5 @@
-/** What a run left in the database. Amounts are nano-USD, times milliseconds. */
-import postgres from "postgres";
+/** What a run left in the database. Amounts are nano-USD, times wall-clock milliseconds. */
+import type { Database } from "../../../../src/backing/backing.ts";
 
 export interface StoredCharge {
   generation: string;
@@ -10,53 +10,35 @@ export interface StoredCharge {
   reserved: bigint;
   cost: bigint;
   late: boolean;
+  at: number;
+  /** By the counters' clock. */
+  admittedAt: number;
+  status: number;
+  code: string | null;
 }
 
 export interface StoredEntry {
   workspace: string;
-  sequence: bigint;
   kind: "credit" | "charge";
   amount: bigint;
-  balanceAfter: bigint;
   reference: string;
-}
-
-export interface StoredLogRow {
-  generation: string;
-  key: string;
-  /** When it was admitted, by the counters' clock. */
-  admittedAt: number;
-  status: number;
-  code: string | null;
-  estimated: boolean;
-  promptTokens: bigint;
-  completionTokens: bigint;
+  at: number;
 }
 
 export interface Stored {
   charges: StoredCharge[];
   entries: StoredEntry[];
-  log: StoredLogRow[];
-  deadLetters: bigint;
 }
 
-export async function readStored(url: string): Promise<Stored> {
-  const sql = postgres(url, { max: 1, onnotice: () => {}, types: { bigint: postgres.BigInt } });
-  try {
-    return await sql.begin("isolation level repeatable read read only", async (tx) => {
-      const charges = await tx<StoredCharge[]>`
-        SELECT generation_id AS generation, workspace_id AS workspace, key_id AS key, month, outcome, reserved_nano AS reserved,
-          cost_nano AS cost, late FROM charges`;
-      const entries = await tx<StoredEntry[]>`
-        SELECT workspace_id AS workspace, sequence, kind, amount_nano AS amount, balance_after_nano AS "balanceAfter", reference
-        FROM ledger_entries ORDER BY workspace_id, sequence`;
-      const log = await tx<StoredLogRow[]>`
-        SELECT generation_id AS generation, key_id AS key, (extract(epoch FROM at) * 1000)::float8 AS "admittedAt", status, code,
-          usage_estimated AS estimated, prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens" FROM request_log`;
-      const [dead] = await tx<{ count: bigint }[]>`SELECT count(*) AS count FROM dead_letters`;
-      return { charges, entries, log, deadLetters: dead?.count ?? 0n };
-    });
-  } finally {
-    await sql.end();
-  }
+/** In the order of the ledger. */
+export async function readStored(sql: Database): Promise<Stored> {
+  const charges = await sql<StoredCharge[]>`
+    SELECT generation_id AS generation, charges.workspace_id AS workspace, charges.key_id AS key, charges.month, outcome,
+      charges.reserved_nano AS reserved, charges.cost_nano AS cost, late, (extract(epoch FROM charges.at) * 1000)::float8 AS at,
+      (extract(epoch FROM request_log.at) * 1000)::float8 AS "admittedAt", status, code
+    FROM charges JOIN request_log USING (generation_id) ORDER BY generation_id`;
+  const entries = await sql<StoredEntry[]>`
+    SELECT workspace_id AS workspace, kind, amount_nano AS amount, reference, (extract(epoch FROM at) * 1000)::float8 AS at
+    FROM ledger_entries ORDER BY workspace_id, sequence`;
+  return { charges: [...charges], entries: [...entries] };
 }

@@ -19,8 +19,6 @@ export type Fault =
   | { kind: "end-sessions" }
   | { kind: "full-disk"; ms: number };
 
-export type FaultKind = Fault["kind"];
-
 /** Such as `freeze redis for 3.2 s`. */
 export function describeFault(fault: Fault): string {
   const where = "server" in fault ? ` ${fault.who ?? "everybody"} from ${fault.server}` : "who" in fault ? ` ${fault.who}` : "";

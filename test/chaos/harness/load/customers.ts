@@ -1,4 +1,5 @@
 /** Who sends requests: some with plenty of everything, some whose credit, window or monthly limit is always contested. */
+import { parseUsd } from "../../../../src/kernel/money.ts";
 import { until } from "../../../support/until.ts";
 import { Control } from "../world/control.ts";
 import { model, type Site } from "../world/site.ts";
@@ -9,6 +10,8 @@ export interface Customer {
   /** plenty: a refusal of its requests is a failure of the service. The others are named after what they run out of. */
   kind: "plenty" | "credit" | "window" | "limit";
   requestsPerMinute: number;
+  /** Of each of its keys in a month, in nano-USD; null: none. */
+  keyLimit: bigint | null;
 }
 
 const plans = [
@@ -29,7 +32,8 @@ export async function makeCustomers(site: Site): Promise<Customer[]> {
   const customers: Customer[] = [];
   for (const plan of plans) {
     const made = await control.any((operator) => operator.customer(plan));
-    customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute });
+    const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
+    customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit });
   }
   await untilRunnable(site, customers[0]?.keys[0]?.key ?? "");
   return customers;

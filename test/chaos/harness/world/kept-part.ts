@@ -1,5 +1,4 @@
 /** A process of ours under a supervisor: when it dies, another takes its place. It dies with this process, also when it is stopped. */
-import { appendFileSync } from "node:fs";
 import { bun, OurProcess } from "../../../support/process.ts";
 import { diesWithUs } from "../../../../scripts/services/dies-with-us.ts";
 
@@ -8,8 +7,6 @@ export interface PartPlan {
   name: string;
   arguments: string[];
   environment: Record<string, string>;
-  /** What it says goes there when it has ended. */
-  logPath: string;
 }
 
 const restartMs = 200;
@@ -17,6 +14,7 @@ const restartMs = 200;
 export class KeptPart implements AsyncDisposable {
   readonly plan: PartPlan;
   #process: OurProcess;
+  #said = "";
   #closed = false;
   /** How often it was started. */
   #starts = 0;
@@ -43,6 +41,11 @@ export class KeptPart implements AsyncDisposable {
     return this.#process.running;
   }
 
+  /** All that its processes said so far. */
+  get output(): string {
+    return this.#said + this.#process.output;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#process.signal(name);
   }
@@ -67,7 +70,7 @@ export class KeptPart implements AsyncDisposable {
   }
 
   #ended(process: OurProcess, code: number | null): void {
-    appendFileSync(this.plan.logPath, `${process.output}\n--- ended with ${code ?? "a signal"}\n`);
+    this.#said += `${process.output}\n--- ended with ${code ?? "a signal"}\n`;
     if (this.#closed) return;
     this.#again = setTimeout(() => (this.#process = this.#start()), restartMs);
   }

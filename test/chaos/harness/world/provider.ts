@@ -20,6 +20,15 @@ export interface ProviderCall {
   isProbe: boolean;
 }
 
+/** Of the model in test/support/stub-catalog.ts, in nano-USD for a token. */
+const price = { prompt: 1_000n, completion: 2_000n };
+
+/** What is due to be charged for a call, in nano-USD; null: nothing was billed. */
+export function costOf({ billed }: ProviderCall): bigint | null {
+  if (billed === null) return null;
+  return BigInt(billed.promptTokens) * price.prompt + BigInt(billed.completionTokens) * price.completion;
+}
+
 interface Order {
   tokens: number;
   gapMs: number;

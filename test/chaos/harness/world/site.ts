@@ -12,6 +12,7 @@ import { Links } from "./links.ts";
 import { Provider } from "./provider.ts";
 
 export const operatorToken = "operator-token-of-a-chaos-run";
+export const providerKey = "sk-key-of-the-chaos-provider";
 export const model = "stub/model";
 
 export interface SitePlan {
@@ -57,12 +58,12 @@ export async function openSite({ servers, logLevel }: SitePlan): Promise<Site> {
     LOG_LEVEL: logLevel,
     SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
     CATALOG_DIR: catalogDir,
-    [stubKeyEnv]: "sk-stub",
+    [stubKeyEnv]: providerKey,
   };
   const parts = new Map<string, KeptPart>();
   const start = async (name: string, words: string[], more: Record<string, string>): Promise<KeptPart> => {
     const environment = { ...common, ...(await links.environmentOf(name)), ...more };
-    const part = stack.use(new KeptPart({ name, arguments: words, environment, logPath: join(folder, `${name}.log`) }));
+    const part = stack.use(new KeptPart({ name, arguments: words, environment }));
     parts.set(name, part);
     return part;
   };

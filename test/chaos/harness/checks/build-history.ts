@@ -1,0 +1,78 @@
+/** The history of a run of real processes: from its clients' notes, the provider's own log, and the rows of the database. */
+import { inOrder, type History, type HistoryEvent } from "../../../invariants/history.ts";
+import { closesAdmission, describeFault } from "../faults/fault.ts";
+import type { ClientCall } from "../load/client-call.ts";
+import type { Customer } from "../load/customers.ts";
+import { costOf, type ProviderCall } from "../world/provider.ts";
+import type { RunNotes } from "./notes.ts";
+import type { Stored } from "./stored.ts";
+
+/** What was decided just before a fault may still reach its gateway. */
+const closesAfterMs = 500;
+
+export function buildHistory(notes: RunNotes, stored: Stored): History {
+  const { customers, startedAt, clients, provider, episodes, quiet } = notes;
+  const events: HistoryEvent[] = [
+    ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
+    ...clients.flatMap(clientEvents),
+    ...provider.filter(({ isProbe }) => !isProbe).flatMap(providerEvents),
+    ...storedEvents(stored),
+    ...episodes.flatMap(episodeEvents),
+    { kind: "quiet", ...quiet },
+  ];
+  return inOrder(events);
+}
+
+function settingsOf({ workspace, keys, requestsPerMinute, keyLimit }: Customer, at: number): HistoryEvent[] {
+  return keys.flatMap(({ id: key }): HistoryEvent[] => [
+    { kind: "rate", at, key, requestsPerMinute },
+    ...(keyLimit === null ? [] : [{ kind: "spend limit", at, workspace, key, limit: keyLimit } as const]),
+  ]);
+}
+
+function clientEvents(call: ClientCall, index: number): HistoryEvent[] {
+  const { workspace, key, sentAt, endedAt, status, code, generation, whole } = call;
+  const invocation = String(index);
+  const asked: HistoryEvent = { kind: "invoked", at: sentAt, invocation, workspace, key };
+  const at = endedAt ?? sentAt;
+  if (status === 0) return [asked, { kind: "info", at, invocation }];
+  return [asked, { kind: "answered", at, invocation, status, code, generation, whole }];
+}
+
+function providerEvents(call: ProviderCall): HistoryEvent[] {
+  const { generation, startedAt, endedAt } = call;
+  const called: HistoryEvent = { kind: "called", at: startedAt, generation };
+  const cost = costOf(call);
+  return cost === null ? [called] : [called, { kind: "served", at: endedAt ?? startedAt, generation, cost }];
+}
+
+function storedEvents({ charges, entries }: Stored): HistoryEvent[] {
+  const credits = entries.filter(({ kind }) => kind === "credit");
+  return [
+    ...credits.map(({ workspace, amount, at }): HistoryEvent => ({ kind: "credited", at, workspace, amount })),
+    ...charges.flatMap((row): HistoryEvent[] => {
+      const { generation, workspace, key, month, outcome, reserved, cost, late, at, admittedAt } = row;
+      const whose = { generation, workspace, key, month };
+      return [
+        { kind: "admitted", at: admittedAt, ...whose, amount: reserved, admittedAt, invocation: null },
+        { kind: "charged", at, ...whose, outcome, reserved, cost, late },
+      ];
+    }),
+  ];
+}
+
+/** Only the part of an episode in which nothing can be admitted closes it. */
+function episodeEvents({ faults, inflictedAt, healedAt }: RunNotes["episodes"][number]): HistoryEvent[] {
+  const closing = faults.filter(closesAdmission);
+  return [
+    ...closing.flatMap((fault): HistoryEvent[] => {
+      const name = `${describeFault(fault)} at ${inflictedAt}`;
+      const endsAt = "ms" in fault ? Math.min(healedAt, inflictedAt + fault.ms) : healedAt;
+      return [
+        { kind: "fault", at: inflictedAt, name, phase: "begins", closesAfterMs },
+        { kind: "fault", at: endsAt, name, phase: "ends" },
+      ];
+    }),
+    { kind: "healed", at: healedAt },
+  ];
+}

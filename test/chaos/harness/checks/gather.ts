@@ -1,0 +1,72 @@
+/** Everything that can be known of a run once it is quiet, for the checkers of test/invariants. */
+import { openPostgres } from "../../../../src/backing/distributed/postgres.ts";
+import { openDistributedCounters } from "../../../../src/backing/distributed/counters.ts";
+import { loadAccount, loadKeyMonth } from "../../../../src/credit/load.ts";
+import { monthOf, systemClock } from "../../../../src/kernel/clock.ts";
+import { silentLog } from "../../../../src/kernel/log.ts";
+import { Secret } from "../../../../src/kernel/secret.ts";
+import { verifyLedger } from "../../../../src/metering/verify.ts";
+import type { Evidence, Settled } from "../../../invariants/evidence.ts";
+import { connectClient, dumpRedis } from "../../../support/counters/redis.ts";
+import { Traces } from "../../../support/traces.ts";
+import { operatorToken, providerKey, type Site } from "../world/site.ts";
+import { buildHistory } from "./build-history.ts";
+import type { RunNotes } from "./notes.ts";
+import { readStored, type Stored } from "./stored.ts";
+
+/** A worker decides and its front calls; a customer's setting is known to all within this. */
+const delayMsMax = 5_000;
+
+export async function gather(site: Site, notes: RunNotes): Promise<{ evidence: Evidence; stored: Stored }> {
+  const { DATABASE_URL } = site.services.urls;
+  const database = openPostgres({ url: new Secret(DATABASE_URL), applicationName: "weir chaos", clock: systemClock });
+  await using _database = database;
+  const { sql } = database;
+  const stored = await readStored(sql);
+  const evidence: Evidence = {
+    history: buildHistory(notes, stored),
+    delayMsMax,
+    stored: await verifyLedger({ sql }),
+    settled: await settledOf(site, notes, sql),
+    secrets: await secretsOf(site, notes),
+  };
+  return { evidence, stored };
+}
+
+async function settledOf(
+  { services }: Site,
+  { customers }: RunNotes,
+  sql: Parameters<typeof loadAccount>[1],
+): Promise<Settled[]> {
+  const { REDIS_URL } = services.urls;
+  const clock = systemClock;
+  await using counters = await openDistributedCounters({ url: new Secret(REDIS_URL), clock, log: silentLog });
+  const client = await connectClient(REDIS_URL);
+  const month = monthOf(clock.now());
+  const settled: Settled[] = [];
+  for (const { workspace, keys } of customers) {
+    const loaded = await loadAccount({ workspace, generations: [] }, sql);
+    if (loaded === null) throw new Error(`The ledger does not know workspace "${workspace}"`);
+    const keyMonths = await Promise.all(keys.map(({ id: key }) => loadKeyMonth({ workspace, key, month }, sql)));
+    const dump = await dumpRedis({ client, counters, workspace, clockMs: clock.now() });
+    settled.push({ workspace, counters: dump, account: loaded.account, keyMonths });
+  }
+  client.destroy();
+  return settled;
+}
+
+/** Files as they lie on the disk: logs, spools, what NATS and Redis keep. */
+async function secretsOf({ folder, disk, parts, services }: Site, { customers }: RunNotes): Promise<Evidence["secrets"]> {
+  const traces = new Traces();
+  for (const part of parts.values()) traces.add(`log of ${part.name}`, part.output);
+  await traces.addFolder("spools", disk.path);
+  await traces.addFolder("nats", `${folder}/servers/nats/streams`);
+  await traces.addRedis("redis", services.urls.REDIS_URL);
+  const keys = customers.flatMap((customer) => customer.keys.map(({ key }) => ({ name: `a key (${customer.kind})`, text: key })));
+  const canaries = [
+    ...keys,
+    { name: "our key of the provider", text: providerKey },
+    { name: "the operator token", text: operatorToken },
+  ];
+  return { traces, canaries };
+}

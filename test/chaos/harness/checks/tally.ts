@@ -1,0 +1,63 @@
+/** Clients' and provider's books against the ledger, counted: what was lost, doubled or unmetered. */
+import type { Episode } from "../faults/episode.ts";
+import { costOf, type ProviderCall } from "../world/provider.ts";
+import type { RunNotes } from "./notes.ts";
+import type { Stored, StoredCharge } from "./stored.ts";
+
+export interface Tally {
+  admitted: number;
+  charged: number;
+  /** Ended in the ledger for nothing because the gateway that knew more died: as the documents say. */
+  unknown: number;
+  /** Generations that a provider billed, or a client has whole, and that are charged nothing. */
+  lost: string[];
+  /** Generations with two entries in the ledger, and credit that was added twice. */
+  doubled: string[];
+  /** Provider calls without a record of how they ended. */
+  unmetered: string[];
+  /** Credit that was confirmed and is not there. */
+  missingCredit: string[];
+}
+
+export function tallyOf(notes: RunNotes, { charges, entries }: Stored): Tally {
+  const byGeneration = new Map(charges.map((charge) => [charge.generation, charge]));
+  const calls = notes.provider.filter(({ isProbe }) => !isProbe);
+  const wholes = notes.clients.flatMap(({ whole, generation }) => (whole && generation !== null ? [generation] : []));
+  const unpaid = wholes.filter((generation) => (byGeneration.get(generation)?.cost ?? 0n) === 0n);
+  const billed = calls.filter((call) => isLost(call, byGeneration.get(call.generation), notes.episodes));
+  const references = entries.map(({ kind, workspace, reference }) =>
+    kind === "charge" ? reference : `${workspace} ${reference}`,
+  );
+  const present = new Set(references);
+  return {
+    admitted: charges.length,
+    charged: charges.filter(({ cost }) => cost > 0n).length,
+    unknown: charges.filter(({ outcome }) => outcome !== "settled").length,
+    lost: [...new Set([...unpaid, ...billed.map(({ generation }) => generation)])],
+    doubled: repeated(references),
+    unmetered: calls.map(({ generation }) => generation).filter((generation) => !byGeneration.has(generation)),
+    missingCredit: notes.topUps
+      .map(({ workspace, reference }) => `${workspace} ${reference}`)
+      .filter((name) => !present.has(name)),
+  };
+}
+
+/** Billed and ended for nothing, though no gateway died that had it in hand. One without any record counts as unmetered. */
+function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: readonly Episode[]): boolean {
+  if (costOf(call) === null || charge === undefined || charge.cost > 0n) return false;
+  const { startedAt, endedAt } = call;
+  const died = episodes.some(({ faults, inflictedAt, healedAt }) => {
+    const within = startedAt <= healedAt && (endedAt ?? Infinity) >= inflictedAt - handedOnMs;
+    return within && faults.some((fault) => fault.kind === "kill" && fault.who.startsWith("gateway"));
+  });
+  return !(died && charge.outcome === "unknown");
+}
+
+/** From the last byte that a provider wrote to its gateway's note of it. */
+const handedOnMs = 1_000;
+
+function repeated(names: string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > 1).map(([name]) => name);
+}
