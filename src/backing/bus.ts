@@ -96,6 +96,7 @@ export interface Bus extends AsyncDisposable {
   /**
    * Asks every process that reports; resolves after `waitMs` or once all known ones have answered.
    * @throws BusUnavailableError when nobody can be asked: no answers would look like nobody there
+   * @throws BusTimeoutError when a known one does not answer in time, or cannot: what it knows would look like nothing
    */
   survey(survey: Survey, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   report(survey: Survey, handler: (payload: Uint8Array) => Uint8Array): Disposable;

@@ -98,6 +98,8 @@ export const reconcileMs = 60_000;
 export const proberPauseMs = 5_000;
 export const prepareRetryMs = 500;
 export const readyDeadlineMs = 1_500;
+/** A gateway of a fleet that was told to stop goes on serving for so long, while balancers and clients look elsewhere. */
+export const shutdownLeaveMsDefault = 2_000;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
 
@@ -178,8 +180,8 @@ export const upkeepWalBytesMax = 64 * 1024 * 1024;
 export const busTurnMs = 50;
 /** After a second without a beat of anybody, questions are refused at once. */
 export const busSilenceMsMax = 1_000;
-/** For how long after its last beat a process is expected to answer surveys. */
-export const reporterMemoryMs = 5_000;
+/** For how long after its last beat a process is expected to answer surveys: without its answer there is none. */
+export const reporterMemoryMs = 2_000;
 export const answersInFlightMax = 256;
 export const questionMessagesWaitingMax = 1_024;
 /** Questions in one process are calls: more of them at once gain nothing, fewer would wait for the slowest. */

@@ -225,12 +225,22 @@ function hints(pair: () => BusPair): void {
     const { bus, other } = pair();
     using _here = bus.report("open-generations", (payload) => bytes(`here ${text(payload)}`));
     using _there = other.report("open-generations", (payload) => bytes(`there ${text(payload)}`));
-    using _broken = other.report("open-generations", () => {
-      throw new Error("no report");
-    });
     await until(async () => (await bus.survey("open-generations", bytes("ws"), 200)).length === 2);
     const answers = await bus.survey("open-generations", bytes("ws"), 300);
     expect(answers.map(text).toSorted()).toEqual(["here ws", "there ws"]);
+  });
+
+  test("a survey to which one of those who are there cannot answer is none: nobody goes by half of what is known", async () => {
+    const { bus, other } = pair();
+    using _here = bus.report("open-generations", () => bytes("here"));
+    const broken = other.report("open-generations", () => {
+      throw new Error("no report");
+    });
+    const asked = () => bus.survey("open-generations", bytes("ws"), 200).catch((error: unknown) => error);
+    await until(async () => (await asked()) instanceof BusTimeoutError);
+    expect(await asked()).toBeInstanceOf(BusTimeoutError);
+    broken[Symbol.dispose]();
+    await until(async () => Array.isArray(await asked()));
   });
 
   test("a survey costs no waiting once it is known who is there, be it nobody", async () => {

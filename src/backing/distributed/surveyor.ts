@@ -2,7 +2,7 @@
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
 import { busSilenceMsMax, reporterMemoryMs } from "../../limits/constants.ts";
-import { BusUnavailableError, type Survey } from "../bus.ts";
+import { BusTimeoutError, BusUnavailableError, type Survey } from "../bus.ts";
 import { readBeat } from "./beat.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { Roster } from "./roster.ts";
@@ -40,7 +40,10 @@ export class Surveyor implements AsyncDisposable {
     this.#stack.use(everyTurn(clock, () => this.#turn()));
   }
 
-  /** @throws BusUnavailableError when the link is down or goes down: no answers would look like nobody there */
+  /**
+   * @throws BusUnavailableError when the link is down or goes down: no answers would look like nobody there
+   * @throws BusTimeoutError when somebody who was heard of lately does not answer: what they know would look like nothing
+   */
   async ask(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
     if (!this.#link.up) throw new BusUnavailableError("The bus is not connected");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -52,6 +55,7 @@ export class Surveyor implements AsyncDisposable {
       this.#link.publish(surveySubject(this.#survey), payload, `${this.#inbox}.${token}`);
       if (this.#allAnswered(answers)) resolve();
       await promise;
+      if (!this.#knownAnswered(answers)) throw new BusTimeoutError("Somebody who is there did not answer a survey");
       return [...answers.values()];
     } finally {
       cancel();
@@ -65,7 +69,11 @@ export class Surveyor implements AsyncDisposable {
   }
 
   #allAnswered(answers: Round["answers"]): boolean {
-    return this.#turnsUp > acquaintedTurns && this.#reporters.ids.every((id) => answers.has(id));
+    return this.#turnsUp > acquaintedTurns && this.#knownAnswered(answers);
+  }
+
+  #knownAnswered(answers: Round["answers"]): boolean {
+    return this.#reporters.ids.every((id) => answers.has(id));
   }
 
   #heard(message: Msg): void {

@@ -92,12 +92,12 @@ export class EmbeddedBus implements Bus {
     return kept(this.#listeners, { topic, handler });
   }
 
-  survey(survey: Survey, payload: Uint8Array): Promise<Uint8Array[]> {
+  async survey(survey: Survey, payload: Uint8Array): Promise<Uint8Array[]> {
+    const asked = [...this.#reporters].filter((reporter) => reporter.survey === survey);
     const answers: Uint8Array[] = [];
-    for (const reporter of this.#reporters) {
-      if (reporter.survey === survey) this.#attempt(survey, () => void answers.push(reporter.handler(payload)));
-    }
-    return Promise.resolve(answers);
+    for (const { handler } of asked) this.#attempt(survey, () => void answers.push(handler(payload)));
+    if (answers.length < asked.length) throw new BusTimeoutError("Somebody who is there could not answer a survey");
+    return answers;
   }
 
   report(survey: Survey, handler: Reporter): Disposable {
