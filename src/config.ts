@@ -1,6 +1,6 @@
 /** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
 import { Secret } from "./kernel/secret.ts";
-import { streamDurationMsDefault } from "./limits/constants.ts";
+import { shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
 
 export class ConfigError extends Error {
   override name = "ConfigError";
@@ -32,6 +32,8 @@ export interface Config {
   operatorToken: Secret | null;
   sandbox: boolean;
   clocks: Clocks;
+  /** How long a gateway that was told to stop goes on serving while everybody learns of it. */
+  leaveMs: number;
   logLevel: string;
   /** Our key for a provider, by the name in its `key_env`. */
   providerKey(name: string): Secret | null;
@@ -73,6 +75,7 @@ export function readConfig(environment: Environment = process.env): Config {
       streamMs: milliseconds(environment, "STREAM_DURATION_MS", streamDurationMsDefault),
       bodyMs: milliseconds(environment, "BODY_TIMEOUT_MS", 30_000),
     },
+    leaveMs: integer(environment, "SHUTDOWN_LEAVE_MS", distributed ? shutdownLeaveMsDefault : 0, 0, 600_000),
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     providerKey: (name) => secret(environment, name),
   };

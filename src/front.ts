@@ -16,7 +16,7 @@ import { keyPrefix } from "./kernel/ids.ts";
 import type { Logger } from "./kernel/log.ts";
 import { observe } from "./kernel/metrics.ts";
 import type { Secret } from "./kernel/secret.ts";
-import { readyDeadlineMs, shutdownDrainMs, shutdownFlushMs } from "./limits/constants.ts";
+import { readyDeadlineMs, shutdownFlushMs } from "./limits/constants.ts";
 import { RouteHealth } from "./models/health/route-health.ts";
 import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
@@ -42,8 +42,8 @@ export interface Front {
   gateway: Gateway;
   /** From here on /ready says no, so that balancers look elsewhere. */
   leave(): void;
-  /** Ends what is under way and brings everything owed into the ledger. @returns whether nothing is unsettled */
-  finish(): Promise<boolean>;
+  /** Waits `waitMs` for what is under way, ends the rest, brings everything owed into the ledger. @returns whether all of it is there */
+  finish(waitMs: number): Promise<boolean>;
 }
 
 export function openFront(parts: FrontParts): Front {
@@ -87,8 +87,8 @@ export function openFront(parts: FrontParts): Front {
     app,
     gateway,
     leave: () => void (serving = false),
-    async finish() {
-      await live.drain(clock, shutdownDrainMs, shutdownFlushMs);
+    async finish(waitMs) {
+      await live.drain(clock, waitMs, shutdownFlushMs);
       await prompts.flushed(shutdownFlushMs);
       const flushed = await book.flushed(shutdownFlushMs);
       book[Symbol.dispose]();

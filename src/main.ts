@@ -7,6 +7,7 @@ import { serverBodyBytesMax } from "./limits/constants.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./service.ts";
 import { whenStopped } from "./process/stop.ts";
+import { stopServing } from "./stop-serving.ts";
 
 async function main(): Promise<number> {
   const config = readConfig();
@@ -27,8 +28,9 @@ async function main(): Promise<number> {
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });
   service.leave();
-  void server?.stop(false);
-  const settled = await service.finish();
+  const waitMs =
+    server === null ? 0 : await stopServing({ server, app: service.app, leaveMs: config.leaveMs, clock: systemClock });
+  const settled = await service.finish(waitMs);
   await server?.stop(true);
   await service.close();
   log.info({ event: "stopped", unsettled: !settled });

@@ -1,4 +1,4 @@
-import { shutdownDrainMs, shutdownFlushMs } from "../../src/limits/constants.ts";
+import { shutdownDrainMs, shutdownFlushMs, shutdownLeaveMsDefault } from "../../src/limits/constants.ts";
 import { KeptProcess } from "./kept-process.ts";
 import { rolesOf, type Sizes } from "./roles.ts";
 
@@ -9,17 +9,19 @@ export interface FleetPlan {
   say(line: string): void;
 }
 
-/** What a process may take to end: its open answers, what it owes, and some seconds for the rest. */
-const stopMsMax = shutdownDrainMs + shutdownFlushMs + 10_000;
+/** What a process may take to end once nobody asks it any more: its open answers, what it owes, and some seconds for the rest. */
+const endMsMax = shutdownDrainMs + shutdownFlushMs + 10_000;
 
 /** All processes of a fleet. */
 export class Fleet {
   readonly #groups: KeptProcess[][];
+  readonly #stopMsMax: number;
   /** Such as "2 gateway, 2 admission, 1 metering". */
   readonly summary: string;
 
   constructor({ root, sizes, environment, say }: FleetPlan) {
     const metricsPorts = portsFrom(Number(environment["METRICS_PORT"] || 0));
+    this.#stopMsMax = Number(environment["SHUTDOWN_LEAVE_MS"] || shutdownLeaveMsDefault) + endMsMax;
     const roles = rolesOf(root);
     this.summary = roles
       .flat()
@@ -38,7 +40,7 @@ export class Fleet {
 
   /** Gateways first, then who answers them, metering last. */
   async stop(): Promise<void> {
-    for (const group of this.#groups) await Promise.all(group.map((process) => process.stop(stopMsMax)));
+    for (const group of this.#groups) await Promise.all(group.map((process) => process.stop(this.#stopMsMax)));
   }
 
   kill(): void {

@@ -128,6 +128,7 @@ export class Fleet implements AsyncDisposable {
       OPERATOR_TOKEN: operatorToken,
       SANDBOX: "on",
       LOG_LEVEL: "warn",
+      SHUTDOWN_LEAVE_MS: "0",
       ...(this.#plan.services === null ? {} : { ...this.#plan.services, SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") }),
       ...(this.#plan.catalogDir === undefined ? {} : { CATALOG_DIR: this.#plan.catalogDir }),
       ...this.#plan.environment,

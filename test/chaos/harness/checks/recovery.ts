@@ -1,5 +1,5 @@
 /** How long the service took to be well again, by what clients saw. Times are wall-clock milliseconds. */
-import type { ClientCall } from "../load/client-call.ts";
+import { isGood, type ClientCall } from "../load/client-call.ts";
 
 export interface Recovery {
   /** From healing to the first good answer; null: there was none. */
@@ -40,9 +40,4 @@ export function badAnswersOf(calls: readonly ClientCall[], { healedAt, until }: 
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts].map(([name, count]) => `${count} of ${name}`).join(", ");
-}
-
-/** What its provider failed at, or its client left, says nothing of the service. */
-function isGood({ status, code, left }: ClientCall): boolean {
-  return status === 200 || code === "upstream_error" || left;
 }

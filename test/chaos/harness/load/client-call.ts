@@ -1,4 +1,6 @@
 /** One request as its client saw it. Times are wall-clock milliseconds. */
+import type { Customer } from "./customers.ts";
+
 export interface ClientCall {
   gateway: number;
   workspace: string;
@@ -19,4 +21,17 @@ export interface ClientCall {
   whole: boolean;
   /** The client hung up or waited long enough. */
   left: boolean;
+}
+
+export function newCall(
+  of: Pick<ClientCall, "gateway" | "key" | "streamed"> & { customer: Pick<Customer, "workspace" | "kind"> },
+): ClientCall {
+  const { customer, ...facts } = of;
+  const unknown = { answeredAt: null, endedAt: null, status: 0, code: null, generation: null, whole: false, left: false };
+  return { ...facts, workspace: customer.workspace, isPlenty: customer.kind === "plenty", sentAt: Date.now(), ...unknown };
+}
+
+/** What its provider failed at, or its client left, says nothing of the service. */
+export function isGood({ status, code, left }: ClientCall): boolean {
+  return status === 200 || code === "upstream_error" || left;
 }

@@ -17,8 +17,8 @@ export interface Customer {
 const plans = [
   { kind: "plenty", credit: "1000", keys: 6, requestsPerMinute: 10_000 },
   { kind: "plenty", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
-  { kind: "credit", credit: "0.004", keys: 2, requestsPerMinute: 10_000 },
-  { kind: "credit", credit: "0.01", keys: 1, requestsPerMinute: 10_000 },
+  { kind: "credit", credit: "0.003", keys: 2, requestsPerMinute: 10_000 },
+  { kind: "credit", credit: "0.004", keys: 1, requestsPerMinute: 10_000 },
   { kind: "window", credit: "1000", keys: 2, requestsPerMinute: 20 },
   { kind: "limit", credit: "1000", keys: 2, requestsPerMinute: 10_000, keyLimit: "0.02" },
 ] as const;

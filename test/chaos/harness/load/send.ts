@@ -2,7 +2,7 @@
 import { model } from "../world/site.ts";
 import type { ClientCall } from "./client-call.ts";
 
-export interface Sending {
+interface Sending {
   url: string;
   secret: string;
   /** Told to the provider by the message: `tokens=12 gap_ms=50`. */
@@ -12,8 +12,21 @@ export interface Sending {
   patienceMs: number;
 }
 
+/** As any balancer does: where nobody listens, nothing was sent, and the next one is asked. Never rejects. */
+export async function sendToAny(
+  call: ClientCall,
+  sending: Omit<Sending, "url">,
+  gateways: readonly { url: string }[],
+): Promise<void> {
+  const first = call.gateway;
+  for (let shift = 0; shift < gateways.length; shift++) {
+    call.gateway = (first + shift) % gateways.length;
+    if (await send(call, { ...sending, url: gateways[call.gateway]?.url ?? "" })) return;
+  }
+}
+
 /** Never rejects. @returns false where nobody listens there: nothing was sent then */
-export async function send(call: ClientCall, { url, secret, content, maxTokens, patienceMs }: Sending): Promise<boolean> {
+async function send(call: ClientCall, { url, secret, content, maxTokens, patienceMs }: Sending): Promise<boolean> {
   const leaving = new AbortController();
   const timer = setTimeout(() => leaving.abort(), patienceMs);
   const body = { model, messages: [{ role: "user", content }], max_tokens: maxTokens, stream: call.streamed };

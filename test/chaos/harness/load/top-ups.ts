@@ -4,7 +4,7 @@ import type { Site } from "../world/site.ts";
 import type { Customer } from "./customers.ts";
 
 const everyMs = 1_500;
-const usd = "0.004";
+const usd = "0.001";
 
 export class TopUps {
   readonly #stopping = new AbortController();

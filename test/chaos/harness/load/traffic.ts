@@ -1,9 +1,9 @@
 /** Steady requests, unary and streamed, in an order that the seed gives: so many a second, whatever becomes of them. */
 import { randomFrom } from "../../../support/random.ts";
 import type { Site } from "../world/site.ts";
-import type { ClientCall } from "./client-call.ts";
+import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
-import { send } from "./send.ts";
+import { sendToAny } from "./send.ts";
 
 export interface TrafficPlan {
   site: Pick<Site, "gateways">;
@@ -55,27 +55,9 @@ export class Traffic {
     const streamed = this.#random() < 0.4;
     const first = Math.floor(this.#random() * site.gateways.length);
     const sending = { secret: key.key, ...this.#order(streamed), patienceMs: this.#random() < 0.02 ? 150 : patienceMs };
-    const call: ClientCall = {
-      gateway: first,
-      workspace: customer.workspace,
-      key: key.id,
-      isPlenty: customer.kind === "plenty",
-      streamed,
-      sentAt: Date.now(),
-      answeredAt: null,
-      endedAt: null,
-      status: 0,
-      code: null,
-      generation: null,
-      whole: false,
-      left: false,
-    };
+    const call = newCall({ customer, key: key.id, streamed, gateway: first });
     this.calls.push(call);
-    // As any balancer does: where nobody listens, nothing was sent, and the next one is asked.
-    for (let shift = 0; shift < site.gateways.length; shift++) {
-      call.gateway = (first + shift) % site.gateways.length;
-      if (await send(call, { ...sending, url: site.gateways[call.gateway]?.url ?? "" })) return;
-    }
+    await sendToAny(call, sending, site.gateways);
   }
 
   /** Mostly short answers, some that outlast a fault, and now and then a provider that fails. */

@@ -18,6 +18,8 @@ export const model = "stub/model";
 export interface SitePlan {
   servers: Servers;
   logLevel: string;
+  /** For every process of ours. */
+  environment?: Record<string, string>;
 }
 
 export interface Site extends AsyncDisposable {
@@ -41,7 +43,7 @@ const workers = [
 ] as const;
 
 /** Starts two gateways, two admission workers, metering with one that stands by, a prober, and all that they need. */
-export async function openSite({ servers, logLevel }: SitePlan): Promise<Site> {
+export async function openSite({ servers, logLevel, environment }: SitePlan): Promise<Site> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "weir-chaos-"));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -59,11 +61,12 @@ export async function openSite({ servers, logLevel }: SitePlan): Promise<Site> {
     SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
     CATALOG_DIR: catalogDir,
     [stubKeyEnv]: providerKey,
+    ...environment,
   };
   const parts = new Map<string, KeptPart>();
   const start = async (name: string, words: string[], more: Record<string, string>): Promise<KeptPart> => {
-    const environment = { ...common, ...(await links.environmentOf(name)), ...more };
-    const part = stack.use(new KeptPart({ name, arguments: words, environment }));
+    const own = { ...common, ...(await links.environmentOf(name)), ...more };
+    const part = stack.use(new KeptPart({ name, arguments: words, environment: own }));
     parts.set(name, part);
     return part;
   };

@@ -1,0 +1,50 @@
+/** So many streams open at any time: where one ends, the next begins. */
+import type { Site } from "../world/site.ts";
+import { newCall, type ClientCall } from "./client-call.ts";
+import type { Customer } from "./customers.ts";
+import { sendToAny } from "./send.ts";
+
+export interface OpenStreamsPlan {
+  site: Pick<Site, "gateways">;
+  customer: Customer;
+  streams: number;
+  /** How long each lasts, ten events a second. */
+  seconds: number;
+}
+
+const patienceMs = 120_000;
+const gapMs = 100;
+
+export class OpenStreams {
+  readonly calls: ClientCall[] = [];
+  readonly #plan: OpenStreamsPlan;
+  readonly #loops: Promise<void>[];
+  #stopped = false;
+
+  constructor(plan: OpenStreamsPlan) {
+    this.#plan = plan;
+    this.#loops = Array.from({ length: plan.streams }, (_, index) => this.#loop(index));
+  }
+
+  /** How many have begun and not ended. */
+  get open(): number {
+    return this.calls.filter(({ answeredAt, endedAt }) => endedAt === null || answeredAt === null).length;
+  }
+
+  /** Resolves when the last has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#loops);
+  }
+
+  async #loop(index: number): Promise<void> {
+    const { site, customer, seconds } = this.#plan;
+    const { id: key, key: secret } = customer.keys[index % customer.keys.length] ?? { id: "", key: "" };
+    const content = `tokens=${Math.round((seconds * 1_000) / gapMs)} gap_ms=${gapMs}`;
+    for (let turn = index; !this.#stopped; turn++) {
+      const call = newCall({ customer, key, streamed: true, gateway: turn % site.gateways.length });
+      this.calls.push(call);
+      await sendToAny(call, { secret, content, maxTokens: 500, patienceMs }, site.gateways);
+    }
+  }
+}

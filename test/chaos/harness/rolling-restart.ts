@@ -1,0 +1,63 @@
+/** Every gateway is told to stop and started anew, one after the other, under load: nobody is to notice. */
+import type { Servers } from "../../../scripts/services/find-servers.ts";
+import { until } from "../../support/until.ts";
+import { gather } from "./checks/gather.ts";
+import { untilQuiet } from "./checks/quiet.ts";
+import { tallyOf, type Tally } from "./checks/tally.ts";
+import { isGood, type ClientCall } from "./load/client-call.ts";
+import { makeCustomers } from "./load/customers.ts";
+import { OpenStreams } from "./load/open-streams.ts";
+import { Traffic } from "./load/traffic.ts";
+import { openSite } from "./world/site.ts";
+
+export interface RollingPlan {
+  servers: Servers;
+  /** Open at any time. */
+  streams: number;
+  streamSeconds: number;
+  requestsPerSecond: number;
+  leaveMs: number;
+  logLevel: string;
+  say(line: string): void;
+}
+
+export interface RollingResult {
+  calls: number;
+  /** Refused, broken off, or not whole. */
+  failed: ClientCall[];
+  /** From each signal to the end of its process. */
+  endedAfterMs: number[];
+  tally: Tally;
+  unsettled: string[];
+}
+
+const stopMsMax = 60_000;
+
+export async function runRollingRestart(plan: RollingPlan): Promise<RollingResult> {
+  const { streams, streamSeconds, requestsPerSecond, leaveMs, say } = plan;
+  await using site = await openSite({ ...plan, environment: { SHUTDOWN_LEAVE_MS: String(leaveMs) } });
+  const customers = await makeCustomers(site);
+  const [customer] = customers;
+  if (customer === undefined) throw new Error("There is no customer");
+  const startedAt = Date.now();
+  const traffic = new Traffic({ site, customers: [customer], seed: 1, requestsPerSecond });
+  const open = new OpenStreams({ site, customer, streams, seconds: streamSeconds });
+  await until(() => open.calls.filter(({ answeredAt }) => answeredAt === null).length === 0 && open.open >= streams);
+  const endedAfterMs: number[] = [];
+  for (const { part, url } of site.gateways) {
+    const toldAt = performance.now();
+    const { starts } = part;
+    part.signal("SIGTERM");
+    await until(() => part.starts > starts, stopMsMax);
+    endedAfterMs.push(performance.now() - toldAt);
+    await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, stopMsMax);
+    say(`${part.name} ended ${(endedAfterMs.at(-1) ?? 0) / 1_000} s after it was told, and serves again`);
+  }
+  await Promise.all([traffic.stop(), open.stop()]);
+  const quiet = await untilQuiet(site, customers);
+  const clients = [...traffic.calls, ...open.calls];
+  const notes = { customers, startedAt, clients, provider: site.provider.calls, episodes: [], topUps: [], quiet };
+  const { stored } = await gather(site, notes);
+  const failed = clients.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.left));
+  return { calls: clients.length, failed, endedAfterMs, tally: tallyOf(notes, stored), unsettled: quiet.left };
+}

@@ -1,0 +1,27 @@
+/** What docs/operations.md says of restarting a fleet: one gateway after the other, and no client notices. */
+import { expect, test } from "bun:test";
+import { testServers } from "../support/services.ts";
+import { runRollingRestart } from "./harness/rolling-restart.ts";
+
+const servers = await testServers();
+
+test.skipIf(servers === null)(
+  "200 open streams and steady requests outlive a restart of every gateway: none is refused or broken, and all is settled",
+  async () => {
+    if (servers === null) throw new Error("There are no servers");
+    const { calls, failed, tally, unsettled } = await runRollingRestart({
+      servers,
+      streams: 200,
+      streamSeconds: 3,
+      requestsPerSecond: 40,
+      leaveMs: 1_000,
+      logLevel: "fatal",
+      say: () => {},
+    });
+    expect(failed).toEqual([]);
+    expect(unsettled).toEqual([]);
+    expect(tally).toMatchObject({ unknown: 0, lost: [], doubled: [], unmetered: [] });
+    expect(tally.charged).toBeGreaterThan(calls * 0.9);
+  },
+  60_000,
+);

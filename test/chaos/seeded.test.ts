@@ -1,0 +1,44 @@
+/** A short run of `npm run chaos`: some seconds of faults that a seed gives, and every invariant afterwards. */
+import { expect, test } from "bun:test";
+import { testServers } from "../support/services.ts";
+import type { Fault } from "./harness/faults/fault.ts";
+import { runChaos } from "./harness/run-chaos.ts";
+
+const servers = await testServers();
+
+/** One of each family, the quick ones: `npm run chaos` has the others, and the time for them. */
+const faults: Fault[][] = [
+  [{ kind: "kill", who: "gateway-1" }],
+  [{ kind: "silence", who: null, server: "redis", ms: 1_000 }, { kind: "end-sessions" }],
+  [{ kind: "truncate", who: null, server: "nats", bytes: 300, ms: 500 }],
+  [{ kind: "empty-redis" }, { kind: "freeze", who: "gateway-2", ms: 1_000 }],
+  [
+    { kind: "kill", who: "metering-1" },
+    { kind: "full-disk", ms: 1_000 },
+  ],
+];
+
+test.skipIf(servers === null)(
+  "a fleet under load that is killed, frozen, cut off and emptied loses, doubles and forgets nothing",
+  async () => {
+    if (servers === null) throw new Error("There are no servers");
+    const { violations, tally, results, notes } = await runChaos({
+      servers,
+      seed: 1,
+      seconds: 60,
+      longestFaultMs: 1_000,
+      requestsPerSecond: 60,
+      logLevel: "fatal",
+      say: () => {},
+      faults,
+    });
+    expect(violations).toEqual([]);
+    expect(tally).toMatchObject({ lost: [], doubled: [], unmetered: [] });
+    expect(notes.episodes.length).toBe(faults.length);
+    const looked = new Map(results.map(({ id, looked }) => [id, looked]));
+    for (const id of ["I-1", "I-2", "I-3", "I-4", "I-8", "I-9", "I-10", "I-11", "I-13", "I-15"])
+      expect(looked.get(id)).toBeGreaterThan(0);
+    expect(tally.charged).toBeGreaterThan(100);
+  },
+  60_000,
+);
