@@ -40,8 +40,8 @@ export interface FrontParts {
 export interface Front {
   app: ReturnType<typeof makeApp>;
   gateway: Gateway;
-  /** From here on /ready says no, so that balancers look elsewhere. */
-  leave(): void;
+  /** From here on /ready says no, so that balancers look elsewhere. Resolves when what is under way now has ended, or after `waitMs`. */
+  leave(waitMs: number): Promise<void>;
   /** Waits `waitMs` for what is under way, ends the rest, brings everything owed into the ledger. @returns whether all of it is there */
   finish(waitMs: number): Promise<boolean>;
 }
@@ -86,7 +86,10 @@ export function openFront(parts: FrontParts): Front {
   return {
     app,
     gateway,
-    leave: () => void (serving = false),
+    leave(waitMs) {
+      serving = false;
+      return live.presentEnded(clock, waitMs);
+    },
     async finish(waitMs) {
       await live.drain(clock, waitMs, shutdownFlushMs);
       await prompts.flushed(shutdownFlushMs);

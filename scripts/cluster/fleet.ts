@@ -9,8 +9,8 @@ export interface FleetPlan {
   say(line: string): void;
 }
 
-/** What a process may take to end once nobody asks it any more: its open answers, what it owes, and some seconds for the rest. */
-const endMsMax = shutdownDrainMs + shutdownFlushMs + 10_000;
+/** What a process may take to end: answers that it had, those that it took meanwhile, what it owes, and some seconds for the rest. */
+const endMsMax = 2 * shutdownDrainMs + shutdownFlushMs + 10_000;
 
 /** All processes of a fleet. */
 export class Fleet {

@@ -1,5 +1,6 @@
 /** Answers under way in this process: what a shutdown waits for, and ends when it has waited long enough. */
 import { sleep, type Clock } from "../kernel/clock.ts";
+import { liveLookMs } from "../limits/constants.ts";
 import { Stop } from "../kernel/stop.ts";
 
 export class LiveAnswers {
@@ -20,6 +21,13 @@ export class LiveAnswers {
   done(answer: Stop): void {
     this.#live.delete(answer);
     if (this.#live.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+
+  /** Resolves when all that are under way now have ended, or after `waitMs`; others may have begun meanwhile. */
+  async presentEnded(clock: Clock, waitMs: number): Promise<void> {
+    const present = [...this.#live];
+    const endsAt = clock.monotonic() + waitMs;
+    while (clock.monotonic() < endsAt && present.some((one) => this.#live.has(one))) await sleep(clock, liveLookMs);
   }
 
   /** Waits for all to end by themselves; after `waitMs` ends the rest and waits for their settlements. */

@@ -17,6 +17,8 @@ export interface ClientCall {
   /** Of the error, in the body or in the stream; null: none. */
   code: string | null;
   generation: string | null;
+  /** Why the connection broke; null: it did not. */
+  broke: string | null;
   /** The answer came whole: all of the body, or the stream with its last line. */
   whole: boolean;
   /** The client hung up or waited long enough. */
@@ -27,7 +29,16 @@ export function newCall(
   of: Pick<ClientCall, "gateway" | "key" | "streamed"> & { customer: Pick<Customer, "workspace" | "kind"> },
 ): ClientCall {
   const { customer, ...facts } = of;
-  const unknown = { answeredAt: null, endedAt: null, status: 0, code: null, generation: null, whole: false, left: false };
+  const unknown = {
+    answeredAt: null,
+    endedAt: null,
+    status: 0,
+    code: null,
+    generation: null,
+    broke: null,
+    whole: false,
+    left: false,
+  };
   return { ...facts, workspace: customer.workspace, isPlenty: customer.kind === "plenty", sentAt: Date.now(), ...unknown };
 }
 

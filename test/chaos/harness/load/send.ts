@@ -44,6 +44,7 @@ async function send(call: ClientCall, { url, secret, content, maxTokens, patienc
   } catch (error) {
     if (isRefusedConnection(error)) return false;
     call.left = leaving.signal.aborted;
+    call.broke = error instanceof Error && "code" in error ? String(error.code) : String(error);
   } finally {
     clearTimeout(timer);
     call.endedAt = Date.now();
