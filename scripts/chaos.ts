@@ -1,43 +1,76 @@
-/** `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers, and checks what came of it. */
+/**
+ * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks what came of it;
+ * `--rolling` restarts every gateway under open streams instead. It ends 1 where a promise was broken.
+ */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { findServers } from "./services/find-servers.ts";
-import { reportOf, summaryOf } from "../test/chaos/harness/report.ts";
+import { findServers, type Servers } from "./services/find-servers.ts";
+import { reportOf, rollingSummaryOf, summaryOf } from "../test/chaos/harness/report.ts";
+import { runRollingRestart } from "../test/chaos/harness/rolling-restart.ts";
 import { runChaos } from "../test/chaos/harness/run-chaos.ts";
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "5" },
-    seed: { type: "string", default: "1" },
-    /** Requests a second. */
-    rate: { type: "string", default: "60" },
-    /** Seconds that a fault may last at most. */
-    longest: { type: "string", default: "30" },
-    /** In place of those of the seed: a JSON list of lists of faults. */
-    faults: { type: "string" },
-    report: { type: "string", default: "" },
-    "log-level": { type: "string", default: "error" },
-  },
-});
+const options = {
+  minutes: { type: "string", default: "5" },
+  seed: { type: "string", default: "1" },
+  /** Requests a second. */
+  rate: { type: "string", default: "60" },
+  /** Seconds that a fault may last at most. */
+  longest: { type: "string", default: "30" },
+  /** In place of the faults of the seed: a JSON list of lists of those that come together. */
+  faults: { type: "string" },
+  rolling: { type: "boolean", default: false },
+  /** Open at any time during a rolling restart. */
+  streams: { type: "string", default: "200" },
+  /** Where everything is written to. */
+  report: { type: "string", default: "chaos.json" },
+  "log-level": { type: "string", default: "error" },
+} as const;
 
-const servers = await findServers();
-if ("missing" in servers) {
-  console.error(`Cannot run: ${servers.missing}`);
-  process.exit(1);
-}
+const { values } = parseArgs({ options });
 const startedAt = performance.now();
 const say = (line: string): void => console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
-const result = await runChaos({
-  servers,
-  seed: Number(values.seed),
-  seconds: Number(values.minutes) * 60,
-  longestFaultMs: Number(values.longest) * 1_000,
-  requestsPerSecond: Number(values.rate),
-  logLevel: values["log-level"],
-  say,
-  ...(values.faults === undefined ? {} : { faults: JSON.parse(values.faults) }),
-});
-const path = values.report || `chaos-${values.seed}.json`;
-writeFileSync(path, JSON.stringify(reportOf(result), null, 1));
-console.log(`${summaryOf(result).join("\n")}\nThe whole report is in ${path}`);
-process.exit(result.violations.length === 0 ? 0 : 1);
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+
+async function main(): Promise<boolean> {
+  const servers = await findServers();
+  if ("missing" in servers) throw new Error(`Cannot disturb anything: ${servers.missing}`);
+  return values.rolling ? rolling(servers) : chaos(servers);
+}
+
+async function chaos(servers: Servers): Promise<boolean> {
+  const result = await runChaos({
+    servers,
+    seed: number("seed"),
+    seconds: number("minutes") * 60,
+    longestFaultMs: number("longest") * 1_000,
+    requestsPerSecond: number("rate"),
+    logLevel: values["log-level"],
+    say,
+    ...(values.faults === undefined ? {} : { faults: JSON.parse(values.faults) }),
+  });
+  writeFileSync(values.report, JSON.stringify(reportOf(result), null, 1));
+  console.log(`${summaryOf(result).join("\n")}\nthe whole report is in ${values.report}`);
+  return result.violations.length === 0;
+}
+
+async function rolling(servers: Servers): Promise<boolean> {
+  const load = { streams: number("streams"), streamSeconds: 5, requestsPerSecond: number("rate"), leaveMs: 2_000 };
+  const result = await runRollingRestart({ servers, ...load, logLevel: values["log-level"], say });
+  console.log(rollingSummaryOf(result).join("\n"));
+  return result.violations.length === 0;
+}
+
+function number(name: "minutes" | "seed" | "rate" | "longest" | "streams"): number {
+  const value = Number(values[name]);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new Error(`--${name} is "${values[name]}": a number above zero is needed`);
+}
+
+try {
+  process.exitCode = (await main()) ? 0 : 1;
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+process.exit();

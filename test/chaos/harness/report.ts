@@ -1,5 +1,6 @@
 /** What a run is remembered by: some lines for a person, and everything in JSON. */
 import { describeFault, type Fault } from "./faults/fault.ts";
+import type { RollingResult } from "./rolling-restart.ts";
 import type { RunResult } from "./run-chaos.ts";
 
 const violationsShown = 20;
@@ -18,6 +19,16 @@ export function summaryOf(result: RunResult): string[] {
     `answers: ${shown(answersByCode(result))}`,
     `invariants checked: ${results.map(({ id, looked }) => `${id} ${looked}`).join(", ")}`,
     `lost ${lost.length}, doubled ${doubled.length}, unmetered ${unmetered.length}; ${worst}`,
+    `violations: ${violations.length}`,
+    ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
+  ];
+}
+
+export function rollingSummaryOf({ calls, endedAfterMs, tally, violations }: RollingResult): string[] {
+  return [
+    ``,
+    `gateways restarted: ${endedAfterMs.length}, each ended within ${seconds(Math.max(...endedAfterMs))} of its signal`,
+    `requests sent ${calls}, charged ${tally.charged}, of unknown end ${tally.unknown}`,
     `violations: ${violations.length}`,
     ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
   ];

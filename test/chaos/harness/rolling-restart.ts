@@ -1,9 +1,10 @@
 /** Every gateway is told to stop and started anew, one after the other, under load: nobody is to notice. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
+import { brokenLines, checkAll } from "../../invariants/invariants.ts";
 import { until } from "../../support/until.ts";
 import { gather } from "./checks/gather.ts";
 import { untilQuiet } from "./checks/quiet.ts";
-import { tallyOf, type Tally } from "./checks/tally.ts";
+import { moneyLines, tallyOf, type Tally } from "./checks/tally.ts";
 import { isGood, type ClientCall } from "./load/client-call.ts";
 import { makeCustomers } from "./load/customers.ts";
 import { OpenStreams } from "./load/open-streams.ts";
@@ -23,12 +24,11 @@ export interface RollingPlan {
 
 export interface RollingResult {
   calls: number;
-  /** Refused, broken off, or not whole. */
-  failed: ClientCall[];
   /** From each signal to the end of its process. */
   endedAfterMs: number[];
   tally: Tally;
-  unsettled: string[];
+  /** Each request that was refused, broken off or not whole, and whatever an invariant or the ledger has against it. */
+  violations: string[];
 }
 
 const stopMsMax = 60_000;
@@ -51,13 +51,20 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
     await until(() => part.starts > starts, stopMsMax);
     endedAfterMs.push(performance.now() - toldAt);
     await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, stopMsMax);
-    say(`${part.name} ended ${(endedAfterMs.at(-1) ?? 0) / 1_000} s after it was told, and serves again`);
+    say(`${part.name} ended ${((endedAfterMs.at(-1) ?? 0) / 1_000).toFixed(1)} s after it was told, and serves again`);
   }
   await Promise.all([traffic.stop(), open.stop()]);
   const quiet = await untilQuiet(site, customers);
   const clients = [...traffic.calls, ...open.calls];
   const notes = { customers, startedAt, clients, provider: site.provider.calls, episodes: [], topUps: [], quiet };
-  const { stored } = await gather(site, notes);
+  const { evidence, stored } = await gather(site, notes);
   const failed = clients.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.left));
-  return { calls: clients.length, failed, endedAfterMs, tally: tallyOf(notes, stored), unsettled: quiet.left };
+  const tally = tallyOf(notes, stored);
+  const violations = [...failed.map(describeCall), ...brokenLines(checkAll(evidence)), ...moneyLines(tally), ...quiet.left];
+  return { calls: clients.length, endedAfterMs, tally, violations };
+}
+
+function describeCall({ gateway, streamed, status, code, broke, sentAt, endedAt }: ClientCall): string {
+  const what = `${streamed ? "a stream" : "a request"} at gateway-${gateway + 1}, sent at ${sentAt}, ended at ${endedAt}`;
+  return `${what}: ${status} ${code ?? broke ?? "not whole"}`;
 }

@@ -7,7 +7,7 @@ import type { RunNotes } from "./checks/notes.ts";
 import { untilQuiet } from "./checks/quiet.ts";
 import { badAnswersOf, recoveryOf, type Recovery } from "./checks/recovery.ts";
 import type { Stored } from "./checks/stored.ts";
-import { tallyOf, type Tally } from "./checks/tally.ts";
+import { moneyLines, tallyOf, type Tally } from "./checks/tally.ts";
 import type { Episode } from "./faults/episode.ts";
 import { describeFault, type Fault } from "./faults/fault.ts";
 import { inflict } from "./faults/inflict.ts";
@@ -109,11 +109,6 @@ async function steadySince({ calls }: Traffic, { gateways }: Site, healedAt: num
     const recovery = recoveryOf(calls, { healedAt, until: Date.now(), gateways: gateways.length });
     if (recovery.steadyMs !== null || Date.now() > healedAt + patienceMs) return recovery;
   }
-}
-
-function moneyLines({ lost, doubled, unmetered, missingCredit }: Tally): string[] {
-  const named = { lost, doubled, unmetered, "confirmed credit that is not there": missingCredit };
-  return Object.entries(named).flatMap(([name, whose]) => (whose.length === 0 ? [] : [`${name}: ${whose.join(", ")}`]));
 }
 
 function tooSlow({ episode, recovery: { steadyMs } }: RunResult["recoveries"][number], { calls }: Traffic): string[] {

@@ -42,6 +42,12 @@ export function tallyOf(notes: RunNotes, { charges, entries }: Stored): Tally {
   };
 }
 
+/** One line for each kind that there is. */
+export function moneyLines({ lost, doubled, unmetered, missingCredit }: Tally): string[] {
+  const named = { lost, doubled, unmetered, "confirmed credit that is not there": missingCredit };
+  return Object.entries(named).flatMap(([name, whose]) => (whose.length === 0 ? [] : [`${name}: ${whose.join(", ")}`]));
+}
+
 /** Billed and ended for nothing, though no gateway died that had it in hand. One without any record counts as unmetered. */
 function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: readonly Episode[]): boolean {
   if (costOf(call) === null || charge === undefined || charge.cost > 0n) return false;

@@ -36,9 +36,12 @@ export class Disk implements AsyncDisposable {
     rmSync(join(this.path, "ballast"), { recursive: true, force: true });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.empty();
+  unmount(): void {
     if (this.problem === null) spawnSync("umount", ["--lazy", this.path]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.unmount();
   }
 
   #write(bytes: number): boolean {

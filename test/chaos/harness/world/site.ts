@@ -1,4 +1,5 @@
 /** Everything that a run disturbs: real servers, our processes behind bad networks, a provider, and a disk that can be full. */
+import { rmSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,6 +65,9 @@ export async function openSite({ servers, logLevel, environment }: SitePlan): Pr
     ...environment,
   };
   const parts = new Map<string, KeptPart>();
+  const leaveNothing = () => clearAway({ folder, disk, parts });
+  process.once("exit", leaveNothing);
+  stack.defer(() => void process.off("exit", leaveNothing));
   const start = async (name: string, words: string[], more: Record<string, string>): Promise<KeptPart> => {
     const own = { ...common, ...(await links.environmentOf(name)), ...more };
     const part = stack.use(new KeptPart({ name, arguments: words, environment: own }));
@@ -80,4 +84,11 @@ export async function openSite({ servers, logLevel, environment }: SitePlan): Pr
   const kept = stack.move();
   const close = () => kept.disposeAsync();
   return { folder, services, provider, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
+}
+
+/** Where the run is broken off there is no time to wait for anything. The servers see to themselves. */
+function clearAway({ folder, disk, parts }: Pick<Site, "folder" | "disk" | "parts">): void {
+  for (const part of parts.values()) part.signal("SIGKILL");
+  disk.unmount();
+  rmSync(folder, { recursive: true, force: true });
 }
