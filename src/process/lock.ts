@@ -90,12 +90,22 @@ async function claimLock({ home, self, clock }: Taker): Promise<{ path: string; 
   const name = `lock.claim.${self.pid}.${encodeURIComponent(self.start)}.${id}`;
   const path = join(home, name);
   for (let attempt = 1; ; attempt++) {
-    await writeFile(path, `${JSON.stringify({ ...self, id })}\n`, { mode: 0o600 });
+    await writeClaim(path, `${JSON.stringify({ ...self, id })}\n`);
     const other = await otherClaimant(home, name);
     if (other === null) return { path, id };
     await rm(path, { force: true });
     if (attempt === claimAttemptsMax) throw new LockedError(home, other);
     await sleep(clock, claimPauseMs + randomInt(claimPauseMs));
+  }
+}
+
+/** A file that was made and could not be written, as on a full disk, would be the claim of a living process for ever. */
+async function writeClaim(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { mode: 0o600 });
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
   }
 }
 

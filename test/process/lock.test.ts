@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LockedError, takeLock, takeNumberedFolder } from "../../src/process/lock.ts";
 import { identityOf } from "../../src/process/process-identity.ts";
+import { canFillDisk } from "../support/full-disk.ts";
 import { until } from "../support/until.ts";
 
 const root = await mkdtemp(join(tmpdir(), "weir-lock-"));
@@ -14,11 +15,11 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = () => join(root, `data-${++folders}`);
 
-/** Another process that takes the lock of `folder` and says "taken" or "refused <pid>". */
-function startTaker(folder: string): { child: ChildProcess; said: Promise<string> } {
-  const child = spawn(process.execPath, [join(import.meta.dir, "../support/take-lock.ts"), folder], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+/** Another process that takes the lock of `folder` and says "taken" or "refused <pid>". @param before what starts it */
+function startTaker(folder: string, before: string[] = []): { child: ChildProcess; said: Promise<string> } {
+  const command = [...before, process.execPath, join(import.meta.dir, "../support/take-lock.ts"), folder];
+  const [program = "", ...words] = command;
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
   const said = once(child.stdout, "data").then(([data]) => String(data).trim());
   return { child, said };
 }
@@ -49,6 +50,15 @@ describe("one process owns a data folder", () => {
     await end(first.child, "SIGKILL");
     await using _lock = await takeLock(folder);
     expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject({ pid: process.pid });
+  });
+
+  test.skipIf(!canFillDisk)("who could not write its claim, for the disk was full, is in nobody's way", async () => {
+    const folder = newFolder();
+    const unlucky = startTaker(folder, ["prlimit", "--fsize=0", "--"]);
+    expect(await unlucky.said).toContain("EFBIG");
+    expect(await readdir(folder)).toEqual([]);
+    await using _lock = await takeLock(folder);
+    await end(unlucky.child, "SIGKILL");
   });
 
   test("a process that has got a dead owner's id is not taken for the owner", async () => {

@@ -1,4 +1,4 @@
-/** Takes the lock of a folder, says so, and keeps it until it is killed. */
+/** Tries to take the lock of a folder, says what came of it, and lives on until it is killed. */
 import { LockedError, takeLock } from "../../src/process/lock.ts";
 
 const folder = process.argv[2] ?? "";
@@ -6,7 +6,6 @@ try {
   await takeLock(folder);
   console.log("taken");
 } catch (error) {
-  if (!(error instanceof LockedError)) throw error;
-  console.log(`refused ${error.pid}`);
+  console.log(error instanceof LockedError ? `refused ${error.pid}` : `failed: ${String(error)}`);
 }
 process.stdin.resume();
