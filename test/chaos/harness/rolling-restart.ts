@@ -56,7 +56,7 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   await Promise.all([traffic.stop(), open.stop()]);
   const quiet = await untilQuiet(site, customers);
   const clients = [...traffic.calls, ...open.calls];
-  const notes = { customers, startedAt, clients, provider: site.provider.calls, episodes: [], topUps: [], quiet };
+  const notes = { customers, startedAt, clients, provider: site.provider.calls, episodes: [], topUps: [], revoked: [], quiet };
   const { evidence, stored } = await gather(site, notes);
   const failed = clients.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.left));
   const tally = tallyOf(notes, stored);

@@ -13,7 +13,7 @@ import { describeFault, type Fault } from "./faults/fault.ts";
 import { inflict } from "./faults/inflict.ts";
 import { planFaults } from "./faults/plan-faults.ts";
 import { makeCustomers } from "./load/customers.ts";
-import { TopUps } from "./load/top-ups.ts";
+import { Errands } from "./load/errands.ts";
 import { Traffic } from "./load/traffic.ts";
 import { openSite, type Site } from "./world/site.ts";
 
@@ -57,16 +57,16 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   const startedAt = Date.now();
   plan.say(`ready: ${site.parts.size} processes of ours, data in ${site.folder}`);
   const traffic = new Traffic({ site, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
-  const topUps = new TopUps(site, customers);
+  const errands = new Errands(site, customers);
   const recoveries = await disturb({ site, traffic, plan });
-  await topUps.stop();
+  const { topUps, revoked } = await errands.stop();
   await traffic.stop();
   const quiet = await untilQuiet(site, customers);
   plan.say(`quiet after ${seconds(quiet.afterMs)}`);
   const episodes = recoveries.map(({ episode }) => episode);
   const { calls: clients } = traffic;
   const { calls: provider } = site.provider;
-  const notes: RunNotes = { customers, startedAt, clients, provider, episodes, topUps: topUps.confirmed, quiet };
+  const notes: RunNotes = { customers, startedAt, clients, provider, episodes, topUps, revoked, quiet };
   const { evidence, stored } = await gather(site, notes);
   const tally = tallyOf(notes, stored);
   const results = checkAll(evidence);

@@ -11,12 +11,14 @@ import type { Stored } from "./stored.ts";
 const closesAfterMs = 500;
 
 export function buildHistory(notes: RunNotes, stored: Stored): History {
-  const { customers, startedAt, clients, provider, episodes, quiet } = notes;
+  const { customers, startedAt, clients, provider, episodes, revoked, quiet } = notes;
+  const invocations = new Map(clients.map(({ generation }, index) => [generation, String(index)]));
   const events: HistoryEvent[] = [
     ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
     ...clients.flatMap(clientEvents),
     ...provider.filter(({ isProbe }) => !isProbe).flatMap(providerEvents),
-    ...storedEvents(stored),
+    ...storedEvents(stored, invocations),
+    ...revoked.map((event): HistoryEvent => ({ kind: "revoked", ...event })),
     ...episodes.flatMap(episodeEvents),
     { kind: "quiet", ...quiet },
   ];
@@ -46,15 +48,16 @@ function providerEvents(call: ProviderCall): HistoryEvent[] {
   return cost === null ? [called] : [called, { kind: "served", at: endedAt ?? startedAt, generation, cost }];
 }
 
-function storedEvents({ charges, entries }: Stored): HistoryEvent[] {
+function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<string | null, string>): HistoryEvent[] {
   const credits = entries.filter(({ kind }) => kind === "credit");
   return [
     ...credits.map(({ workspace, amount, at }): HistoryEvent => ({ kind: "credited", at, workspace, amount })),
     ...charges.flatMap((row): HistoryEvent[] => {
       const { generation, workspace, key, month, outcome, reserved, cost, late, at, admittedAt } = row;
+      const invocation = invocations.get(generation) ?? null;
       const whose = { generation, workspace, key, month };
       return [
-        { kind: "admitted", at: admittedAt, ...whose, amount: reserved, admittedAt, invocation: null },
+        { kind: "admitted", at: admittedAt, ...whose, amount: reserved, admittedAt, invocation },
         { kind: "charged", at, ...whose, outcome, reserved, cost, late },
       ];
     }),

@@ -13,6 +13,8 @@ export interface RunNotes {
   episodes: readonly Episode[];
   /** Credit that was confirmed, hence to be in the ledger exactly once. */
   topUps: readonly { workspace: string; reference: string }[];
+  /** From when on a key was known to be revoked. */
+  revoked: readonly { key: string; at: number }[];
   quiet: Quiet;
 }
 

@@ -1,4 +1,4 @@
-/** Who sends requests: some with plenty of everything, some whose credit, window or monthly limit is always contested. */
+/** Who sends requests: some with plenty of everything, some whose credit, window or limit is contested, some who lose their keys. */
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import { until } from "../../../support/until.ts";
 import { Control } from "../world/control.ts";
@@ -8,7 +8,7 @@ export interface Customer {
   workspace: string;
   keys: { id: string; key: string }[];
   /** plenty: a refusal of its requests is a failure of the service. The others are named after what they run out of. */
-  kind: "plenty" | "credit" | "window" | "limit";
+  kind: "plenty" | "credit" | "window" | "limit" | "revoked";
   requestsPerMinute: number;
   /** Of each of its keys in a month, in nano-USD; null: none. */
   keyLimit: bigint | null;
@@ -20,6 +20,7 @@ const plans = [
   { kind: "credit", credit: "0.003", keys: 2, requestsPerMinute: 10_000 },
   { kind: "credit", credit: "0.004", keys: 1, requestsPerMinute: 10_000 },
   { kind: "window", credit: "1000", keys: 2, requestsPerMinute: 20 },
+  { kind: "revoked", credit: "1000", keys: 20, requestsPerMinute: 10_000 },
   { kind: "limit", credit: "1000", keys: 2, requestsPerMinute: 10_000, keyLimit: "0.02" },
 ] as const;
 

@@ -1,0 +1,54 @@
+/** What operators do meanwhile: add a little credit to those who run out of it, and revoke keys that are in use. */
+import { Control } from "../world/control.ts";
+import type { Site } from "../world/site.ts";
+import type { Customer } from "./customers.ts";
+import { UntilStopped } from "./until-stopped.ts";
+
+const usd = "0.001";
+/** One key in so many turns. */
+const turnsPerRevocation = 5;
+
+export interface Done {
+  /** Answered well: each must be in the ledger, and once. */
+  topUps: { workspace: string; reference: string }[];
+  /** From when on a key is known to be revoked. Wall-clock milliseconds. */
+  revoked: { key: string; at: number }[];
+}
+
+export class Errands {
+  readonly done: Done = { topUps: [], revoked: [] };
+  readonly #running: UntilStopped[];
+
+  constructor(site: Pick<Site, "gateways">, customers: readonly Customer[]) {
+    const control = new Control(site);
+    const poor = customers.filter(({ kind }) => kind === "credit");
+    const passing = customers.filter(({ kind }) => kind === "revoked").flatMap(({ keys }) => keys);
+    this.#running = [
+      new UntilStopped((n) => this.#addCredit(n, poor[n % poor.length], control)),
+      new UntilStopped((n) => this.#revoke(n, passing[Math.floor(n / turnsPerRevocation)], control)),
+    ];
+  }
+
+  async stop(): Promise<Done> {
+    await Promise.all(this.#running.map((errand) => errand.stop()));
+    return this.done;
+  }
+
+  /** The same reference adds once, however often it is tried. */
+  async #addCredit(n: number, customer: Customer | undefined, control: Control): Promise<boolean> {
+    if (customer === undefined) return false;
+    const { workspace } = customer;
+    const reference = `top-up ${n}`;
+    await control.any((operator) => operator.call("POST", "/credit", { workspace, usd, ref: reference }));
+    this.done.topUps.push({ workspace, reference });
+    return true;
+  }
+
+  async #revoke(n: number, key: Customer["keys"][number] | undefined, control: Control): Promise<boolean> {
+    if (key === undefined) return false;
+    if (n % turnsPerRevocation !== turnsPerRevocation - 1) return true;
+    await control.any((operator) => operator.call("POST", `/keys/${key.id}/revoke`, {}));
+    this.done.revoked.push({ key: key.id, at: Date.now() });
+    return true;
+  }
+}
