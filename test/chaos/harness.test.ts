@@ -1,0 +1,155 @@
+/** That faults are what they are called, and that a seed gives the same ones again. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { once } from "node:events";
+import { until } from "../support/until.ts";
+import { describeFault } from "./harness/faults/fault.ts";
+import { planFaults } from "./harness/faults/plan-faults.ts";
+import { recoveryOf } from "./harness/checks/recovery.ts";
+import { newCall, type ClientCall } from "./harness/load/client-call.ts";
+import { TcpProxy } from "./harness/world/tcp-proxy.ts";
+
+describe("a bad network", () => {
+  let stack: AsyncDisposableStack;
+  let proxy: TcpProxy;
+  /** What the far side received, over all connections. */
+  let received: string;
+  let far: Socket[];
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    [received, far] = ["", []];
+    const server = createServer((socket) => {
+      far.push(socket);
+      socket.on("data", (bytes) => (received += String(bytes))).on("error", () => {});
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    stack.defer(() => void server.close());
+    proxy = stack.use(await TcpProxy.start((server.address() as AddressInfo).port));
+  });
+  afterEach(() => stack.disposeAsync());
+
+  async function open(): Promise<Socket> {
+    const socket = connect({ port: proxy.port, host: "127.0.0.1", noDelay: true });
+    socket.on("error", () => {});
+    stack.defer(() => void socket.destroy());
+    await once(socket, "connect");
+    return socket;
+  }
+
+  /** However it is closed. */
+  const closing = (socket: Socket) => new Promise((resolve) => socket.once("close", resolve));
+
+  test("delays, and keeps the order when it is fair again", async () => {
+    const socket = await open();
+    proxy.set({ kind: "delay", ms: 100 });
+    const sentAt = performance.now();
+    socket.write("first ");
+    await until(() => performance.now() - sentAt > 50);
+    expect(received).toBe("");
+    socket.write("second ");
+    proxy.set({ kind: "fair" });
+    socket.write("third");
+    await until(() => received.endsWith("third"));
+    expect(received).toBe("first second third");
+    expect(performance.now() - sentAt).toBeGreaterThan(90);
+  });
+
+  test("is silent, and loses nothing of what was sent meanwhile", async () => {
+    const socket = await open();
+    await until(() => far.length === 1);
+    proxy.set({ kind: "silent" });
+    socket.write("held ");
+    const late = await open();
+    late.write("as well");
+    await until(() => far.length === 2);
+    expect(received).toBe("");
+    proxy.set({ kind: "fair" });
+    await until(() => received.length === "held as well".length);
+  });
+
+  test("cuts what is open and what comes, until it is fair", async () => {
+    const socket = await open();
+    const closed = closing(socket);
+    proxy.set({ kind: "cut" });
+    await closed;
+    await closing(await open());
+    proxy.set({ kind: "fair" });
+    (await open()).write("again");
+    await until(() => received === "again");
+  });
+
+  test("half-opens: the far side is gone, and the near one is never told", async () => {
+    const socket = await open();
+    await until(() => far.length === 1);
+    proxy.halfOpen();
+    await until(() => far[0]?.destroyed === true);
+    socket.write("into the void");
+    (await open()).write("sound");
+    await until(() => received === "sound");
+    expect(socket.destroyed).toBe(false);
+  });
+
+  test("breaks off in the middle of a message", async () => {
+    const socket = await open();
+    await until(() => far.length === 1);
+    proxy.truncateAfter(4);
+    const closed = closing(socket);
+    socket.write("whole message");
+    await closed;
+    await until(() => received === "whol");
+  });
+});
+
+describe("the plan of a seed", () => {
+  const first = (seed: number, count: number) => {
+    const plan = planFaults({ seed, longestMs: 30_000, without: [] });
+    return Array.from({ length: count }, () => plan.next().value ?? []);
+  };
+
+  test("is the same again, and another one for another seed", () => {
+    expect(first(7, 100)).toEqual(first(7, 100));
+    expect(first(7, 100)).not.toEqual(first(8, 100));
+  });
+
+  test("has every kind for everybody before any comes again, within bounds", () => {
+    const faults = first(3, 80).flat();
+    expect(new Set(faults.map(({ kind }) => kind)).size).toBe(11);
+    for (const fault of faults) {
+      if ("ms" in fault) expect(fault.ms).toBeWithin(1_000, 30_001);
+      if ("delayMs" in fault) expect(fault.delayMs).toBeWithin(50, 5_001);
+    }
+    expect(faults.map(describeFault).filter((name) => name === "kill nats").length).toBeGreaterThan(0);
+  });
+
+  test("leaves out what a machine cannot have", () => {
+    const plan = planFaults({ seed: 1, longestMs: 2_000, without: ["full-disk"] });
+    const faults = Array.from({ length: 100 }, () => plan.next().value ?? []).flat();
+    expect(faults.some(({ kind }) => kind === "full-disk")).toBe(false);
+  });
+});
+
+describe("recovery", () => {
+  const customer = { workspace: "w", kind: "plenty" } as const;
+  const call = (sentAt: number, fields: Partial<ClientCall>): ClientCall => {
+    const told = { sentAt, answeredAt: sentAt + 5, endedAt: sentAt + 5, status: 200, whole: true };
+    return { ...newCall({ customer, key: "k", streamed: false, gateway: 0 }), ...told, ...fields };
+  };
+  const every100 = (from: number, to: number, fields: Partial<ClientCall>) =>
+    Array.from({ length: (to - from) / 100 }, (_, index) => call(from + index * 100, fields));
+
+  test("is when a whole second is answered well, by every gateway", () => {
+    const calls = [
+      ...every100(0, 4_000, { gateway: 0 }),
+      ...every100(0, 2_000, { gateway: 1, status: 503, code: "billing_unavailable" }),
+      ...every100(2_000, 4_000, { gateway: 1 }),
+    ];
+    expect(recoveryOf(calls, { healedAt: 0, until: 4_000, gateways: 2 })).toEqual({ firstMs: 5, steadyMs: 2_000 });
+    expect(recoveryOf(calls, { healedAt: 0, until: 2_500, gateways: 2 }).steadyMs).toBeNull();
+  });
+
+  test("is not there while a gateway serves nobody", () => {
+    const calls = every100(0, 4_000, { gateway: 0 });
+    expect(recoveryOf(calls, { healedAt: 0, until: 4_000, gateways: 2 }).steadyMs).toBeNull();
+  });
+});
