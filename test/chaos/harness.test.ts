@@ -45,14 +45,14 @@ describe("a bad network", () => {
     proxy.set({ kind: "delay", ms: 100 });
     const sentAt = performance.now();
     socket.write("first ");
-    await until(() => performance.now() - sentAt > 50);
-    expect(received).toBe("");
+    await until(() => received !== "");
+    expect(performance.now() - sentAt).toBeGreaterThan(90);
+    proxy.set({ kind: "delay", ms: 60_000 });
     socket.write("second ");
     proxy.set({ kind: "fair" });
     socket.write("third");
     await until(() => received.endsWith("third"));
     expect(received).toBe("first second third");
-    expect(performance.now() - sentAt).toBeGreaterThan(90);
   });
 
   test("is silent, and loses nothing of what was sent meanwhile", async () => {

@@ -1,5 +1,6 @@
 /** What a run is remembered by: some lines for a person, and everything in JSON. */
 import { describeFault, type Fault } from "./faults/fault.ts";
+import type { ClientCall } from "./load/client-call.ts";
 import type { RollingResult } from "./rolling-restart.ts";
 import type { RunResult } from "./run-chaos.ts";
 
@@ -16,7 +17,7 @@ export function summaryOf(result: RunResult): string[] {
     `faults injected: ${faultsOf(result).length} (${shown(faultsByKind(result))})`,
     ...skipped.map((what) => `left out: ${what}`),
     `requests sent ${notes.clients.length}, admitted ${admitted}, charged ${charged}, of unknown end where a gateway died ${unknown}`,
-    `answers: ${shown(answersByCode(result))}`,
+    `answers: ${shown(answersByCode(notes.clients))}`,
     `invariants checked: ${results.map(({ id, looked }) => `${id} ${looked}`).join(", ")}`,
     `lost ${lost.length}, doubled ${doubled.length}, unmetered ${unmetered.length}; ${worst}`,
     `violations: ${violations.length}`,
@@ -41,11 +42,16 @@ export function reportOf(result: RunResult): unknown {
     faults: faultsByKind(result),
     skipped,
     sent: notes.clients.length,
-    answers: answersByCode(result),
+    answers: answersByCode(notes.clients),
     ...tally,
     quiet: notes.quiet,
     invariants: results,
-    episodes: recoveries.map(({ episode, recovery }) => ({ names: episode.faults.map(describeFault), ...episode, ...recovery })),
+    episodes: recoveries.map(({ episode, recovery }) => ({
+      names: episode.faults.map(describeFault),
+      ...episode,
+      ...recovery,
+      answers: answersByCode(notes.clients.filter((call) => call.isPlenty && isWithin(call.sentAt, episode))),
+    })),
     violations,
     logs: violations.length === 0 ? {} : result.logs,
     admissions: violations.length === 0 ? [] : admissionsOf(result),
@@ -92,14 +98,18 @@ function faultsByKind(result: RunResult): Record<string, number> {
   return counted(faultsOf(result).map(({ kind }) => kind));
 }
 
-function answersByCode({ notes }: RunResult): Record<string, number> {
+function answersByCode(calls: readonly ClientCall[]): Record<string, number> {
   return counted(
-    notes.clients.map(({ status, code, left, whole }) => {
+    calls.map(({ status, code, left, whole }) => {
       if (left) return "client left";
       if (status === 0 || (status === 200 && !whole && code === null)) return "broken off";
       return code === null ? String(status) : `${status} ${code}`;
     }),
   );
+}
+
+function isWithin(at: number, { inflictedAt, healedAt }: { inflictedAt: number; healedAt: number }): boolean {
+  return at >= inflictedAt && at <= healedAt;
 }
 
 function counted(names: string[]): Record<string, number> {

@@ -26,13 +26,15 @@ interface Pair {
 
 /** A direction that holds up more than this is read no further. */
 const piecesWaitingMax = 4_096;
+/** Silence is looked at again after so long. */
+const silenceMsMax = 60_000;
 
 export class TcpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #targetPort: number;
   readonly #pairs = new Set<Pair>();
   #weather: Weather = { kind: "fair" };
-  #silence = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
   private constructor(targetPort: number) {
     this.#targetPort = targetPort;
@@ -51,13 +53,12 @@ export class TcpProxy implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** What was held up by the weather before goes on in the new one. */
   set(weather: Weather): void {
-    const { kind: before } = this.#weather;
     this.#weather = weather;
     if (weather.kind === "cut") this.#closeAll();
-    if (before !== "silent" || weather.kind === "silent") return;
-    this.#silence.resolve();
-    this.#silence = Promise.withResolvers();
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 
   /** The other end of every connection vanishes without a word: what is sent to it is swallowed. New connections are sound. */
@@ -75,8 +76,7 @@ export class TcpProxy implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.close();
-    this.#closeAll();
-    this.#silence.resolve();
+    this.set({ kind: "cut" });
   }
 
   #accept(near: Socket): void {
@@ -106,10 +106,16 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   #holdUp(arrivedAt: number): Promise<void> | null {
-    if (this.#weather.kind === "silent") return this.#silence.promise.then(() => this.#holdUp(arrivedAt) ?? undefined);
-    if (this.#weather.kind !== "delay") return null;
-    const waitMs = arrivedAt + this.#weather.ms - performance.now();
-    return waitMs <= 0 ? null : new Promise((resolve) => setTimeout(resolve, waitMs));
+    const waitMs = this.#waitMs(arrivedAt);
+    if (waitMs <= 0) return null;
+    const { promise: changed } = this.#changed;
+    const passed = new Promise<void>((resolve) => setTimeout(resolve, Math.min(waitMs, silenceMsMax)));
+    return Promise.race([changed, passed]).then(() => this.#holdUp(arrivedAt) ?? undefined);
+  }
+
+  #waitMs(arrivedAt: number): number {
+    if (this.#weather.kind === "silent") return Infinity;
+    return this.#weather.kind === "delay" ? arrivedAt + this.#weather.ms - performance.now() : 0;
   }
 
   #closeAll(): void {
