@@ -12,9 +12,9 @@ test.skipIf(servers === null)(
     const { calls, violations, tally } = await runRollingRestart({
       servers,
       streams: 200,
-      streamSeconds: 3,
+      streamSeconds: 2,
       requestsPerSecond: 40,
-      leaveMs: 1_000,
+      leaveMs: 500,
       logLevel: "fatal",
       say: () => {},
     });

@@ -225,7 +225,8 @@ function hints(pair: () => BusPair): void {
     const { bus, other } = pair();
     using _here = bus.report("open-generations", (payload) => bytes(`here ${text(payload)}`));
     using _there = other.report("open-generations", (payload) => bytes(`there ${text(payload)}`));
-    await until(async () => (await bus.survey("open-generations", bytes("ws"), 200)).length === 2);
+    // Who is heard of only after the question was asked makes that survey fail.
+    await until(async () => (await bus.survey("open-generations", bytes("ws"), 200).catch(() => [])).length === 2);
     const answers = await bus.survey("open-generations", bytes("ws"), 300);
     expect(answers.map(text).toSorted()).toEqual(["here ws", "there ws"]);
   });
@@ -247,7 +248,7 @@ function hints(pair: () => BusPair): void {
     const { bus, other } = pair();
     expect(await quickSurvey(bus)).toEqual([]);
     const report = other.report("open-generations", () => bytes("there"));
-    await until(async () => (await bus.survey("open-generations", bytes("ws"), 1_000)).length === 1);
+    await until(async () => (await bus.survey("open-generations", bytes("ws"), 1_000).catch(() => [])).length === 1);
     expect(await quickSurvey(bus)).toEqual(["there"]);
     report[Symbol.dispose]();
     await until(async () => (await bus.survey("open-generations", bytes("ws"), 1_000)).length === 0);
@@ -260,7 +261,7 @@ async function quickSurvey(bus: Bus): Promise<string[]> {
   let answers: Uint8Array[] = [];
   await until(async () => {
     const startedAt = performance.now();
-    answers = await bus.survey("open-generations", bytes("ws"), 1_000);
+    answers = await bus.survey("open-generations", bytes("ws"), 1_000).catch(() => []);
     return performance.now() - startedAt < 500;
   });
   return answers.map(text);
