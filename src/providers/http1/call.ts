@@ -15,9 +15,10 @@ export interface Carrier {
 
 export class HttpCall implements WireCall, AnswerParts {
   readonly #carrier: Carrier;
-  readonly #connecting: PromiseWithResolvers<void> | null;
+  #connecting: PromiseWithResolvers<void> | null;
   #answering: PromiseWithResolvers<Head> | null = null;
   #taker: BytesTaker | null = null;
+  /** Come before somebody asked for it. */
   #head: Head | null = null;
   /** What has come and was not asked for yet. */
   #ahead: Uint8Array[] = [];
@@ -58,11 +59,14 @@ export class HttpCall implements WireCall, AnswerParts {
 
   connected(): void {
     this.#connecting?.resolve();
+    this.#connecting = null;
   }
 
+  /** Told and forgotten: a stream may stay open for long. */
   begun(head: Head): void {
-    this.#head = head;
+    if (this.#answering === null) this.#head = head;
     this.#answering?.resolve(head);
+    this.#answering = null;
   }
 
   piece(bytes: Uint8Array): void {
