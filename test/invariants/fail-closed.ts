@@ -1,17 +1,18 @@
 import { Notes, type Finding } from "./evidence.ts";
-import type { History } from "./history.ts";
+import { eventsOf, type History } from "./history.ts";
 
 const closedCodes = ["auth_unavailable", "billing_unavailable"];
 
 /**
  * I-12: while a part that admission cannot do without is gone, and from the moment that this must be known, no provider is called
- * for a request of that time, and whoever asks is told 503 in one of the two ways.
+ * for a request of that time, and whoever asks is told 503 in one of the two ways. That a key was revoked may be known all the same.
  */
 export function failClosed(history: History): Finding {
   const notes = new Notes();
   /** When each began to close, by its name. */
   const closing = new Map<string, number>();
-  const asked = new Map<string, number>();
+  const asked = new Map<string, { at: number; key: string }>();
+  const revoked = new Set(eventsOf(history, "revoked").map(({ key }) => key));
   const admitted = new Map<string, number>();
   const sinceOf = (at: number): number => Math.min(...[...closing.values()].filter((since) => since <= at));
   for (const event of history) {
@@ -19,7 +20,7 @@ export function failClosed(history: History): Finding {
       if (event.phase === "ends") closing.delete(event.name);
       else if (event.closesAfterMs !== undefined) closing.set(event.name, event.at + event.closesAfterMs);
     }
-    if (event.kind === "invoked") asked.set(event.invocation, event.at);
+    if (event.kind === "invoked") asked.set(event.invocation, event);
     if (event.kind === "admitted") admitted.set(event.generation, event.at);
     const since = sinceOf(event.at);
     if (since === Infinity) continue;
@@ -30,9 +31,11 @@ export function failClosed(history: History): Finding {
         () => `${event.generation}: admitted and called at ${event.at}, where ${namesOf(closing)} closed at ${since}`,
       );
     }
-    if (event.kind === "answered" && (asked.get(event.invocation) ?? -Infinity) >= since) {
+    const own = event.kind === "answered" ? asked.get(event.invocation) : undefined;
+    if (event.kind === "answered" && own !== undefined && own.at >= since) {
       const { invocation, status, code } = event;
-      const isClosed = status === 503 && closedCodes.includes(code ?? "");
+      const isKnown = status === 401 && revoked.has(own.key);
+      const isClosed = isKnown || (status === 503 && closedCodes.includes(code ?? ""));
       notes.check(
         isClosed,
         () => `${invocation}: ${status} ${code} at ${event.at}, where ${namesOf(closing)} closed at ${since}`,

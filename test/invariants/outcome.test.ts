@@ -29,6 +29,13 @@ describe("I-12, what cannot be checked is refused", () => {
     expect(failClosed(history)).toEqual({ looked: 2, broken: [] });
   });
 
+  test("takes it that a revoked key is known as one, and no other", () => {
+    const told = { status: 401, code: "invalid_api_key", generation: null, whole: false };
+    const refusal = [invoked(160, "a"), answered(170, "a", told)];
+    expect(failClosed([{ kind: "revoked", at: 1, key: "k" }, begins, ...refusal])).toEqual({ looked: 1, broken: [] });
+    expect(failClosed([begins, ...refusal]).broken.join()).toContain("401 invalid_api_key");
+  });
+
   test("lets a fault that closes nothing pass", () => {
     expect(failClosed([{ kind: "fault", at: 1, name: "slow", phase: "begins" }, ...generation(200, "a")]).looked).toBe(0);
   });
