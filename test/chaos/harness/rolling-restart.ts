@@ -31,7 +31,7 @@ export interface RollingResult {
   violations: string[];
 }
 
-const stopMsMax = 60_000;
+const stopMsMax = 90_000;
 
 export async function runRollingRestart(plan: RollingPlan): Promise<RollingResult> {
   const { streams, streamSeconds, requestsPerSecond, leaveMs, say } = plan;

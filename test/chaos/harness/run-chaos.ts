@@ -76,16 +76,14 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   return { seed: plan.seed, tally, results, violations, recoveries, notes, stored, logs, skipped };
 }
 
-/** One fault after the other, each healed before the next comes. */
-async function disturb({
-  site,
-  traffic,
-  plan,
-}: {
+interface Disturbance {
   site: Site;
   traffic: Traffic;
   plan: RunPlan;
-}): Promise<RunResult["recoveries"]> {
+}
+
+/** One fault after the other, each healed before the next comes. */
+async function disturb({ site, traffic, plan }: Disturbance): Promise<RunResult["recoveries"]> {
   await steadySince(traffic, site, Date.now());
   const { seed, longestFaultMs, say } = plan;
   const without: Fault["kind"][] = site.disk.problem === null ? [] : ["full-disk"];

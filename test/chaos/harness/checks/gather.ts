@@ -12,7 +12,8 @@ import { Traces } from "../../../support/traces.ts";
 import { operatorToken, providerKey, type Site } from "../world/site.ts";
 import { buildHistory } from "./build-history.ts";
 import type { RunNotes } from "./notes.ts";
-import { readStored, type Stored } from "./stored.ts";
+import { heldGenerations } from "./held.ts";
+import { readRows, type Stored } from "./stored.ts";
 
 /** A worker decides and its front calls; a customer's setting is known to all within this. */
 const delayMsMax = 5_000;
@@ -22,7 +23,7 @@ export async function gather(site: Site, notes: RunNotes): Promise<{ evidence: E
   const database = openPostgres({ url: new Secret(DATABASE_URL), applicationName: "weir chaos", clock: systemClock });
   await using _database = database;
   const { sql } = database;
-  const stored = await readStored(sql);
+  const stored = { ...(await readRows(sql)), held: heldGenerations(`${site.folder}/servers/redis`) };
   const evidence: Evidence = {
     history: buildHistory(notes, stored),
     delayMsMax,
@@ -42,6 +43,7 @@ async function settledOf(
   const clock = systemClock;
   await using counters = await openDistributedCounters({ url: new Secret(REDIS_URL), clock, log: silentLog });
   const client = await connectClient(REDIS_URL);
+  using _client = { [Symbol.dispose]: () => client.destroy() };
   const month = monthOf(clock.now());
   const settled: Settled[] = [];
   for (const { workspace, keys } of customers) {
@@ -51,7 +53,6 @@ async function settledOf(
     const dump = await dumpRedis({ client, counters, workspace, clockMs: clock.now() });
     settled.push({ workspace, counters: dump, account: loaded.account, keyMonths });
   }
-  client.destroy();
   return settled;
 }
 

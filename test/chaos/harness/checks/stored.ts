@@ -1,4 +1,4 @@
-/** What a run left in the database. Amounts are nano-USD, times wall-clock milliseconds. */
+/** What a run left in the database, and in Redis's file. Amounts are nano-USD, times wall-clock milliseconds. */
 import type { Database } from "../../../../src/backing/backing.ts";
 
 export interface StoredCharge {
@@ -28,10 +28,12 @@ export interface StoredEntry {
 export interface Stored {
   charges: StoredCharge[];
   entries: StoredEntry[];
+  /** Generations that the counters ever held, whatever became of them. */
+  held: ReadonlySet<string>;
 }
 
 /** In the order of the ledger. */
-export async function readStored(sql: Database): Promise<Stored> {
+export async function readRows(sql: Database): Promise<Pick<Stored, "charges" | "entries">> {
   const charges = await sql<StoredCharge[]>`
     SELECT generation_id AS generation, charges.workspace_id AS workspace, charges.key_id AS key, charges.month, outcome,
       charges.reserved_nano AS reserved, charges.cost_nano AS cost, late, (extract(epoch FROM charges.at) * 1000)::float8 AS at,

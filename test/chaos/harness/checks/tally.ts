@@ -5,6 +5,7 @@ import type { RunNotes } from "./notes.ts";
 import type { Stored, StoredCharge } from "./stored.ts";
 
 export interface Tally {
+  /** Reserved by the counters, dispatched or not. */
   admitted: number;
   charged: number;
   /** Ended in the ledger for nothing because the gateway that knew more died: as the documents say. */
@@ -13,13 +14,13 @@ export interface Tally {
   lost: string[];
   /** Generations with two entries in the ledger, and credit that was added twice. */
   doubled: string[];
-  /** Provider calls without a record of how they ended. */
+  /** Provider calls that the counters held nothing for, or without a record of how they ended. */
   unmetered: string[];
   /** Credit that was confirmed and is not there. */
   missingCredit: string[];
 }
 
-export function tallyOf(notes: RunNotes, { charges, entries }: Stored): Tally {
+export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Tally {
   const byGeneration = new Map(charges.map((charge) => [charge.generation, charge]));
   const calls = notes.provider.filter(({ isProbe }) => !isProbe);
   const wholes = notes.clients.flatMap(({ whole, generation }) => (whole && generation !== null ? [generation] : []));
@@ -30,12 +31,16 @@ export function tallyOf(notes: RunNotes, { charges, entries }: Stored): Tally {
   );
   const present = new Set(references);
   return {
-    admitted: charges.length,
+    admitted: held.size,
     charged: charges.filter(({ cost }) => cost > 0n).length,
     unknown: charges.filter(({ outcome }) => outcome !== "settled").length,
     lost: [...new Set([...unpaid, ...billed.map(({ generation }) => generation)])],
     doubled: repeated(references),
-    unmetered: calls.map(({ generation }) => generation).filter((generation) => !byGeneration.has(generation)),
+    unmetered: calls
+      .filter(
+        (call) => !byGeneration.has(call.generation) || !(held.has(call.generation) || mayBeForgotten(call, notes.episodes)),
+      )
+      .map(({ generation }) => generation),
     missingCredit: notes.topUps
       .map(({ workspace, reference }) => `${workspace} ${reference}`)
       .filter((name) => !present.has(name)),
@@ -58,6 +63,16 @@ function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: 
   });
   return !(died && charge.outcome === "unknown");
 }
+
+/** Redis on a busy disk answers up to two seconds before it writes: what it held so shortly before it died may be in no file. */
+function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[]): boolean {
+  return episodes.some(({ faults, inflictedAt, healedAt }) => {
+    const within = startedAt > inflictedAt - writtenMsMax && startedAt < healedAt;
+    return within && faults.some((fault) => fault.kind === "kill" && fault.who === "redis");
+  });
+}
+
+const writtenMsMax = 3_000;
 
 /** From the last byte that a provider wrote to its gateway's note of it. */
 const handedOnMs = 1_000;

@@ -9,7 +9,7 @@ import type { Fault } from "./fault.ts";
 import { signalTree } from "./process-tree.ts";
 
 /** Our processes end within what they may take to drain; servers start within this. */
-const endMsMax = 60_000;
+const endMsMax = 90_000;
 
 type Inflict<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, site: Site) => Promise<void>;
 

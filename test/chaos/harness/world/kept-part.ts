@@ -16,7 +16,6 @@ export class KeptPart implements AsyncDisposable {
   #process: OurProcess;
   #said = "";
   #closed = false;
-  /** How often it was started. */
   #starts = 0;
   #again: ReturnType<typeof setTimeout> | null = null;
 
@@ -33,12 +32,9 @@ export class KeptPart implements AsyncDisposable {
     return this.#process.pid;
   }
 
+  /** How often it was started. */
   get starts(): number {
     return this.#starts;
-  }
-
-  get running(): boolean {
-    return this.#process.running;
   }
 
   /** All that its processes said so far. */
@@ -48,11 +44,6 @@ export class KeptPart implements AsyncDisposable {
 
   signal(name: NodeJS.Signals): void {
     this.#process.signal(name);
-  }
-
-  /** Resolves when the process that runs now has ended. */
-  get exited(): Promise<number | null> {
-    return this.#process.exited;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

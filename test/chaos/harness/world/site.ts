@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { freePort } from "../../../../scripts/services/free-port.ts";
 import type { Servers } from "../../../../scripts/services/find-servers.ts";
 import { startServices, type Services } from "../../../../scripts/services.ts";
+import { connectClient } from "../../../support/counters/redis.ts";
 import { stubKeyEnv, writeStubCatalog } from "../../../support/stub-catalog.ts";
 import { Disk } from "./disk.ts";
 import { KeptPart } from "./kept-part.ts";
@@ -50,6 +51,7 @@ export async function openSite({ servers, logLevel, environment }: SitePlan): Pr
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   await chmod(folder, 0o711);
   const services = stack.use(await startServices({ servers, folder: join(folder, "servers") }));
+  await keepWholeFile(services.redis.url);
   const provider = stack.use(await Provider.start());
   const links = stack.use(new Links(services.urls));
   const disk = stack.use(await Disk.mount(join(folder, "data")));
@@ -84,6 +86,14 @@ export async function openSite({ servers, logLevel, environment }: SitePlan): Pr
   const kept = stack.move();
   const close = () => kept.disposeAsync();
   return { folder, services, provider, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
+}
+
+/** Redis's file is to tell all that it ever held: it is never rewritten, also after a restart. */
+async function keepWholeFile(url: string): Promise<void> {
+  const redis = await connectClient(url);
+  await redis.configSet("auto-aof-rewrite-percentage", "0");
+  await redis.sendCommand(["CONFIG", "REWRITE"]);
+  redis.destroy();
 }
 
 /** Where the run is broken off there is no time to wait for anything. The servers see to themselves. */
