@@ -12,6 +12,7 @@ import {
   expectNoEcho,
   expectNoTrace,
   expectStored,
+  failCheck,
   providerKeyCanary,
   type Customer,
 } from "../support/privacy.ts";
@@ -46,6 +47,7 @@ describe.skipIf(!available)("a fleet", () => {
     await traces.addRedis("redis", urls.REDIS_URL);
     on = await customer(fleet, stub, true);
     for (const one of [off, on]) await expectStored(fleet, one);
+    await failCheck(fleet, stub, on);
     await traces.addRedis("redis", urls.REDIS_URL);
     await addSaid(traces, fleet);
     await traces.addFolder("data folder", dataDir);

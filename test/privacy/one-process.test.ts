@@ -11,6 +11,7 @@ import {
   expectNoEcho,
   expectNoTrace,
   expectStored,
+  failCheck,
   providerKeyCanary,
   type Customer,
 } from "../support/privacy.ts";
@@ -34,6 +35,7 @@ beforeAll(async () => {
   await fleet.runnable("stub/model");
   [off, on] = [await customer(fleet, stub, false), await customer(fleet, stub, true)];
   for (const one of [off, on]) await expectStored(fleet, one);
+  await failCheck(fleet, stub, on);
   await traces.addFolder("while it runs", dataDir);
   const [gateway] = fleet.gateways;
   await addSaid(traces, fleet);

@@ -1,9 +1,11 @@
 /** The promises about who keeps what, for one process and for a fleet alike. */
 import { expect } from "bun:test";
-import { newCanaries, spreadCanaries, type Canaries, type Told } from "./canaries.ts";
+import { newCanaries, type Canaries, type Told } from "./canaries.ts";
+import { spreadCanaries } from "./spread-canaries.ts";
 import type { Fleet } from "./fleet.ts";
 import type { OurProcess } from "./process.ts";
 import type { ProviderStub } from "./provider-stub.ts";
+import { error } from "./stub-answers.ts";
 import type { Traces } from "./traces.ts";
 import { until } from "./until.ts";
 
@@ -12,7 +14,8 @@ export const providerKeyCanary = "sk-canary-of-our-own-account";
 
 export interface Customer {
   workspace: string;
-  key: string;
+  /** All that it has. */
+  keys: string[];
   storage: boolean;
   canaries: Canaries;
   told: Told;
@@ -26,9 +29,20 @@ export async function customer(fleet: Fleet, stub: ProviderStub, storage: boolea
   const { id = "", key = "" } = keys[0] ?? {};
   await operator.call("PATCH", `/keys/${id}`, { name: findable(workspace) });
   const canaries = newCanaries();
-  const told = await spreadCanaries(canaries, { url: fleet.url(), key, stub });
+  const hasty = await operator.customer({ credit: "10", requestsPerMinute: 1 });
+  const poor = await operator.customer({ credit: "0.000001" });
+  const [hastyKey = "", poorKey = ""] = [...hasty.keys, ...poor.keys].map((made) => made.key);
+  const told = await spreadCanaries(canaries, { url: fleet.url(), key, hastyKey, poorKey, stub });
   await until(async () => (await operator.show(workspace)).reserved_usd === "0.000000000");
-  return { workspace, key, storage, canaries, told };
+  return { workspace, keys: [key, hastyKey, poorKey], storage, canaries, told };
+}
+
+/** A launch check that fails in the provider's own words. The model cannot be called afterwards. */
+export async function failCheck(fleet: Fleet, stub: ProviderStub, { canaries }: Customer): Promise<void> {
+  stub.answer(error(500, canaries.providerError, canaries.providerError));
+  const shown = JSON.stringify(await fleet.operator().call("POST", "/models/check", { id: "stub/model" }));
+  expect(shown).toContain("launch_check_failed");
+  expect(shown).not.toContain(canaries.providerError);
 }
 
 /** What is stored on purpose: looking finds it, so looking works. */
@@ -49,18 +63,12 @@ export async function addSaid(traces: Traces, fleet: Fleet): Promise<void> {
 }
 
 /** Nothing of prompts and answers lies about, stored or not: a stored prompt is sealed. Keys and a provider's errors never do. */
-export function expectNoTrace(traces: Traces, { workspace, key, canaries }: Customer): void {
+export function expectNoTrace(traces: Traces, { workspace, keys, canaries }: Customer): void {
   expect(traces.whereIs(findable(workspace))).not.toEqual([]);
-  const secret = key.slice("platform-api-".length + 8, -4);
-  for (const canary of [
-    canaries.prompt,
-    canaries.answer,
-    canaries.providerError,
-    ...canaries.wrongKeys,
-    key,
-    secret,
-    providerKeyCanary,
-  ]) {
+  const secrets = keys.map((key) => key.slice("platform-api-".length + 8, -4));
+  const { prompt, aside, model, answer, providerError, wrongKeys } = canaries;
+  expect(traces.whereIs(model).filter((name) => name !== "nats")).toEqual([]);
+  for (const canary of [prompt, aside, answer, providerError, ...wrongKeys, ...keys, ...secrets, providerKeyCanary]) {
     expect([canary, traces.whereIs(canary)]).toEqual([canary, []]);
   }
 }
@@ -68,7 +76,7 @@ export function expectNoTrace(traces: Traces, { workspace, key, canaries }: Cust
 /** A provider's words reach no client, and nothing tells a wrong key back. */
 export function expectNoEcho({ canaries, told }: Customer): void {
   expect(told.errors).toContain("upstream_error");
-  for (const canary of [canaries.providerError, ...canaries.wrongKeys]) expect(told.errors).not.toContain(canary);
+  for (const canary of [canaries.providerError, canaries.aside, ...canaries.wrongKeys]) expect(told.errors).not.toContain(canary);
 }
 
 /** Stored prompts are shown whole where storage is on; where it is off there are none. */
