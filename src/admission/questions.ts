@@ -1,6 +1,7 @@
 /**
  * The front's questions to admission, gathered: what is asked in one turn of the event loop travels as one message.
- * While as many messages are under way as the workers take, further questions wait and travel together.
+ * While as many messages are under way as the workers take, further questions wait and travel together. Questions that may wait
+ * for the database travel apart from those that do not.
  */
 import { BusTimeoutError, BusUnavailableError, type Bus } from "../backing/bus.ts";
 import type { Asked } from "../generations/spool-line.ts";
@@ -35,6 +36,13 @@ interface Waiting extends EncodedAsk {
   reject: (error: Error) => void;
 }
 
+/** Questions that wait for each other alone. */
+interface Lane {
+  readonly waiting: Waiting[];
+  /** Messages. */
+  underWay: number;
+}
+
 interface QuestionsParts {
   bus: Bus;
   clock: Clock;
@@ -46,8 +54,9 @@ interface QuestionsParts {
 
 export class Questions {
   readonly #parts: QuestionsParts;
-  readonly #waiting: Waiting[] = [];
-  #underWay = 0;
+  readonly #decisions: Lane = { waiting: [], underWay: 0 };
+  /** Of keys, which may wait for the database: a flood of wrong ones is not to hold decisions up, which do not. */
+  readonly #lookups: Lane = { waiting: [], underWay: 0 };
   #scheduled = false;
 
   constructor(parts: QuestionsParts) {
@@ -59,12 +68,13 @@ export class Questions {
    * @throws NotAskedError, NoAnswerError
    */
   ask(ask: Ask, note: Asked | null = null): Promise<Told> {
-    if (this.#waiting.length >= questionsWaitingMax) {
+    const { waiting } = ask.kind === "authenticate" ? this.#lookups : this.#decisions;
+    if (waiting.length >= questionsWaitingMax) {
       return Promise.reject(new NotAskedError(`Cannot ask admission: ${questionsWaitingMax} questions wait already`));
     }
     return new Promise((resolve, reject) => {
       const endsAt = this.#parts.clock.monotonic() + admissionDeadlineMs;
-      this.#waiting.push({ ...encodeAsk(ask), note, endsAt, resolve, reject });
+      waiting.push({ ...encodeAsk(ask), note, endsAt, resolve, reject });
       this.#schedule();
     });
   }
@@ -79,34 +89,34 @@ export class Questions {
   }
 
   #send(): void {
-    this.#refuseOverdue();
-    while (this.#waiting.length > 0 && this.#underWay < this.#parts.bus.width("admission")) {
-      const batch = this.#nextBatch();
-      this.#underWay++;
-      void this.#exchange(batch).finally(() => {
-        this.#underWay--;
-        if (this.#waiting.length > 0) this.#schedule();
-      });
-    }
+    this.#refuseOverdue(this.#decisions);
+    this.#refuseOverdue(this.#lookups);
+    for (let lane = this.#next(); lane !== null; lane = this.#next()) this.#sendOne(lane);
+  }
+
+  /** Decisions go first, and look-ups leave them half of the places. */
+  #next(): Lane | null {
+    const width = this.#parts.bus.width("admission");
+    if (this.#decisions.underWay + this.#lookups.underWay >= width) return null;
+    if (this.#decisions.waiting.length > 0) return this.#decisions;
+    const mayLookUp = this.#lookups.underWay < Math.max(1, width >> 1);
+    return mayLookUp && this.#lookups.waiting.length > 0 ? this.#lookups : null;
+  }
+
+  #sendOne(lane: Lane): void {
+    lane.underWay++;
+    void this.#exchange(nextBatch(lane.waiting)).finally(() => {
+      lane.underWay--;
+      if (this.#decisions.waiting.length + this.#lookups.waiting.length > 0) this.#schedule();
+    });
   }
 
   /** Where workers answer slowly, the line would grow to a wait of minutes. */
-  #refuseOverdue(): void {
+  #refuseOverdue({ waiting }: Lane): void {
     const now = this.#parts.clock.monotonic();
-    const inTime = this.#waiting.findIndex(({ endsAt }) => endsAt > now);
-    const overdue = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
+    const inTime = waiting.findIndex(({ endsAt }) => endsAt > now);
+    const overdue = waiting.splice(0, inTime === -1 ? waiting.length : inTime);
     for (const { reject } of overdue) reject(new NotAskedError(`Cannot ask admission: no turn within ${admissionDeadlineMs} ms`));
-  }
-
-  #nextBatch(): Waiting[] {
-    let bytes = envelopeBytes;
-    let count = 0;
-    for (const { bytes: more } of this.#waiting) {
-      if (count >= admissionBatchMax || (count > 0 && bytes + more > admissionBatchBytesMax)) break;
-      bytes += more;
-      count++;
-    }
-    return this.#waiting.splice(0, count);
   }
 
   async #exchange(batch: Waiting[]): Promise<void> {
@@ -134,6 +144,18 @@ export class Questions {
       else reject(new NoAnswerError(`Admission gave ${message.answers.length} answers to ${batch.length} questions`));
     }
   }
+}
+
+/** Takes as many as one message may hold. */
+function nextBatch(waiting: Waiting[]): Waiting[] {
+  let bytes = envelopeBytes;
+  let count = 0;
+  for (const { bytes: more } of waiting) {
+    if (count >= admissionBatchMax || (count > 0 && bytes + more > admissionBatchBytesMax)) break;
+    bytes += more;
+    count++;
+  }
+  return waiting.splice(0, count);
 }
 
 function unanswered(error: unknown): Error {

@@ -77,6 +77,26 @@ describe("questions of a front", () => {
     expect(asksOf(bus).map((asks) => asks.length)).toEqual([1, 1, 8]);
   });
 
+  test("about keys, which may wait for the database, hold no decision up and take half of the places at most", async () => {
+    const { bus, questions } = await open();
+    bus.widthNow = 2;
+    const stuck = Promise.withResolvers<void>();
+    bus.carry = async (deliver): Promise<Reply> => {
+      if (asksOf(bus).at(-1)?.[0]?.kind === "authenticate") await stuck.promise;
+      return { payload: await deliver(), resent: false };
+    };
+    const lookups = Array.from({ length: 10 }, () => questions.ask({ kind: "authenticate", hash: "a" }));
+    await settled();
+    const later = questions.ask({ kind: "authenticate", hash: "b" });
+    for (let turn = 0; turn < 10; turn++) {
+      const { answer } = await questions.ask(giveUp(`gen-${turn}`));
+      expect(answer.kind).toBe("done");
+    }
+    expect(asksOf(bus).filter((asks) => asks[0]?.kind === "authenticate").length).toBe(1);
+    stuck.resolve();
+    await Promise.all([...lookups, later]);
+  });
+
   test("that nobody received were certainly not acted on, and those without an answer may have been", async () => {
     const { bus, questions } = await open();
     const failures: [unknown, typeof NotAskedError | typeof NoAnswerError][] = [
