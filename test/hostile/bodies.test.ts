@@ -1,0 +1,26 @@
+/** A few of the malformed bodies that `npm run hostile` sends by the hundred thousand. */
+import { beforeAll, expect, test } from "bun:test";
+import { expectExactLedger } from "../support/exact-ledger.ts";
+import { stage, type Stage } from "../inference/bad-input/stage.ts";
+import { sendBodies } from "./bodies/send-bodies.ts";
+
+/** Of each seed: one is always the same, one is new every time. */
+const count = 1_000;
+
+let on: Stage;
+beforeAll(async () => void (on = await stage()), 60_000);
+
+test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
+  `${count} malformed bodies get a 400 that names the field, or an answer, and nothing else: seed %p`,
+  async (seed) => {
+    const customer = await on.customer();
+    const { answers, problems } = await sendBodies({ url: on.fleet.url(), keys: [customer.key], seed, count });
+    expect(problems).toEqual([]);
+    expect(answers["invalid_request"]).toBeGreaterThan(count / 5);
+    expect(answers["unsupported_parameter"]).toBeGreaterThan(count / 20);
+    await expectExactLedger(on.fleet.operator(), customer, { credit: "10", generations: answers["200"] ?? 0 });
+    expect(on.fleet.gateways[0]?.process.running).toBe(true);
+    expect(on.fleet.gateways[0]?.process.output).not.toContain("internal_error");
+  },
+  60_000,
+);

@@ -1,0 +1,32 @@
+/** Chance by a seed, in the forms that the makers of bodies need. */
+import { randomFrom } from "../../support/random.ts";
+
+export class Dice {
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = randomFrom(seed);
+  }
+
+  /** From 0 to below `end`. */
+  below(end: number): number {
+    return Math.floor(this.#random() * end);
+  }
+
+  /** True once in so many times. */
+  oneIn(times: number): boolean {
+    return this.below(times) === 0;
+  }
+
+  pick<T>(items: readonly [T, ...T[]]): T {
+    return items[this.below(items.length)] ?? items[0];
+  }
+
+  list<T>(lengthMax: number, make: () => T): T[] {
+    return Array.from({ length: this.below(lengthMax + 1) }, make);
+  }
+
+  bytes(length: number): Uint8Array {
+    return Uint8Array.from({ length }, () => this.below(256));
+  }
+}

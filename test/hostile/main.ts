@@ -1,0 +1,75 @@
+/** `npm run hostile`: what hostile clients can do, in amounts that do not fit into `npm test`. */
+import { parseArgs } from "node:util";
+import { runAtEnd } from "../support/at-end.ts";
+import { bodiesPart } from "./parts/bodies.ts";
+import { neverReadersPart } from "./parts/never-readers.ts";
+import type { Part, PartOptions } from "./parts/part.ts";
+import { wrongKeysPart } from "./parts/wrong-keys.ts";
+
+const usage = `npm run hostile -- [bodies] [readers] [keys] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
+
+  bodies   malformed bodies: --bodies N (100000) of --seed S (a new one)
+  readers  clients that never read: --readers N (500); takes a minute and a half
+  keys     --wrong-keys N (2000) a second, all different, beside --good N (600) requests a second, for --seconds S (15)
+
+Without a part's name all run, one after the other. Exit code 1: something that is promised did not hold.`;
+
+const parts: Record<string, Part> = { bodies: bodiesPart, readers: neverReadersPart, keys: wrongKeysPart };
+
+const options = {
+  seed: { type: "string" },
+  bodies: { type: "string", default: "100000" },
+  readers: { type: "string", default: "500" },
+  "wrong-keys": { type: "string", default: "2000" },
+  good: { type: "string", default: "600" },
+  seconds: { type: "string", default: "15" },
+} as const;
+
+class UsageError extends Error {}
+
+function number(name: string, text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= 0xffff_ffff) return value;
+  throw new UsageError(`--${name} is "${text}": a whole number is needed`);
+}
+
+function read(words: string[]): { names: string[]; plan: PartOptions } {
+  try {
+    const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
+    const unknown = positionals.find((name) => !(name in parts));
+    if (unknown !== undefined) throw new UsageError(`There is no part "${unknown}"`);
+    const plan = {
+      seed: values.seed === undefined ? (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) : number("seed", values.seed),
+      bodies: number("bodies", values.bodies),
+      readers: number("readers", values.readers),
+      wrongKeys: number("wrong-keys", values["wrong-keys"]),
+      goodRequests: number("good", values.good),
+      seconds: number("seconds", values.seconds),
+      say: (line: string) => console.log(line),
+    };
+    return { names: positionals.length === 0 ? Object.keys(parts) : positionals, plan };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function main(): Promise<number> {
+  const { names, plan } = read(process.argv.slice(2));
+  const broken: string[] = [];
+  for (const name of names) {
+    console.log(`\n${name}`);
+    broken.push(...((await parts[name]?.(plan)) ?? []));
+  }
+  for (const line of broken) console.error(`Not as promised: ${line}`);
+  console.log(broken.length === 0 ? "\nAll as promised" : `\n${broken.length} not as promised`);
+  return broken.length === 0 ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof UsageError ? `${error.message}\n\n${usage}` : error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}
+await runAtEnd();
+process.exit();

@@ -1,0 +1,131 @@
+/** Whatever a provider writes into a stream, its client sees lines of ours alone: `data: <JSON>`, comments, `[DONE]`. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { Buffer } from "node:buffer";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { usageOf as resources } from "../../bench/processes/usage.ts";
+import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../src/limits/constants.ts";
+import { post, stage, type Stage } from "../inference/bad-input/stage.ts";
+import { chunk, rawStream, usageOf, type StubAnswer } from "../support/stub-answers.ts";
+import { Dice } from "./bodies/dice.ts";
+
+const rounds = 150;
+const mebibyte = 1024 * 1024;
+
+let on: Stage;
+let key = "";
+let memoryBefore = 0;
+const memory = (): number => resources(on.fleet.gateways[0]?.process.pid ?? 0).residentBytes;
+beforeAll(async () => {
+  on = await stage();
+  ({ key } = await on.customer());
+  memoryBefore = memory();
+}, 60_000);
+
+async function ask(answer: StubAnswer, streamed = true): Promise<{ status: number; text: string }> {
+  on.stub.answer(answer);
+  const request = { model: "stub/model", messages: [{ role: "user", content: "Hello" }], stream: streamed };
+  const response = await post(on, key, JSON.stringify(request));
+  return { status: response.status, text: await response.text() };
+}
+
+const nasty = [
+  "\r",
+  "\n",
+  "\r\n\r\n",
+  "data: [DONE]\n\n",
+  'data: {"error":{"message":"x"}}\n\n',
+  "\n\nevent: error\nid: 7\nretry: 1\n",
+  ": comment\n",
+  "\0",
+  "\u2028\u2029\u0085",
+  "\ufeff",
+  "é😀\u{10ffff}",
+  "</script>",
+  '"\\',
+  "plain",
+] as const;
+const lineEnds = ["\n", "\r\n", "\r"] as const;
+const between = ["id: 7", "retry: 0", "event: error", ": data: x", "data", "nonsense", "data-x: {}", " data: {}"] as const;
+
+/** One event, in one of the ways in which the standard lets it be written. */
+function written(value: Record<string, unknown>, dice: Dice): string {
+  const end = dice.pick(lineEnds);
+  const json = JSON.stringify({ ...value, system_fingerprint: dice.pick(nasty), extra: dice.pick(nasty) }, null, dice.below(2));
+  const data = json.split("\n").map((line) => `data:${dice.pick(["", " "])}${line}`);
+  const stray = dice.list(2, () => dice.pick(between)).filter((line) => line !== "data");
+  return [...stray, ...data, "", ""].join(end);
+}
+
+/** In pieces of any size, down to single bytes, through the middle of characters. */
+function cut(text: string, dice: Dice): Uint8Array[] {
+  const bytes = Buffer.from(text);
+  const sizeMax = dice.pick([1, 3, 50, 10_000]);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const size = 1 + dice.below(sizeMax);
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
+/** @throws where a line is none of ours */
+function contentOf(text: string): string {
+  expect(text).toEndWith("data: [DONE]\n\n");
+  expect(text).not.toMatch(/\r/);
+  const events = text.slice(0, -"data: [DONE]\n\n".length).split("\n\n").slice(0, -1);
+  for (const event of events) expect(event).toMatch(/^(data: \{[^\n]*\}|: [^\n]*)$/);
+  const chunks = events.filter((event) => event.startsWith("data: ")).map((event) => JSON.parse(event.slice(6)));
+  for (const one of chunks)
+    expect(Object.keys(one)).toEqual(expect.arrayContaining(["id", "object", "created", "model", "choices"]));
+  return chunks.map((one) => one.choices[0]?.delta.content ?? "").join("");
+}
+
+test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
+  `${rounds} streams full of line ends, fields and cuts come out whole: seed %p`,
+  async (seed) => {
+    for (let round = 0; round < rounds; round++) {
+      const dice = new Dice(seed + round * 7_919);
+      const texts = dice.list(8, () => dice.list(3, () => dice.pick(nasty)).join(""));
+      const chunks = [...texts.map((content) => chunk({ content })), chunk({}, "stop"), { choices: [], usage: usageOf(9, 4) }];
+      const text = `${chunks.map((one) => written(one, dice)).join("")}data: [DONE]\n\n`;
+      const { status, text: seen } = await ask(rawStream(...cut(text, dice)));
+      expect([round, status]).toEqual([round, 200]);
+      expect([round, contentOf(seen)]).toEqual([round, texts.join("")]);
+    }
+  },
+  60_000,
+);
+
+describe("what is far too much is an error, and not kept", () => {
+  const bomb = `data: {"x":"${" ".repeat(128 * mebibyte)}`;
+  const zipped = gzipSync(bomb);
+  const packed: [name: string, coding: string, bytes: Uint8Array][] = [
+    // Eight members, one after the other: a gigabyte.
+    ["1 GiB", "gzip", Buffer.concat(Array.from({ length: 8 }, () => zipped))],
+    ["128 MiB", "br", brotliCompressSync(bomb)],
+    ["128 MiB", "zstd", zstdCompressSync(bomb)],
+  ];
+  const answers: [string, boolean, StubAnswer][] = [
+    ["an event without an end", true, rawStream(`data: {"x":"${"x".repeat(upstreamEventBytesMax)}"}\n\n`)],
+    ["a comment without an end", true, rawStream(`: ${"x".repeat(upstreamEventBytesMax)}`)],
+    ["an answer beyond its bound", false, rawStream(" ".repeat(upstreamAnswerBytesMax + 1))],
+    ...packed.flatMap(([size, coding, bytes]): [string, boolean, StubAnswer][] => {
+      const answer: StubAnswer = (response) =>
+        void response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": coding }).end(bytes);
+      return [
+        [`an event of ${size} in ${bytes.length} bytes of ${coding}`, true, answer],
+        [`an answer of ${size} in ${bytes.length} bytes of ${coding}`, false, answer],
+      ];
+    }),
+  ];
+
+  test.each(answers)("%s (streamed: %p)", async (_, streamed, answer) => {
+    const { status, text } = await ask(answer, streamed);
+    expect([status, JSON.parse(text).error.code]).toEqual([502, "upstream_error"]);
+  });
+
+  test("and the process has not grown by half of any of the larger ones", () => {
+    expect((memory() - memoryBefore) / mebibyte).toBeLessThan(512);
+  });
+});
