@@ -1,5 +1,4 @@
 /** The front: everything a process needs to answer HTTP, the same embedded and in a fleet. */
-import { timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import { AdmissionClient } from "./admission/client.ts";
 import { makeApp } from "./app.ts";
@@ -18,6 +17,7 @@ import { observe } from "./kernel/metrics.ts";
 import type { Secret } from "./kernel/secret.ts";
 import { readyDeadlineMs, shutdownFlushMs } from "./limits/constants.ts";
 import { RouteHealth } from "./models/health/route-health.ts";
+import { mayReadMetrics } from "./metrics-access.ts";
 import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
 import { providerCalls } from "./providers/http.ts";
@@ -77,7 +77,7 @@ export function openFront(parts: FrontParts): Front {
   const health: Health = {
     checks: checks(parts, gateway),
     serving: () => serving,
-    mayReadMetrics: (request, address) => isLoopback(address) || bearsToken(request, operatorToken),
+    mayReadMetrics: (request, address) => mayReadMetrics(request, address, operatorToken),
   };
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
@@ -129,14 +129,4 @@ function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Recor
     spool: async () =>
       gateway.book.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
   };
-}
-
-function isLoopback(address: string | null): boolean {
-  return address !== null && /^(127\.|::1$|::ffff:127\.)/.test(address);
-}
-
-function bearsToken(request: Request, token: Secret): boolean {
-  const given = Buffer.from(request.headers.get("authorization")?.replace(/^bearer +/i, "") ?? "");
-  const wanted = Buffer.from(token.reveal());
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
