@@ -123,7 +123,7 @@ export const rules: Rule[] = [
     name: "every path that the documents name exists",
     broken: (tree) =>
       [...tree.files]
-        .filter(([path]) => /^((README|CONTRIBUTING)\.md|docs\/.*\.md)$/.test(path))
+        .filter(([path]) => /^((README|CONTRIBUTING|SECURITY)\.md|docs\/.*\.md)$/.test(path))
         .flatMap(([path, text]) =>
           namedPaths(text)
             .filter((named) => !tree.has(named))
