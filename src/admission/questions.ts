@@ -57,6 +57,8 @@ export class Questions {
   readonly #decisions: Lane = { waiting: [], underWay: 0 };
   /** Of keys, which may wait for the database: a flood of wrong ones is not to hold decisions up, which do not. */
   readonly #lookups: Lane = { waiting: [], underWay: 0 };
+  /** Went last: where both lanes wait for one place, the other goes. */
+  #last: Lane = this.#lookups;
   #scheduled = false;
 
   constructor(parts: QuestionsParts) {
@@ -94,16 +96,18 @@ export class Questions {
     for (let lane = this.#next(); lane !== null; lane = this.#next()) this.#sendOne(lane);
   }
 
-  /** Decisions go first, and look-ups leave them half of the places. */
+  /** By turns, so that neither starves the other; look-ups leave decisions half of the places. */
   #next(): Lane | null {
+    const [decisions, lookups] = [this.#decisions, this.#lookups];
     const width = this.#parts.bus.width("admission");
-    if (this.#decisions.underWay + this.#lookups.underWay >= width) return null;
-    if (this.#decisions.waiting.length > 0) return this.#decisions;
-    const mayLookUp = this.#lookups.underWay < Math.max(1, width >> 1);
-    return mayLookUp && this.#lookups.waiting.length > 0 ? this.#lookups : null;
+    if (decisions.underWay + lookups.underWay >= width) return null;
+    const mayLookUp = lookups.waiting.length > 0 && lookups.underWay < Math.max(1, width >> 1);
+    if (decisions.waiting.length === 0) return mayLookUp ? lookups : null;
+    return mayLookUp && this.#last === decisions ? lookups : decisions;
   }
 
   #sendOne(lane: Lane): void {
+    this.#last = lane;
     lane.underWay++;
     void this.#exchange(nextBatch(lane.waiting)).finally(() => {
       lane.underWay--;

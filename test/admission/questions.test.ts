@@ -97,6 +97,19 @@ describe("questions of a front", () => {
     await Promise.all([...lookups, later]);
   });
 
+  test("about keys have their turn where decisions take every place", async () => {
+    const { bus, questions } = await open();
+    bus.widthNow = 1;
+    const first = questions.ask(giveUp("gen-0"));
+    await settled();
+    const answered: string[] = [];
+    const note = (what: string) => () => void answered.push(what);
+    const decisions = [1, 2, 3].map((n) => questions.ask(giveUp(`gen-${n}`)).then(note("decision")));
+    const lookup = questions.ask({ kind: "authenticate", hash: "a" }).then(note("look-up"));
+    await Promise.all([first, lookup, ...decisions]);
+    expect(answered[0]).toBe("look-up");
+  });
+
   test("that nobody received were certainly not acted on, and those without an answer may have been", async () => {
     const { bus, questions } = await open();
     const failures: [unknown, typeof NotAskedError | typeof NoAnswerError][] = [
