@@ -6,6 +6,7 @@ import type { Logger } from "../src/kernel/log.ts";
 import { reconcileForEver } from "../src/metering/reconcile.ts";
 import { settlementStore } from "../src/metering/store.ts";
 import { sweepForEver } from "../src/metering/sweep.ts";
+import { upkeepStore } from "../src/metering/upkeep-store.ts";
 import { consumeSettlements } from "../src/metering/worker.ts";
 
 export interface MeteringWorkerParts {
@@ -16,7 +17,7 @@ export interface MeteringWorkerParts {
 }
 
 export async function startMetering({ backing, counters, clock, log }: MeteringWorkerParts): Promise<AsyncDisposable> {
-  const parts = { ...backing, counters, clock, log, store: settlementStore(backing.sql) };
+  const parts = { ...backing, counters, clock, log, store: settlementStore(backing.sql), upkeep: upkeepStore(backing.sql) };
   const stop = new AbortController();
   const loops = [sweepForEver(parts, stop.signal), reconcileForEver(parts, stop.signal)];
   const consuming = await consumeSettlements(parts);

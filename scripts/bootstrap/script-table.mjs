@@ -14,4 +14,6 @@ export const scripts = {
   hostile: { file: "test/hostile/main.ts", packages: "all", service: false },
   bench: { file: "bench/main.ts", packages: "all", service: true },
   chaos: { file: "scripts/chaos.ts", packages: "all", service: true },
+  simulate: { file: "scripts/simulate.ts", packages: "all", service: false },
+  mutations: { file: "scripts/mutations.ts", packages: "all", service: false },
 };

@@ -61,6 +61,8 @@ interface ClientParts {
   log: Logger;
   /** Written before admission is asked, so that a hold which this process never hears of is given up by its successor. */
   journal: { asked(asked: Asked[]): void };
+  /** How many keys are remembered; absent: `recordsCachedMax`. */
+  recordsMax?: number;
 }
 
 export class AdmissionClient {
@@ -72,9 +74,9 @@ export class AdmissionClient {
   /** The counters' clock minus our monotonic one: never ahead of the truth, for a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
-  constructor({ bus, clock, log, journal }: ClientParts) {
+  constructor({ bus, clock, log, journal, recordsMax }: ClientParts) {
     this.#clock = clock;
-    this.#hints = new Hints(clock);
+    this.#hints = new Hints(clock, recordsMax);
     this.#undecided = new UndecidedAdmissions(bus);
     this.#questions = new Questions({
       bus,

@@ -13,11 +13,13 @@ interface Hint {
 }
 
 export class Hints {
-  readonly #hints = new LRUCache<string, Hint>({ max: recordsCachedMax });
+  readonly #hints: LRUCache<string, Hint>;
   readonly #clock: Clock;
   #version = 0;
 
-  constructor(clock: Clock) {
+  /** @param max how many are remembered: room for all of them is taken at once */
+  constructor(clock: Clock, max = recordsCachedMax) {
+    this.#hints = new LRUCache({ max });
     this.#clock = clock;
   }
 

@@ -84,7 +84,7 @@ export class Questions {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    this.#parts.clock.endOfTurn(() => {
       this.#scheduled = false;
       this.#send();
     });

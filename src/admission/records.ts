@@ -24,14 +24,16 @@ interface Lookup {
 }
 
 export class Records {
-  readonly #cache = new LRUCache<string, CachedRecord>({ max: recordsCachedMax });
+  readonly #cache: LRUCache<string, CachedRecord>;
   readonly #find: FindRecords;
   readonly #clock: Clock;
   #gathering: Lookup | null = null;
   /** Rises with every change: a read that began before a change is not kept. */
   #version = 0;
 
-  constructor(find: FindRecords, clock: Clock) {
+  /** @param max how many are remembered: room for all of them is taken at once */
+  constructor(find: FindRecords, clock: Clock, max = recordsCachedMax) {
+    this.#cache = new LRUCache({ max });
     this.#find = find;
     this.#clock = clock;
   }
@@ -77,7 +79,7 @@ export class Records {
 
   #openLookup(): Lookup {
     const lookup: Lookup = { hashes: new Set(), done: Promise.resolve(new Map()) };
-    lookup.done = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#read(lookup));
+    lookup.done = new Promise<void>((resolve) => this.#clock.endOfTurn(resolve)).then(() => this.#read(lookup));
     return lookup;
   }
 

@@ -28,6 +28,8 @@ export interface AdmissionParts {
   metering: Pick<MeteringWatch, "behind">;
   clock: Clock;
   log: Logger;
+  /** How many keys are remembered; absent: `recordsCachedMax`. */
+  recordsMax?: number;
 }
 
 interface Pending {
@@ -53,7 +55,7 @@ export class AdmissionService {
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
     this.#loads = new Loads(parts);
-    this.records = new Records(parts.findRecords, parts.clock);
+    this.records = new Records(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
   /** Answers a message of the bus. Throws only on bytes that are no message. */

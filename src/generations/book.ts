@@ -10,6 +10,7 @@ import { decodeOpenQuestion, encodeOpenReport } from "./open-report.ts";
 import { OpenGenerations } from "./open.ts";
 import { Outlet } from "./outlet.ts";
 import { Spool } from "./spool.ts";
+import type { SpoolFiles } from "./spool-files.ts";
 import type { Asked, Intent } from "./spool-line.ts";
 import { encodeSettlement } from "./settlement-codec.ts";
 import type { Settlement } from "./settlement.ts";
@@ -21,6 +22,8 @@ export interface BookParts {
   log: Logger;
   /** A folder of this process alone, locked by the caller. */
   folder: string;
+  /** Absent: those of the disk. */
+  files?: SpoolFiles;
 }
 
 export class GenerationBook implements Disposable {
@@ -33,7 +36,7 @@ export class GenerationBook implements Disposable {
 
   constructor(parts: BookParts) {
     this.#parts = parts;
-    this.#spool = new Spool(parts.folder, parts.clock);
+    this.#spool = new Spool(parts.folder, parts.clock, parts.files);
     this.#outlet = new Outlet({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.report("open-generations", (payload) =>
       encodeOpenReport(this.#open.report(decodeOpenQuestion(payload).workspace)),
@@ -58,7 +61,7 @@ export class GenerationBook implements Disposable {
    */
   recover(): { settled: number; unknown: number; undecided: Asked[] } {
     const { intents, settlements, unknown, undecided } = this.#spool.takeRecovered();
-    for (const intent of intents) this.#open.add(intent);
+    for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
     for (const settlement of settlements) this.#outlet.add(settlement.generation, encodeSettlement(settlement));
     for (const intent of unknown) void this.end(unknownSettlement(intent, this.#parts.clock.now()));
     this.flush();
@@ -92,7 +95,7 @@ export class GenerationBook implements Disposable {
       ...facts,
     };
     // Before the line is written, so that nobody who rebuilds the counters meanwhile misses it.
-    this.#open.add(intent);
+    this.#open.add(intent, this.#parts.clock.monotonic());
     try {
       await this.#spool.writeIntent(intent);
     } catch (error) {
@@ -147,7 +150,7 @@ export class GenerationBook implements Disposable {
 
   #prune(): void {
     this.#cancelPrune = this.#parts.clock.after(pruneMs, () => {
-      this.#open.prune(this.#parts.clock.now() - 2 * rateWindowMs);
+      this.#open.prune(this.#parts.clock.monotonic() - 2 * rateWindowMs);
       this.#spool.confirm([]);
       this.#prune();
     });

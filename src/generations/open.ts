@@ -7,7 +7,14 @@ import type { Intent } from "./spool-line.ts";
 
 interface OpenWorkspace {
   holds: Map<GenerationId, Hold>;
-  admissions: Map<KeyId, number[]>;
+  admissions: Map<KeyId, Admissions>;
+}
+
+interface Admissions {
+  /** Milliseconds of the counters' clock. */
+  times: number[];
+  /** Of our monotonic clock: what the counters show meanwhile is not known here. */
+  addedAt: number;
 }
 
 export class OpenGenerations {
@@ -19,11 +26,12 @@ export class OpenGenerations {
     return this.#workspaceOf.size;
   }
 
-  add(intent: Intent): void {
+  /** @param monotonicMs when */
+  add(intent: Intent, monotonicMs: number): void {
     const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
     const open = this.#open(workspace);
-    const times = open.admissions.get(key) ?? [];
-    open.admissions.set(key, times);
+    const times = open.admissions.get(key)?.times ?? [];
+    open.admissions.set(key, { times, addedAt: monotonicMs });
     times.push(admittedAt);
     forgetBefore(times, admittedAt - rateWindowMs);
     open.holds.set(generation, {
@@ -51,14 +59,14 @@ export class OpenGenerations {
     if (!open) return { holds: [], windows: [] };
     return {
       holds: [...open.holds.values()],
-      windows: [...open.admissions].map(([key, times]) => ({ key, times: [...times] })),
+      windows: [...open.admissions].map(([key, { times }]) => ({ key, times: [...times] })),
     };
   }
 
-  /** Drops workspaces that have nothing open and no admission after `before` (ms of the counters' clock). */
+  /** Drops workspaces that have nothing open and no admission that was added after `before` (monotonic ms). */
   prune(before: number): void {
     for (const [workspace, open] of this.#workspaces) {
-      for (const [key, times] of open.admissions) if ((times.at(-1) ?? 0) < before) open.admissions.delete(key);
+      for (const [key, { addedAt }] of open.admissions) if (addedAt < before) open.admissions.delete(key);
       if (open.holds.size === 0 && open.admissions.size === 0) this.#workspaces.delete(workspace);
     }
   }

@@ -2,7 +2,6 @@
  * Spools whose owner died and did not come back: any process that shares the data folder takes them over, so that what
  * was settled is charged and what was not is released within seconds, whoever is restarted or not.
  */
-import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Bus } from "../backing/bus.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
@@ -10,6 +9,7 @@ import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { adoptionFlushMs, orphanScanMs, rateWindowMs } from "../limits/constants.ts";
 import { GenerationBook } from "./book.ts";
+import { diskFiles, type SpoolFiles } from "./spool-files.ts";
 
 /** Locks a folder, or gives null where its owner lives. */
 export type TakeFolder = (folder: string) => Promise<AsyncDisposable | null>;
@@ -20,6 +20,8 @@ interface OrphanParts {
   log: Logger;
   dataDir: string;
   take: TakeFolder;
+  /** Absent: those of the disk. */
+  files?: SpoolFiles;
   /** Releases what the dead gateway may have been granted and never heard of. */
   giveUp(workspace: WorkspaceId, generation: GenerationId): void;
 }
@@ -42,9 +44,9 @@ export async function adoptOrphans(parts: OrphanParts, signal: AbortSignal): Pro
   return (await Promise.all(adoptions)).filter(Boolean).length;
 }
 
-function foldersIn({ dataDir, log }: OrphanParts): string[] {
+function foldersIn({ dataDir, log, files = diskFiles }: OrphanParts): string[] {
   try {
-    return readdirSync(dataDir).filter((name) => /^gateway-\d+$/.test(name));
+    return files.list(dataDir).filter((name) => /^gateway-\d+$/.test(name));
   } catch (error) {
     log.warn({ event: "orphans.failed", reason: String(error) });
     return [];
@@ -54,7 +56,7 @@ function foldersIn({ dataDir, log }: OrphanParts): string[] {
 /** One that cannot be read keeps nobody from the others. */
 async function adopt(folder: string, parts: OrphanParts, signal: AbortSignal): Promise<boolean> {
   const spool = join(folder, "spool");
-  if (!hasSegments(spool)) return false;
+  if (!hasSegments(spool, parts.files)) return false;
   try {
     await using lock = await parts.take(folder);
     return lock !== null && (await emptySpool(spool, parts, signal));
@@ -66,13 +68,17 @@ async function adopt(folder: string, parts: OrphanParts, signal: AbortSignal): P
 
 async function emptySpool(folder: string, parts: OrphanParts, signal: AbortSignal): Promise<boolean> {
   if (!(await bringToLedger(folder, parts, signal))) return false;
-  rmSync(folder, { recursive: true, force: true });
+  (parts.files ?? diskFiles).remove(folder);
   return true;
 }
 
 /** In the ledger is not yet forgotten: who rebuilds counters asks here for the admissions until they have left every rate window. */
-async function bringToLedger(folder: string, { bus, clock, log, giveUp }: OrphanParts, signal: AbortSignal): Promise<boolean> {
-  using book = new GenerationBook({ bus, clock, log, folder });
+async function bringToLedger(
+  folder: string,
+  { bus, clock, log, giveUp, files = diskFiles }: OrphanParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  using book = new GenerationBook({ bus, clock, log, folder, files });
   const { undecided, ...owed } = book.recover();
   for (const { workspace, generation } of undecided) giveUp(workspace, generation);
   const facts = { event: "spool.adopted", folder, ...owed };
@@ -82,9 +88,9 @@ async function bringToLedger(folder: string, { bus, clock, log, giveUp }: Orphan
   return !signal.aborted;
 }
 
-function hasSegments(folder: string): boolean {
+function hasSegments(folder: string, files: SpoolFiles = diskFiles): boolean {
   try {
-    return readdirSync(folder).length > 0;
+    return files.list(folder).length > 0;
   } catch {
     return false;
   }

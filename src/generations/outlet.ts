@@ -105,7 +105,7 @@ export class Outlet implements Disposable {
     if (this.#departure !== null && (this.#departure.isUrgent || !isUrgent)) return;
     this.#departure?.cancel();
     const depart = () => this.#depart();
-    this.#departure = { isUrgent, cancel: isUrgent ? atOnce(depart) : clock.after(waitMs, depart) };
+    this.#departure = { isUrgent, cancel: isUrgent ? clock.endOfTurn(depart) : clock.after(waitMs, depart) };
   }
 
   #depart(): void {
@@ -188,10 +188,4 @@ export class Outlet implements Disposable {
     }
     if (this.#isEmpty()) for (const listener of this.#emptyListeners) listener();
   }
-}
-
-/** At the end of the event loop's turn. @returns what cancels it */
-function atOnce(call: () => void): () => void {
-  const planned = setImmediate(call);
-  return () => clearImmediate(planned);
 }

@@ -4,11 +4,11 @@
  * page cache: `kill -9` loses nothing, power loss may), kept in segments, and deleted once the ledger confirmed all of a segment
  * and the rate window no longer needs its admissions.
  */
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { GenerationId } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { rateWindowMs, spoolSegmentBytesMax } from "../limits/constants.ts";
+import { diskFiles, type SpoolFile, type SpoolFiles } from "./spool-files.ts";
 import {
   type Asked,
   decodeSpoolLine,
@@ -31,7 +31,7 @@ interface Segment {
 
 /** The segment that is written to. */
 interface Current extends Segment {
-  file: number;
+  file: SpoolFile;
   bytes: number;
 }
 
@@ -58,6 +58,7 @@ export interface Recovered {
 export class Spool implements Disposable {
   readonly #folder: string;
   readonly #clock: Clock;
+  readonly #files: SpoolFiles;
   #recovered: Recovered;
   #done: Segment[];
   #current: Current;
@@ -67,14 +68,16 @@ export class Spool implements Disposable {
   #closed = false;
 
   /** Reads what is there and begins a new segment. The folder must be locked by the caller. */
-  constructor(folder: string, clock: Clock) {
-    mkdirSync(folder, { recursive: true });
+  constructor(folder: string, clock: Clock, files: SpoolFiles = diskFiles) {
+    files.makeFolder(folder);
     this.#folder = folder;
     this.#clock = clock;
-    const names = readdirSync(folder)
+    this.#files = files;
+    const names = files
+      .list(folder)
       .filter((name) => /^\d{10}\.jsonl$/.test(name))
       .toSorted();
-    const segments = names.map((name) => readSegment(join(folder, name)));
+    const segments = names.map((name) => readSegment(join(folder, name), files));
     this.#done = segments.map(({ path, lines }) => ({ path, open: generationsOf(lines), writtenAt: clock.monotonic() }));
     this.#recovered = sortOut(segments.flatMap(({ lines }) => lines));
     this.#number = Number((names.at(-1) ?? "0").slice(0, 10));
@@ -154,12 +157,12 @@ export class Spool implements Disposable {
     this.flush();
     this.#closed = true;
     this.#deleteDone();
-    closeSync(this.#current.file);
+    this.#current.file.close();
   }
 
   #writeSoon(line: string, generation: GenerationId): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#pending.length === 0) setImmediate(() => this.flush());
+      if (this.#pending.length === 0) this.#clock.endOfTurn(() => this.flush());
       this.#pending.push({ line, generation, resolve, reject });
     });
   }
@@ -171,7 +174,7 @@ export class Spool implements Disposable {
     const bytes = Buffer.from(this.#working ? lines : `\n${lines}`);
     this.#working = false;
     try {
-      for (let written = 0; written < bytes.length;) written += writeSync(this.#current.file, bytes, written);
+      this.#current.file.write(bytes);
     } catch (error) {
       takeBack(this.#current);
       throw error;
@@ -191,13 +194,13 @@ export class Spool implements Disposable {
       return;
     }
     this.#done.push(full);
-    closeSync(full.file);
+    full.file.close();
     this.#deleteDone();
   }
 
   #openSegment(): Current {
     const path = join(this.#folder, `${String(this.#number + 1).padStart(10, "0")}.jsonl`);
-    const file = openSync(path, "ax");
+    const file = this.#files.create(path);
     this.#number++;
     return { path, open: new Set(), writtenAt: this.#clock.monotonic(), file, bytes: 0 };
   }
@@ -209,31 +212,31 @@ export class Spool implements Disposable {
   #deleteDone(): void {
     const oldest = this.#clock.monotonic() - rateWindowMs;
     const isDone = ({ open, writtenAt }: Segment): boolean => open.size === 0 && writtenAt <= oldest;
-    this.#done = this.#done.filter((segment) => !isDone(segment) || !wasRemoved(segment.path));
+    this.#done = this.#done.filter((segment) => !isDone(segment) || !wasRemoved(segment.path, this.#files));
   }
 }
 
 /** What a failed write left are lines that their writers were told are not there. */
 function takeBack({ file, bytes }: Current): void {
   try {
-    ftruncateSync(file, bytes);
+    file.truncate(bytes);
   } catch {
     // A later start may then report as unknown what was refused: nobody is charged for it.
   }
 }
 
 /** What cannot be removed now is tried again: a full or read-only disk must not end the process. */
-function wasRemoved(path: string): boolean {
+function wasRemoved(path: string, files: SpoolFiles): boolean {
   try {
-    rmSync(path, { force: true });
+    files.remove(path);
     return true;
   } catch {
     return false;
   }
 }
 
-function readSegment(path: string): { path: string; lines: SpoolLine[] } {
-  const texts = readFileSync(path, "utf8").split("\n");
+function readSegment(path: string, files: SpoolFiles): { path: string; lines: SpoolLine[] } {
+  const texts = files.read(path).split("\n");
   return { path, lines: texts.flatMap((text) => decodeSpoolLine(text) ?? []) };
 }
 

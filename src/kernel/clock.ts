@@ -7,6 +7,8 @@ export interface Clock {
   monotonic(): number;
   /** Calls back once, `ms` from now. Returns what cancels it. */
   after(ms: number, callback: () => void): () => void;
+  /** Calls back once, when the present turn of the event loop has ended. Returns what cancels it. */
+  endOfTurn(callback: () => void): () => void;
 }
 
 export const systemClock: Clock = {
@@ -15,6 +17,10 @@ export const systemClock: Clock = {
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);
+  },
+  endOfTurn(callback) {
+    const planned = setImmediate(callback);
+    return () => clearImmediate(planned);
   },
 };
 

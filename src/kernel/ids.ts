@@ -61,10 +61,18 @@ const randomPairs = Math.ceil(randomDigits / 2);
 /** Chance is drawn in stock: asking the system for each id costs more than all the rest of it. */
 const chances = new Uint16Array(randomPairs * 256);
 let drawn = chances.length;
+let fill: (chances: Uint16Array) => void = randomFillSync;
+
+/** For a run that is to be repeated exactly: ids are made of this chance from now on. Keys never are. */
+export function drawIdsFrom(source: (chances: Uint16Array) => void): void {
+  fill = source;
+  drawn = chances.length;
+  lastTime = { ms: -1, text: "" };
+}
 
 function randomUnit(): number {
   if (drawn === chances.length) {
-    randomFillSync(chances);
+    fill(chances);
     drawn = 0;
   }
   return chances[drawn++] ?? 0;

@@ -2,7 +2,6 @@
  * Gives up holds that outlived every stream and that no front knows of. An expiry travels the stream of settlements, behind all
  * that was published before: while metering is behind, what is owed is charged first, and the expiry then finds it charged.
  */
-import type { Database } from "../backing/backing.ts";
 import type { Bus } from "../backing/bus.ts";
 import type { Counters, Hold } from "../backing/counters.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
@@ -12,12 +11,12 @@ import type { WorkspaceId } from "../kernel/ids.ts";
 import { decodeOpenReport, encodeOpenQuestion } from "../generations/open-report.ts";
 import { encodeSettlement, encodeSettlements } from "../generations/settlement-codec.ts";
 import { expiredSettlement } from "../generations/unknown-settlement.ts";
-import { listWorkspaces } from "./upkeep-store.ts";
+import type { UpkeepStore } from "./upkeep-store.ts";
 
 export interface SweepParts {
   bus: Bus;
   counters: Counters;
-  sql: Database;
+  upkeep: Pick<UpkeepStore, "listWorkspaces">;
   clock: Clock;
   log: Logger;
 }
@@ -37,7 +36,7 @@ export async function sweepForEver(parts: SweepParts, signal: AbortSignal): Prom
 export async function sweep(parts: SweepParts): Promise<number> {
   let expired = 0;
   for (let after = ""; ;) {
-    const workspaces = await listWorkspaces(after, sweepBatchMax, parts.sql);
+    const workspaces = await parts.upkeep.listWorkspaces(after, sweepBatchMax);
     const last = workspaces.at(-1);
     if (last === undefined) return expired;
     after = last;

@@ -1,7 +1,7 @@
 /** SQL of what metering does beside settling: dead letters, partitions ahead of time, accounts to reconcile. */
 import type { Database } from "../backing/backing.ts";
 import type { AccountPush } from "../backing/counters.ts";
-import { monthBounds, monthOf } from "../kernel/clock.ts";
+import { monthBounds, monthOf, type Month } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 
 export interface DeadLetter {
@@ -11,7 +11,26 @@ export interface DeadLetter {
   reason: string;
 }
 
-export async function keepDeadLetters(letters: DeadLetter[], sql: Database): Promise<void> {
+/** The ledger, as far as upkeep needs it. A simulation may bring its own. */
+export interface UpkeepStore {
+  keepDeadLetters(letters: DeadLetter[]): Promise<void>;
+  /** Makes room ahead of time for what is logged in this month and the next. */
+  makeLogPartitions(nowMs: number): Promise<void>;
+  listWorkspaces(after: WorkspaceId, limit: number): Promise<WorkspaceId[]>;
+  /** Heads and totals of one month, each row of one snapshot. */
+  readAccounts(workspaces: WorkspaceId[], month: Month): Promise<AccountPush[]>;
+}
+
+export function upkeepStore(sql: Database): UpkeepStore {
+  return {
+    keepDeadLetters: (letters) => keepDeadLetters(letters, sql),
+    makeLogPartitions: (nowMs) => makeLogPartitions(nowMs, sql),
+    listWorkspaces: (after, limit) => listWorkspaces(after, limit, sql),
+    readAccounts: (workspaces, month) => readAccounts(workspaces, month, sql),
+  };
+}
+
+async function keepDeadLetters(letters: DeadLetter[], sql: Database): Promise<void> {
   const rows = letters.map(({ stream, messageId, payload, reason }) => ({
     stream,
     message_id: messageId,
@@ -46,14 +65,13 @@ async function makeLogPartition(month: string, sql: Database): Promise<void> {
   });
 }
 
-export async function listWorkspaces(after: WorkspaceId, limit: number, sql: Database): Promise<WorkspaceId[]> {
+async function listWorkspaces(after: WorkspaceId, limit: number, sql: Database): Promise<WorkspaceId[]> {
   const rows = await sql<{ workspace_id: string }[]>`
     SELECT workspace_id FROM credit_accounts WHERE workspace_id > ${after} ORDER BY workspace_id LIMIT ${limit}`;
   return rows.map((row) => row.workspace_id);
 }
 
-/** Heads and totals of one month, each row of one snapshot. */
-export async function readAccounts(workspaces: WorkspaceId[], month: string, sql: Database): Promise<AccountPush[]> {
+async function readAccounts(workspaces: WorkspaceId[], month: Month, sql: Database): Promise<AccountPush[]> {
   const rows = await sql<{ workspace_id: string; balance_nano: bigint; sequence: bigint; spent: bigint }[]>`
     SELECT account.workspace_id, balance_nano, sequence, coalesce(spent_nano, 0) AS spent
     FROM credit_accounts AS account

@@ -1,5 +1,4 @@
 /** Consumes settlements: settle, confirm, acknowledge. A settlement that cannot be understood is put aside alone. */
-import type { Database } from "../backing/backing.ts";
 import type { Bus, Delivered } from "../backing/bus.ts";
 import { raiseAlarm } from "../kernel/alarm.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -10,11 +9,11 @@ import { decodeSettlements, encodeSettled } from "../generations/settlement-code
 import type { Settlement } from "../generations/settlement.ts";
 import type { Charge } from "./charge.ts";
 import { oncePerGeneration, settle, type Booked, type SettleParts } from "./settle.ts";
-import { keepDeadLetters, type DeadLetter } from "./upkeep-store.ts";
+import type { DeadLetter, UpkeepStore } from "./upkeep-store.ts";
 
 export interface MeteringParts extends SettleParts {
   bus: Bus;
-  sql: Database;
+  upkeep: Pick<UpkeepStore, "keepDeadLetters">;
   log: Logger;
 }
 
@@ -119,8 +118,8 @@ function letterOf(messageId: string, payload: Uint8Array, reason: string): DeadL
   return { stream, messageId, payload, reason: reason.replaceAll("\0", "") };
 }
 
-async function bury(letters: DeadLetter[], { sql, log }: MeteringParts): Promise<void> {
-  await keepDeadLetters(letters, sql);
+async function bury(letters: DeadLetter[], { upkeep, log }: MeteringParts): Promise<void> {
+  await upkeep.keepDeadLetters(letters);
   for (const { messageId, reason } of letters) {
     raiseAlarm(log, "settlement.dead", { messageId, reason }, "A settlement cannot be booked and was put aside in dead_letters");
   }

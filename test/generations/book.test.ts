@@ -77,6 +77,17 @@ describe("the book of generations", () => {
     expect(book.unsettled).toBe(1);
   });
 
+  test("reports the last minute's admissions however far the counters' clock is from the time of day here", async () => {
+    const book = open();
+    const begun = reservation({ admittedAt: clock.now() - 180_000 });
+    await book.begin(begun, facts);
+    await book.end(endOf(begun, usage));
+    await settled();
+    await confirmAll();
+    await clock.pass(59_000);
+    expect((await reports()).windows).toEqual([{ key: "key-1", times: [begun.admittedAt] }]);
+  });
+
   test("reports when the last minute's requests of each key were admitted, also after they were confirmed", async () => {
     const book = open();
     const start = clock.now();

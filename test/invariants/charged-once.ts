@@ -2,8 +2,9 @@ import { Notes, type Finding } from "./evidence.ts";
 import { eventsOf, type Charged, type History } from "./history.ts";
 
 /**
- * I-8: once all is quiet, each generation whose provider was called has exactly one end in the ledger, nothing else is charged,
- * and an answer that a client got whole is charged what its provider counted.
+ * I-8: once all is quiet, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
+ * What a provider counted to its end is what is charged, an answer that a client got whole is settled, and nothing is delivered
+ * for nothing. What died with its gateway may be unknown, for which nothing is charged.
  */
 export function chargedOnce(history: History): Finding {
   const notes = new Notes();
@@ -15,6 +16,8 @@ export function chargedOnce(history: History): Finding {
   for (const generation of called)
     notes.check(ends.has(generation), () => `${generation}: its provider was called, and it has no end`);
   for (const [generation, all] of ends) {
+    const known = all.find(({ knownTo }) => knownTo !== undefined);
+    notes.check(known === undefined, () => `${generation}: given up, and ${known?.knownTo} knew of it`);
     notes.check(
       isOneEnd(all),
       () => `${generation}: ended as ${all.map(({ outcome, cost }) => `${outcome} ${cost}`).join(", ")}`,
@@ -24,14 +27,20 @@ export function chargedOnce(history: History): Finding {
       () => `${generation}: charged, and nobody was called`,
     );
   }
-  const costs = new Map(eventsOf(history, "served").map(({ generation, cost }) => [generation, cost]));
-  for (const { generation, whole, status } of eventsOf(history, "answered")) {
-    if (generation === null || !whole || status !== 200) continue;
+  const whole = eventsOf(history, "served").filter(({ isPartial }) => !isPartial);
+  const costs = new Map(whole.map(({ generation, cost }) => [generation, cost]));
+  for (const [generation, cost] of costs) {
     const last = ends.get(generation)?.at(-1);
-    const cost = costs.get(generation);
-    notes.check(last?.outcome === "settled" && (cost === undefined || last.cost === cost), () => {
-      return `${generation}: answered whole, of which its provider counted ${cost}, and ended as ${last?.outcome} ${last?.cost}`;
-    });
+    const isLost = last?.outcome !== "settled";
+    notes.check(isLost || last.cost === cost, () => `${generation}: its provider counted ${cost}, and ${last?.cost} is charged`);
+  }
+  for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
+    const last = ends.get(generation ?? "")?.at(-1);
+    if (whole && status === 200) {
+      notes.check(last?.outcome === "settled", () => `${generation}: answered whole, and ended as ${last?.outcome}`);
+    }
+    const isFree = last?.outcome === "settled" && last.cost === 0n && costs.get(generation ?? "") !== 0n;
+    notes.check(deliveredBytes === 0 || !isFree, () => `${generation}: ${deliveredBytes} bytes were delivered for nothing`);
   }
   return notes;
 }

@@ -21,14 +21,15 @@ export function failClosed(history: History): Finding {
       else if (event.closesAfterMs !== undefined) closing.set(event.name, event.at + event.closesAfterMs);
     }
     if (event.kind === "invoked") asked.set(event.invocation, event);
-    if (event.kind === "admitted") admitted.set(event.generation, event.at);
+    if (event.kind === "healed") closing.clear();
+    if (event.kind === "admitted") admitted.set(event.generation, asked.get(event.invocation ?? "")?.at ?? event.at);
     const since = sinceOf(event.at);
     if (since === Infinity) continue;
     if (event.kind === "called") {
       const at = admitted.get(event.generation) ?? event.at;
       notes.check(
         at < since,
-        () => `${event.generation}: admitted and called at ${event.at}, where ${namesOf(closing)} closed at ${since}`,
+        () => `${event.generation}: asked for at ${at} and called at ${event.at}, where ${namesOf(closing)} closed at ${since}`,
       );
     }
     const own = event.kind === "answered" ? asked.get(event.invocation) : undefined;

@@ -32,6 +32,8 @@ export interface Answered {
   /** Nothing of it is missing: no error, no broken connection. */
   whole: boolean;
   retryAfterMs?: number;
+  /** Of the answer's texts, as far as the client had them; absent: nobody counted. */
+  deliveredBytes?: number;
 }
 
 /** Nobody can tell how a request ended. */
@@ -81,6 +83,8 @@ export interface Served {
   generation: GenerationId;
   /** What it counted, at the prices of its route. */
   cost: NanoUsd;
+  /** It told so much, and was not heard to its end: what is charged may be more. */
+  isPartial?: boolean;
 }
 
 /** The ledger has it. The rows of a charge that took the place of a given-up one may tell the last one alone. */
@@ -89,6 +93,8 @@ export interface Charged extends Pick<Settlement, "generation" | "workspace" | "
   reserved: NanoUsd;
   cost: NanoUsd;
   late: boolean;
+  /** A gateway that had the generation open, and could have been asked, when it was given up as expired. */
+  knownTo?: string;
 }
 
 export interface Credited {
@@ -148,6 +154,8 @@ export interface Quiet {
   backlog: number;
   /** Admissions that gateways could not give up yet. */
   voids: number;
+  /** Amounts that are still set aside, of a run in which nobody who should give them up was lost; absent: somebody was. */
+  held?: number;
 }
 
 /** A look inside the counters around requests that were all refused. */

@@ -72,7 +72,7 @@ describe("I-3, credit covers all that is held", () => {
 
 describe("I-8, each call is charged once, and what it cost", () => {
   test("holds for what is settled, and for what was given up and charged late", () => {
-    expect(chargedOnce(sound)).toMatchObject({ looked: 8, broken: [] });
+    expect(chargedOnce(sound)).toMatchObject({ looked: 14, broken: [] });
     const late = charged(4, "gen-1", { late: true });
     expect(chargedOnce([called(1, "gen-1"), charged(3, "gen-1", { outcome: "expired", cost: 0n }), late]).broken).toEqual([]);
     expect(chargedOnce([called(1, "gen-1"), late]).broken).toEqual([]);
@@ -91,9 +91,19 @@ describe("I-8, each call is charged once, and what it cost", () => {
     [
       "a whole answer is charged as unknown",
       [...whole, charged(4, "gen-1", { outcome: "unknown", cost: 0n })],
-      "ended as unknown 0",
+      "ended as unknown",
     ],
-    ["a whole answer is charged less than was counted", [...whole, charged(4, "gen-1", { cost: 49n })], "counted 50"],
+    ["an answer is charged less than was counted", [...whole, charged(4, "gen-1", { cost: 49n })], "counted 50, and 49"],
+    [
+      "it was given up while its gateway was there",
+      [called(1, "gen-1"), charged(2, "gen-1", { outcome: "expired", cost: 0n, knownTo: "gateway-1" })],
+      "gateway-1 knew of it",
+    ],
+    [
+      "something was delivered for nothing",
+      [called(1, "gen-1"), answered(3, "gen-1", { whole: false, deliveredBytes: 7 }), charged(4, "gen-1", { cost: 0n })],
+      "7 bytes were delivered",
+    ],
   ])("says so when %s", (_, history, problem) => {
     expect(chargedOnce(history).broken.join()).toContain(problem);
   });

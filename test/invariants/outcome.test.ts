@@ -44,7 +44,7 @@ describe("I-12, what cannot be checked is refused", () => {
     [
       "somebody is admitted and called",
       [admitted(160, "a"), called(170, "a")],
-      "admitted and called at 170, where no Redis closed at 150",
+      "asked for at 160 and called at 170, where no Redis closed at 150",
     ],
     ["somebody is answered", [invoked(160, "a"), answered(170, "a")], "a: 200 null"],
     ["somebody is refused in another way", [invoked(160, "a"), refused(170, "a", "rate_limited")], "429 rate_limited"],
@@ -68,6 +68,7 @@ describe("I-13, healing is felt within 5 s", () => {
     ["there is no answer", [answered(900, "a"), healed, quiet()], "after Infinity ms"],
     ["something stays unsettled", [healed, answered(1_001, "c"), quiet({ unsettled: 1 })], "1 unsettled"],
     ["events stay in the stream", [healed, answered(1_001, "c"), quiet({ backlog: 2 })], "2 events"],
+    ["something is held for nobody", [healed, answered(1_001, "c"), quiet({ held: 1 })], "1 amounts are still set aside"],
     ["it never becomes quiet", [healed, answered(1_001, "c")], "never became quiet"],
   ])("says so when %s", (_, history, problem) => {
     expect(recovery(history).broken.join()).toContain(problem);

@@ -4,8 +4,8 @@ import type { Admitted, History } from "./history.ts";
 import { settingOf, type InForce } from "./in-force.ts";
 
 /**
- * I-5: of what a key was admitted, no N + 1 lie within a minute by the counters' clock, where N is its limit; nor in true time,
- * as providers saw it, but for the way there and for what the counters' clock was set forward meanwhile.
+ * I-5: of what a key was admitted, no N + 1 lie within a minute by the counters' clock, where N is its limit, nor in true time,
+ * as providers saw it, but for the way there. What the clock was set forward by meanwhile has passed for the counters.
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
@@ -24,17 +24,20 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
     admitted.delete(event.generation);
     const { key, admittedAt, generation } = own;
     const allowed = Math.max(...(rates.get(key)?.at(event.at, delayMsMax) ?? []));
-    listOf(byStore, key).push({ time: admittedAt, allowed, generation });
-    listOf(byProvider, key).push({ time: event.at, allowed, generation });
+    listOf(byStore, key).push({ time: admittedAt, at: event.at, allowed, generation });
+    listOf(byProvider, key).push({ time: event.at, at: event.at, allowed, generation });
   }
-  for (const [key, sent] of byStore) checkWindow(sent, () => rateWindowMs, notes, `key ${key}, by the counters' clock`);
-  const trueWindow = (from: number): number => rateWindowMs - delayMsMax - steppedWithin(steps, from, delayMsMax);
+  const window = (from: number): number => rateWindowMs - steppedWithin(steps, from, delayMsMax);
+  for (const [key, sent] of byStore) checkWindow(sent, window, notes, `key ${key}, by the counters' clock`);
+  const trueWindow = (from: number): number => window(from) - delayMsMax;
   for (const [key, sent] of byProvider) checkWindow(sent, trueWindow, notes, `key ${key}, as providers saw it`);
   return notes;
 }
 
 interface Sent {
   time: number;
+  /** When its provider was called. */
+  at: number;
   allowed: number;
   generation: string;
 }
@@ -45,7 +48,7 @@ function checkWindow(sent: Sent[], windowMs: (from: number) => number, notes: No
     const before = ordered[index - last.allowed];
     if (!before || last.allowed === -Infinity) continue;
     const apartMs = last.time - before.time;
-    notes.check(apartMs >= windowMs(before.time), () => {
+    notes.check(apartMs >= windowMs(before.at), () => {
       return `${what}: ${last.allowed + 1} within ${apartMs} ms, up to ${last.generation}, where ${last.allowed} are allowed`;
     });
   }

@@ -1,12 +1,14 @@
 /** The ledger in memory, which other tests trust, and the one in SQL give the same answers to the same histories. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { loadAccount } from "../../src/credit/load.ts";
+import type { Database } from "../../src/backing/backing.ts";
+import { loadAccount, loadKeyMonth } from "../../src/credit/load.ts";
 import type { Settlement } from "../../src/generations/settlement.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";
 import { chargeOf } from "../../src/metering/charge.ts";
 import { oncePerGeneration, type Booked } from "../../src/metering/settle.ts";
 import { settlementStore } from "../../src/metering/store.ts";
+import { upkeepStore } from "../../src/metering/upkeep-store.ts";
 import { verifyLedger } from "../../src/metering/verify.ts";
 import { Control } from "../support/control.ts";
 import { databases, type TestDatabase } from "../support/databases.ts";
@@ -51,14 +53,22 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
           const charges = oncePerGeneration(batch.map((one) => settlementOf(one, ids))).map(chargeOf);
           expect(sorted(await store.settle(charges))).toEqual(sorted(await memory.settle(charges)));
         }
-        for (const { id } of spaces) {
+        for (const { id, keys } of spaces) {
           const stored = await loadAccount({ workspace: id, generations: ids }, database.sql);
           const remembered = await memory.account(id, ids);
           expect(stored && sortedAccount(stored)).toEqual(remembered && sortedAccount(remembered));
+          for (const key of keys) {
+            const place = { workspace: id, key, month: "2026-11" };
+            expect(await loadKeyMonth(place, database.sql)).toEqual(await memory.keyMonth(id, key, place.month));
+          }
         }
       }),
       { numRuns: 25, verbose: 1 },
     );
+    const workspaces = spaces.slice(0, 2).map(({ id }) => id);
+    const heads = await upkeepStore(database.sql).readAccounts(workspaces, "2026-12");
+    expect(heads.toSorted(byText)).toEqual(workspaces.map((id) => memory.head(id, "2026-12")).toSorted(byText));
+    expect(await storedRows(database.sql)).toEqual(rememberedRows(memory));
     expect((await verifyLedger({ sql: database.sql })).broken).toBeNull();
   }, 60_000);
 
@@ -91,6 +101,32 @@ function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
     accounts: accounts.map((account) => ({ ...account, months: account.months.toSorted(byText) })).toSorted(byText),
     keyMonths: [...new Map(keyMonths.map((one) => [text(one), one])).values()].toSorted(byText),
   };
+}
+
+/** Every row that says what was charged and where it stands in the books. */
+async function storedRows(sql: Database): Promise<unknown[]> {
+  const charges = await sql`
+    SELECT generation_id, workspace_id, key_id, month, outcome, cost_nano, cost_pico, late FROM charges`;
+  const entries = await sql`
+    SELECT workspace_id, sequence, kind, amount_nano, balance_after_nano FROM ledger_entries`;
+  const months = await sql`SELECT workspace_id, month, spent_nano FROM workspace_months`;
+  const keyMonths = await sql`SELECT key_id, month, spent_nano, version FROM key_months`;
+  return [...charges, ...entries, ...months, ...keyMonths].map((row) => text(Object.values(row).map(String))).toSorted();
+}
+
+function rememberedRows({ accounts, charges, workspaceMonths, keyMonths }: MemoryLedger): unknown[] {
+  const rows: unknown[][] = [...charges.values()].map(({ settlement, cost, costPico, late }) => {
+    const { generation, workspace, key, month, outcome } = settlement;
+    return [generation, workspace, key, month, outcome, cost, costPico, late];
+  });
+  for (const [workspace, { entries }] of accounts) {
+    for (const [index, { kind, amount, balanceAfter }] of entries.entries()) {
+      rows.push([workspace, index + 1, kind, amount, balanceAfter]);
+    }
+  }
+  for (const [name, spent] of workspaceMonths) rows.push([...name.split(" "), spent]);
+  for (const [name, { spent, version }] of keyMonths) rows.push([...name.split(" "), spent, version]);
+  return rows.map((row) => text(row.map(String))).toSorted();
 }
 
 function text(value: unknown): string {

@@ -35,6 +35,12 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
+  /** Turns of the event loop are real ones. */
+  endOfTurn(callback: () => void): () => void {
+    const planned = setImmediate(callback);
+    return () => clearImmediate(planned);
+  }
+
   /** Moves on, and calls back in the order of time what falls due; callbacks may set further timers. */
   advance(ms: number): void {
     const end = this.#nowMs + ms;

@@ -7,6 +7,7 @@ import { BusTimeoutError, type Reply } from "../../src/backing/bus.ts";
 import type { Reservation } from "../../src/credit/reservation.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { KeyRecord } from "../../src/keys/record.ts";
+import { upkeepStore } from "../../src/metering/upkeep-store.ts";
 import { settleEvents } from "../../src/metering/worker.ts";
 import { AdmissionWorker, forwardTo } from "./admission-worker.ts";
 import { settled } from "./clock.ts";
@@ -76,7 +77,7 @@ export class CreditWorld {
     const counters = forwardTo(() => this.worker.counters);
     const { resolveMany } = counters;
     counters.resolveMany = (batch) => this.#around(() => resolveMany(batch));
-    const metering = { bus: this.#bus, store: this.ledger, counters, sql: noDatabase, log: silentLog };
+    const metering = { bus: this.#bus, store: this.ledger, counters, upkeep: upkeepStore(noDatabase), log: silentLog };
     void this.#bus.consume("settlements", { messagesMax: 5 }, (events) => settleEvents(events, metering));
     this.#fronts = [this.#front(0), this.#front(1)];
   }

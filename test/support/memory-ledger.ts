@@ -7,8 +7,8 @@ import type { Booked, SettlementStore } from "../../src/metering/settle.ts";
 interface Account {
   balance: bigint;
   sequence: bigint;
-  /** The balance after each entry. */
-  balances: bigint[];
+  /** Its chain, from the first on. */
+  entries: { kind: "credit" | "charge"; amount: bigint; balanceAfter: bigint; reference: string }[];
 }
 
 interface Total {
@@ -23,16 +23,18 @@ export class MemoryLedger implements LoadStore, SettlementStore {
   readonly keyMonths = new Map<string, Total>();
 
   open(workspace: string, credit: bigint): this {
-    this.accounts.set(workspace, { balance: 0n, sequence: 0n, balances: [] });
+    this.accounts.set(workspace, { balance: 0n, sequence: 0n, entries: [] });
     this.append(workspace, credit);
     return this;
   }
 
-  append(workspace: string, amount: bigint): void {
+  /** @param reference of the generation that is charged; absent: credit is added */
+  append(workspace: string, amount: bigint, reference?: string): void {
     const account = this.#account(workspace);
     account.balance += amount;
     account.sequence++;
-    account.balances.push(account.balance);
+    const kind = reference === undefined ? "credit" : "charge";
+    account.entries.push({ kind, amount, balanceAfter: account.balance, reference: reference ?? `credit ${account.sequence}` });
   }
 
   async settle(charges: Charge[]): Promise<Booked> {
@@ -71,6 +73,11 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return { account, ended: new Set(generations.filter((generation) => this.charges.has(generation))) };
   }
 
+  /** With the total of one month. */
+  head(workspace: string, month: string): AccountPush {
+    return this.#push(workspace, [month]);
+  }
+
   async keyMonth(workspace: string, key: string, month: string): Promise<KeyMonthPush> {
     return this.#keyMonth({ workspace, key, month });
   }
@@ -85,7 +92,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
   }
 
   #book({ settlement, cost }: Charge): void {
-    this.append(settlement.workspace, -cost);
+    this.append(settlement.workspace, -cost, settlement.generation);
     this.#spend(settlement, cost);
   }
 

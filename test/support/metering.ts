@@ -9,6 +9,7 @@ import { newInternalId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { SettlementStore } from "../../src/metering/settle.ts";
 import { settlementStore } from "../../src/metering/store.ts";
+import { upkeepStore, type UpkeepStore } from "../../src/metering/upkeep-store.ts";
 import { settleEvents } from "../../src/metering/worker.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";
@@ -20,12 +21,14 @@ export class TestMetering {
   readonly sql: Database;
   counters: Counters = new EmbeddedCounters(this.clock);
   store: SettlementStore;
+  upkeep: UpkeepStore;
   /** Batches that were said to be in the ledger. */
   readonly confirmed: string[] = [];
 
   constructor(sql: Database) {
     this.sql = sql;
     this.store = settlementStore(sql);
+    this.upkeep = upkeepStore(sql);
     this.bus.listen("settled", (payload) => this.confirmed.push(...decodeSettled(payload)));
   }
 

@@ -1,0 +1,102 @@
+/**
+ * `npm run mutations [-- WORD…]`: makes each known mistake of test/mutations in a copy of the tree, one at a time, and shows what
+ * catches it. Words choose patches by a part of their name. Ends 1 where a mistake is not caught.
+ */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Progress } from "../test/simulation/run-seeds.ts";
+
+/** More than any mistake needed so far. */
+const seedsMax = 600;
+
+const root = dirname(import.meta.dir);
+const folder = join(root, "test/mutations");
+const copied = [
+  "src",
+  "workers",
+  "scripts",
+  "test",
+  "catalog-data",
+  "docs",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "bunfig.toml",
+];
+
+interface Mistake {
+  name: string;
+  title: string;
+  /** `simulation`, or `test FILE`. */
+  catcher: string;
+}
+
+const words = process.argv.slice(2);
+const mistakes = readMistakes().filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+let missed = 0;
+for (const mistake of mistakes) {
+  const startedAt = performance.now();
+  const caught = await inCopy(mistake, (copy) => findIn(copy, mistake));
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  if (caught === null) missed++;
+  console.log(
+    `${caught === null ? "MISSED" : "caught"}  ${mistake.name.padEnd(32)} ${seconds.padStart(6)} s  ${caught ?? mistake.catcher}`,
+  );
+}
+console.log(`${mistakes.length - missed} of ${mistakes.length} mistakes are caught`);
+process.exit(missed === 0 ? 0 : 1);
+
+function readMistakes(): Mistake[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".patch"));
+  return names.toSorted().map((name) => {
+    const [, title = "", catcher = ""] = /^Mistake: (.+)\nCaught by: (.+)\n/.exec(readFileSync(join(folder, name), "utf8")) ?? [];
+    return { name: name.replace(".patch", ""), title, catcher };
+  });
+}
+
+async function inCopy<T>({ name }: Mistake, work: (copy: string) => Promise<T>): Promise<T> {
+  const copy = mkdtempSync(join(tmpdir(), "weir-mistake-"));
+  try {
+    for (const path of copied) cpSync(join(root, path), join(copy, path), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+    const applied = Bun.spawnSync(["git", "apply", join(folder, `${name}.patch`)], { cwd: copy, stderr: "inherit" });
+    if (applied.exitCode !== 0) throw new Error(`Cannot make the mistake "${name}": its patch does not apply`);
+    return await work(copy);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** @returns what caught it; null: nothing did */
+function findIn(copy: string, { catcher }: Mistake): Promise<string | null> {
+  const [kind, file = ""] = catcher.split(" ");
+  return kind === "test" ? failingTest(copy, file) : failingSeed(copy);
+}
+
+async function failingTest(copy: string, file: string): Promise<string | null> {
+  const child = Bun.spawn([process.execPath, "test", `./${file}`], { cwd: copy, stdout: "ignore", stderr: "pipe" });
+  const told = await new Response(child.stderr).text();
+  const [, name = "it ends with an error"] = /^\(fail\) (.+?) \[/m.exec(told) ?? [];
+  return (await child.exited) === 0 ? null : `${file}: ${name}`;
+}
+
+async function failingSeed(copy: string): Promise<string | null> {
+  const command = [process.execPath, join(copy, "test/simulation/run-seeds.ts"), "1", String(seedsMax), "1"];
+  const child = Bun.spawn(command, { cwd: copy, stdout: "pipe", stderr: "inherit" });
+  let rest = "";
+  try {
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const [first] = (JSON.parse(line) as Progress).failures;
+        if (first) return `simulation: seed ${first.seed}, ${first.text.split("\n")[0]?.slice(0, 160)}`;
+      }
+    }
+    return null;
+  } finally {
+    child.kill();
+    await child.exited;
+  }
+}

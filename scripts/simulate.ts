@@ -1,0 +1,89 @@
+/**
+ * `npm run simulate -- --seeds N [--from S]`: so many runs of the whole protocol under faults, in two processes.
+ * `npm run simulate -- --seed S`: one of them, with what happened in it where it fails.
+ */
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Progress } from "../test/simulation/run-seeds.ts";
+
+const processes = 2;
+const shownFailuresMax = 3;
+const progressEveryMs = 5_000;
+
+interface Totals {
+  tally: Record<string, number>;
+  failed: number[];
+}
+
+const root = dirname(import.meta.dir);
+const wanted = readArguments();
+if (wanted === null) {
+  console.error("Usage: npm run simulate -- --seeds N [--from S] | --seed S");
+  process.exit(2);
+}
+const startedAt = performance.now();
+const totals: Totals = { tally: {}, failed: [] };
+const ticking = setInterval(() => console.log(progressText()), progressEveryMs);
+const codes = await Promise.all(childrenOf(wanted).map(runChild));
+clearInterval(ticking);
+report();
+process.exit(totals.failed.length === 0 && codes.every((code) => code === 0) ? 0 : 1);
+
+function readArguments(): { from: number; seeds: number } | null {
+  const options = { seeds: { type: "string" }, from: { type: "string" }, seed: { type: "string" } } as const;
+  try {
+    const { seeds = "300", from = "1", seed } = parseArgs({ options }).values;
+    const read = seed === undefined ? { from: Number(from), seeds: Number(seeds) } : { from: Number(seed), seeds: 1 };
+    return Number.isSafeInteger(read.from) && Number.isSafeInteger(read.seeds) && read.seeds > 0 ? read : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Each takes every other seed. */
+function childrenOf({ from, seeds }: { from: number; seeds: number }): { from: number; count: number; step: number }[] {
+  const step = Math.min(processes, seeds);
+  return Array.from({ length: step }, (_, index) => ({ from: from + index, count: Math.ceil((seeds - index) / step), step }));
+}
+
+async function runChild({ from, count, step }: { from: number; count: number; step: number }): Promise<number> {
+  const command = [process.execPath, join(root, "test/simulation/run-seeds.ts"), `${from}`, `${count}`, `${step}`];
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+  let rest = "";
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) take(JSON.parse(line) as Progress);
+  }
+  return await child.exited;
+}
+
+function take({ tally, failures }: Progress): void {
+  for (const [name, count] of Object.entries(tally)) totals.tally[name] = (totals.tally[name] ?? 0) + count;
+  for (const { seed, text } of failures) {
+    totals.failed.push(seed);
+    if (totals.failed.length <= shownFailuresMax) console.log(`\nSeed ${seed} fails\n${text}\n`);
+  }
+}
+
+function progressText(): string {
+  const { tally, failed } = totals;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
+  const told = ["faults", "messages harmed", "requests", "admitted", "charged", "charged late", "expired", "unknown"];
+  const counts = told.map((name) => `${name} ${shown(name)}`).join(", ");
+  return `${shown("seeds")} seeds in ${seconds.toFixed(0)} s (${rate}/s), ${failed.length} failed: ${counts}`;
+}
+
+function shown(name: string): string {
+  return Math.round(totals.tally[name] ?? 0).toLocaleString("en");
+}
+
+function report(): void {
+  console.log(progressText());
+  const invariants = Object.keys(totals.tally).filter((name) => /^I-\d/.test(name));
+  for (const name of invariants) console.log(`  ${name.padEnd(14)} ${shown(name).padStart(14)} checks`);
+  console.log(`  ${"ledger verify".padEnd(14)} ${shown("rows verified").padStart(14)} rows`);
+  if (totals.failed.length === 0) console.log("Every invariant held in every run");
+  else console.log(`Failed: ${totals.failed.slice(0, 20).join(", ")}`);
+}

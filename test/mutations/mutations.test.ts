@@ -1,0 +1,22 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+const patches = readdirSync(import.meta.dir).filter((name) => name.endsWith(".patch"));
+
+describe("the known mistakes", () => {
+  test("are all twelve there", () => {
+    const numbers = new Set(patches.map((name) => name.slice(0, 2)));
+    expect([...numbers].toSorted()).toEqual(["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"]);
+  });
+
+  test.each(patches)("%s says what it is and what catches it, and can still be made", (name) => {
+    const [, file] =
+      /^Mistake: .+\nCaught by: (?:simulation|test (\S+))\n/.exec(readFileSync(join(import.meta.dir, name), "utf8")) ?? [];
+    if (file !== undefined) expect(existsSync(join(root, file))).toBe(true);
+    const checked = Bun.spawnSync(["git", "apply", "--check", join(import.meta.dir, name)], { cwd: root });
+    expect(checked.stderr.toString()).toBe("");
+    expect(checked.exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,122 @@
+/** Those who send requests, read their answers, and hang up when they like. They outlive every process. */
+import { GatewayError } from "../../src/kernel/errors.ts";
+import { RefusedError } from "../../src/admission/client.ts";
+import type { CheckedChat } from "../../src/inference/chat.ts";
+import type { Chance } from "./chance.ts";
+import type { Host } from "./host.ts";
+import type { PlannedKey } from "./plan.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { SimGateway } from "./gateway.ts";
+
+interface Sent {
+  key: PlannedKey;
+  gateway: SimGateway;
+  chat: CheckedChat;
+  probe?: { of: string; afterMs: number };
+  /** When the client hangs up, in milliseconds; absent: never. */
+  leavesMs?: number;
+}
+
+interface Seen {
+  status: number;
+  code: string | null;
+  generation: string | null;
+  whole: boolean;
+  retryAfterMs?: number;
+  deliveredBytes?: number;
+}
+
+export class Clients {
+  readonly #scheduler: Scheduler;
+  readonly #recorder: Recorder;
+  readonly #waiting = new Map<string, Host>();
+  #count = 0;
+
+  constructor(scheduler: Scheduler, recorder: Recorder) {
+    this.#scheduler = scheduler;
+    this.#recorder = recorder;
+  }
+
+  /** @returns its name, and how it ended; never where the gateway dies with it */
+  send({ key, gateway, chat, probe, leavesMs }: Sent): { invocation: string; seen: Promise<Seen> } {
+    const invocation = `request-${++this.#count}`;
+    const { id, workspace } = key.record;
+    this.#recorder.note({ kind: "invoked", invocation, workspace, key: id, ...(probe && { probe }) });
+    if (gateway.host.isDead) return this.#refused(invocation);
+    this.#waiting.set(invocation, gateway.host);
+    const gone = new AbortController();
+    if (leavesMs !== undefined) this.#scheduler.plan(leavesMs, gateway.host, () => gone.abort());
+    const answer = gateway.answer({ hash: key.hash, chat, gone: gone.signal, invocation });
+    const seen = answer.then((response) => read(response, gone.signal)).catch(refusal);
+    return {
+      invocation,
+      seen: seen.then((one) => {
+        gateway.open.delete(invocation);
+        return this.#end(invocation, one);
+      }),
+    };
+  }
+
+  /** How many have no answer yet. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** What was under way there: nobody can tell how it ended. */
+  died(host: Host): void {
+    for (const [invocation, at] of this.#waiting) {
+      if (at !== host) continue;
+      this.#waiting.delete(invocation);
+      this.#recorder.note({ kind: "info", invocation });
+    }
+  }
+
+  #refused(invocation: string): { invocation: string; seen: Promise<Seen> } {
+    this.#recorder.note({ kind: "info", invocation });
+    return { invocation, seen: Promise.resolve({ status: 0, code: null, generation: null, whole: false }) };
+  }
+
+  async #end(invocation: string, seen: Seen): Promise<Seen> {
+    this.#waiting.delete(invocation);
+    this.#recorder.note({ kind: "answered", invocation, ...seen });
+    return seen;
+  }
+}
+
+function refusal(error: unknown): Seen {
+  if (!(error instanceof GatewayError)) throw error;
+  const { status, code } = error;
+  const seen: Seen = { status, code, generation: null, whole: false };
+  const isLate = error instanceof RefusedError && error.retryAfterMs !== null;
+  return isLate && error.retryAfterMs !== null ? { ...seen, retryAfterMs: error.retryAfterMs } : seen;
+}
+
+/** Reads to the end, or until it hangs up. */
+async function read(response: Response, gone: AbortSignal): Promise<Seen> {
+  const generation = response.headers.get("x-generation-id");
+  const { status } = response;
+  let text = "";
+  const reader = response.body?.getReader();
+  const hangUp = (): void => void reader?.cancel().catch(() => {});
+  gone.addEventListener("abort", hangUp);
+  const decoder = new TextDecoder();
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  const code = /"code":"([a-z_]+)"/.exec(text)?.[1] ?? null;
+  const whole = status === 200 && code === null && !gone.aborted && (text.endsWith("[DONE]\n\n") || text.endsWith("}"));
+  const deliveredBytes = status === 200 ? (text.match(/word/g)?.length ?? 0) : 0;
+  return { status, code, generation, whole, deliveredBytes };
+}
+
+/** Reserves up to `amountMax`. */
+export function someRequest(chance: Chance): CheckedChat {
+  const inputTokens = chance.between(1, 236);
+  const maxTokens = chance.between(1, 50);
+  const body = { model: "acme/one", messages: [{ role: "user", content: "words" }], input_tokens_bound: inputTokens + 64 };
+  const common = { body, model: body.model, maxTokens, tools: false, inputTokens, promptEstimate: 5 };
+  return { ...common, streamed: chance.happens(0.4), includeUsage: chance.happens(0.5) };
+}

@@ -1,0 +1,111 @@
+/** The stream of events: kept by the bus's server, delivered at least once, to consumers that compete. */
+import type { Delivered } from "../../src/backing/bus.ts";
+import { eventAckMs, eventRetryMs } from "../../src/limits/constants.ts";
+import type { Chance } from "./chance.ts";
+import type { Host } from "./host.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Sky } from "./weather.ts";
+
+interface Stored {
+  id: string;
+  payload: Uint8Array;
+  attempt: number;
+  /** Delivered to somebody who has some time to acknowledge it. */
+  isOut: boolean;
+  storedAt: number;
+}
+
+type Handler = (events: Delivered[]) => Promise<void>;
+
+interface EventLogParts {
+  scheduler: Scheduler;
+  chance: Chance;
+  sky: Sky;
+}
+
+export class EventLog {
+  readonly #parts: EventLogParts;
+  readonly #events = new Set<Stored>();
+  readonly #idle = new Set<() => void>();
+
+  constructor(parts: EventLogParts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#events.size;
+  }
+
+  store(id: string, payload: Uint8Array): void {
+    const copies = this.#parts.sky.comesTwice() ? 2 : 1;
+    const isThere = [...this.#events].some((event) => event.id === id);
+    if (isThere && this.#parts.chance.happens(0.9)) return;
+    for (let copy = 0; copy < copies; copy++)
+      this.#events.add({ id, payload, attempt: 0, isOut: false, storedAt: this.#parts.scheduler.now });
+    this.#wake();
+  }
+
+  /** What was stored in the last while is gone, as after a loss of power. @returns how many */
+  loseTail(ms: number): number {
+    const lost = [...this.#events].filter(({ storedAt }) => storedAt >= this.#parts.scheduler.now - ms);
+    for (const event of lost) this.#events.delete(event);
+    return lost.length;
+  }
+
+  /** One batch at a time, for as long as the host lives. */
+  consume(host: Host, { messagesMax, everyMs }: { messagesMax: number; everyMs: number }, handler: Handler): void {
+    const { scheduler, sky } = this.#parts;
+    const next = (): void => {
+      const batch = host.isConnected ? this.#take(messagesMax) : [];
+      if (batch.length === 0) return this.#waitFor(host, next);
+      const startedAt = scheduler.now;
+      const rest = (): void => void scheduler.plan(startedAt + everyMs - scheduler.now, host, next);
+      const done = (): void => {
+        if (host.isConnected && !sky.isLost()) scheduler.plan(sky.delayMs(), null, () => this.#forget(batch));
+        rest();
+      };
+      const failed = (): void => {
+        scheduler.plan(eventRetryMs, null, () => this.#giveBack(batch));
+        rest();
+      };
+      const delivered = batch.map(({ id, payload, attempt }) => ({ id, payload, attempt }));
+      scheduler.plan(sky.delayMs(), host, () => void handler(delivered).then(done, failed));
+      scheduler.plan(eventAckMs, null, () => this.#giveBack(batch));
+    };
+    scheduler.plan(0, host, next);
+  }
+
+  /** In some order, and not always as many as could be. */
+  #take(messagesMax: number): Stored[] {
+    const { chance } = this.#parts;
+    const waiting = [...this.#events].filter(({ isOut }) => !isOut);
+    if (waiting.length > 1 && chance.happens(0.3)) waiting.reverse();
+    const taken = waiting.slice(0, chance.happens(0.5) ? messagesMax : chance.between(1, 3));
+    for (const event of taken) Object.assign(event, { isOut: true, attempt: event.attempt + 1 });
+    return taken;
+  }
+
+  #waitFor(host: Host, next: () => void): void {
+    const { scheduler, sky } = this.#parts;
+    const wake = (): void => {
+      if (!this.#idle.delete(wake)) return;
+      scheduler.plan(sky.delayMs(), host, next);
+    };
+    this.#idle.add(wake);
+    // A bus that is not reached is looked for again.
+    if (!host.isConnected) scheduler.plan(eventRetryMs, host, wake);
+  }
+
+  #forget(events: Stored[]): void {
+    for (const event of events) this.#events.delete(event);
+  }
+
+  #giveBack(events: Stored[]): void {
+    for (const event of events) event.isOut = false;
+    if (events.some((event) => this.#events.has(event))) this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of this.#idle) wake();
+  }
+}

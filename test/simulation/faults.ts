@@ -1,0 +1,63 @@
+/** What may go wrong in a run. Each run has some kinds of it, so that one kind does not hide what another would show. */
+import type { Chance } from "./chance.ts";
+import { amountMax } from "./plan.ts";
+import type { World } from "./world.ts";
+
+type Fault = (world: World, chance: Chance) => void;
+
+const downMs = (chance: Chance): number => chance.pick([0, 50, 800, 4_000, 15_000]);
+const freezeMs = (chance: Chance): number => chance.pick([200, 1_000, 5_000, 30_000]);
+
+/** By name; how often each comes in a run that has it is a matter of chance. */
+export const faults: Readonly<Record<string, Fault>> = {
+  "a gateway is killed": (world, chance) => world.killGateway(downMs(chance)),
+  "a gateway is lost with its disk": (world, chance) => world.loseGateway(downMs(chance)),
+  "a worker is killed": (world, chance) => world.fleet.crash(chance.pick(world.fleet.of("admission")), downMs(chance)),
+  "metering is killed": (world, chance) => world.fleet.crash(chance.pick(world.fleet.of("metering")), downMs(chance)),
+  "a gateway is frozen": (world, chance) => world.harmGateway(({ host }) => world.freeze(host, freezeMs(chance))),
+  "a worker is frozen": (world, chance) => world.freeze(chance.pick(world.fleet.of("admission")).host, freezeMs(chance)),
+  "metering is frozen": (world, chance) => world.freeze(chance.pick(world.fleet.of("metering")).host, freezeMs(chance)),
+  "a gateway loses the bus": (world, chance) =>
+    world.harmGateway(({ host }) => world.disconnect(host, chance.between(100, 30_000))),
+  "a worker loses the bus": (world, chance) =>
+    world.disconnect(
+      chance.pick([...world.fleet.of("admission"), ...world.fleet.of("metering")]).host,
+      chance.between(100, 20_000),
+    ),
+  "all workers are killed": (world, chance) => world.killWorkers(chance.between(500, 8_000)),
+  "the counters are down": (world, chance) =>
+    world.close("the counters are down", { server: "counters", ms: chance.between(200, 12_000) }),
+  "the counters are frozen": (world, chance) => world.freezeCounters(chance.between(200, 15_000)),
+  "the counters are emptied": (world) => world.loseCounters((counters) => counters.wipe()),
+  "the counters start anew": (world) => world.loseCounters((counters) => counters.restart()),
+  "the counters are rolled back": (world, chance) => world.rollBack(chance.between(10, 2_000)),
+  "the counters' clock is set": (world, chance) => world.step(chance.pick([-90_000, -2_000, -1, 1, 2_000, 90_000, 1_300_000])),
+  "a time of day is wrong": (world, chance) => world.skew(chance.pick(world.fleet.places).host, chance.between(-90_000, 90_000)),
+  "a gateway is away for longer than its holds": (world) => world.outlive(),
+  "the database is down": (world, chance) =>
+    world.close("the database is down", { server: "ledger", ms: chance.between(200, 45_000) }),
+  "the events' tail is lost": (world, chance) => world.loseEvents(chance.between(100, 5_000)),
+  "the disk is full": (world, chance) => world.fillDisk(chance.between(0, 200), chance.between(100, 6_000)),
+  "credit is added": (world, chance) =>
+    world.addCredit(chance.pick(world.plan.workspaces).id, amountMax * BigInt(chance.between(1, 4))),
+  "a key is revoked": (world) => world.revoke(world.someKey()),
+  "a rate is changed": (world, chance) => world.changeKey(world.someKey(), { requestsPerMinute: chance.pick([1, 2, 4, 60]) }),
+  "a key's limit is changed": (world, chance) =>
+    world.changeKey(world.someKey(), { monthlyLimit: chance.happens(0.2) ? null : amountMax * BigInt(chance.between(1, 8)) }),
+  "a workspace's limit is changed": (world, chance) =>
+    world.changeWorkspace(
+      chance.pick(world.plan.workspaces),
+      chance.happens(0.2) ? null : amountMax * BigInt(chance.between(1, 12)),
+    ),
+};
+
+/** Plans when each comes. */
+export function planFaults(world: World, chance: Chance): void {
+  const share = chance.pick([0.1, 0.25, 0.5]);
+  for (const [name, fault] of Object.entries(faults)) {
+    if (!chance.happens(share)) continue;
+    for (let times = chance.between(1, 4); times > 0; times--) {
+      world.scheduler.plan(chance.next() * world.plan.busyMs, null, () => world.inflict(name, () => fault(world, chance)));
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** A gateway without HTTP: everything from the checked request to the last line of its answer is the real thing. */
+import { AdmissionClient } from "../../src/admission/client.ts";
+import { GenerationBook } from "../../src/generations/book.ts";
+import { adoptOrphansForEver } from "../../src/generations/orphans.ts";
+import type { CheckedChat } from "../../src/inference/chat.ts";
+import { Drains } from "../../src/inference/drains.ts";
+import type { Gateway } from "../../src/inference/gateway.ts";
+import { generate } from "../../src/inference/generate.ts";
+import { LiveAnswers } from "../../src/inference/live.ts";
+import { GatewayError } from "../../src/kernel/errors.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import type { ModelsView } from "../../src/admission/decide.ts";
+import { Provider } from "./provider.ts";
+import type { Chance } from "./chance.ts";
+import { recordsMax } from "./plan.ts";
+import type { Disk } from "./disk.ts";
+import type { Folders } from "./folders.ts";
+import type { Host } from "./host.ts";
+import type { Network } from "./network.ts";
+import type { Recorder } from "./recorder.ts";
+
+interface GatewayParts {
+  host: Host;
+  network: Network;
+  disk: Disk;
+  folders: Folders;
+  models: ModelsView;
+  chance: Chance;
+  recorder: Recorder;
+}
+
+export class SimGateway {
+  readonly host: Host;
+  /** Generations whose answers are under way here, by their invocation. */
+  readonly open = new Map<string, string>();
+  readonly folder: string;
+  readonly #gateway: Gateway;
+  readonly #recorder: Recorder;
+
+  /** As `src/front.ts` and `src/distributed.ts` put it together. */
+  constructor({ host, network, disk, folders, models, chance, recorder }: GatewayParts) {
+    this.host = host;
+    this.#recorder = recorder;
+    const bus = network.busOf(host);
+    const { clock } = host;
+    const log = silentLog;
+    this.folder = folders.takeNumbered(host);
+    const book = new GenerationBook({ bus, clock, log, folder: `${this.folder}/spool`, files: disk });
+    const admission = new AdmissionClient({ bus, clock, log, journal: book, recordsMax });
+    for (const { workspace, generation } of book.recover().undecided) admission.voids.add(workspace, generation);
+    const { call } = new Provider({ host, chance, recorder });
+    const giveUp = admission.voids.add.bind(admission.voids);
+    const take = async (path: string) => folders.takeIfFree(path, host);
+    const orphans = { bus, clock, log, dataDir: folders.dataDir, take, files: disk, giveUp };
+    void adoptOrphansForEver(orphans, new AbortController().signal);
+    this.#gateway = gatewayOf({ admission, book, models, call, clock, log });
+  }
+
+  get unsettled(): number {
+    return this.#gateway.book.unsettled;
+  }
+
+  get voids(): number {
+    return this.#gateway.admission.voids.size;
+  }
+
+  refresh(workspace: string): void {
+    void this.#gateway.admission.refresh(workspace);
+  }
+
+  /**
+   * Checks 1 and 3 to 5, and the answer.
+   * @throws GatewayError
+   */
+  async answer(request: { hash: string; chat: CheckedChat; gone: AbortSignal; invocation: string }): Promise<Response> {
+    const { admission } = this.#gateway;
+    const { hash, chat, gone, invocation } = request;
+    const caller = await admission.authenticate(hash);
+    if (caller === null) throw new GatewayError("invalid_api_key");
+    if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
+    const admitted = await admission.admit(caller, chat);
+    const { generation, workspace, key, month, amount, admittedAt } = admitted.reservation;
+    this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation });
+    this.open.set(invocation, generation);
+    try {
+      return await generate({ gone, caller, chat, admitted }, this.#gateway);
+    } catch (error) {
+      this.#recorder.note({ kind: "released", generation });
+      throw error;
+    }
+  }
+}
+
+const nothing = (): void => {};
+
+/** Of what a gateway works with, all that a generation touches; the rest is about HTTP, files of the catalog and stored prompts. */
+function gatewayOf(parts: Pick<Gateway, "admission" | "book" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
+  const health = { answered: nothing, failed: nothing, measure: nothing };
+  const whole = { ...parts, health, prompts: { add: nothing }, live: new LiveAnswers(), drains: new Drains(), keyPrefix: "" };
+  return whole as unknown as Gateway;
+}

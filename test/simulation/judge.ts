@@ -1,0 +1,82 @@
+/** Runs seeds, holds each to all invariants, and says of one that fails what happened in it and how to see it again. */
+import type { Verification } from "../../src/metering/verify.ts";
+import type { HistoryEvent } from "../invariants/history.ts";
+import { brokenLines, checkAll, type Result } from "../invariants/invariants.ts";
+import type { MemoryLedger } from "../support/memory-ledger.ts";
+import { eventText, hashOfHistory } from "./recorder.ts";
+import { runSeed, type Run } from "./run.ts";
+import type { StoredLedgers } from "./stored.ts";
+import { tallyOf, type Tally } from "./tally.ts";
+
+export interface Verdict {
+  seed: number;
+  tally: Tally;
+  /** Of its history. */
+  hash: string;
+  /** null: every invariant holds. */
+  failure: string | null;
+}
+
+/** Together: their ledgers are verified in one go, and one by one only where something is wrong with them. */
+export async function judge(seeds: readonly number[], stored: StoredLedgers): Promise<Verdict[]> {
+  const judged = seeds.map(judgeOne);
+  const ledgers = judged.flatMap(({ ledger }) => ledger ?? []);
+  const together = await stored.verify(ledgers);
+  if (together.ok) return judged.map(({ verdict }) => countStored(verdict, together, ledgers.length));
+  for (const { verdict, ledger, run } of judged) {
+    if (!ledger || !run) continue;
+    const results = checkAll({ ...run.evidence, stored: await stored.verify([ledger]) });
+    verdict.failure = failureOf(run, results);
+  }
+  return judged.map(({ verdict }) => verdict);
+}
+
+function judgeOne(seed: number): { verdict: Verdict; ledger: MemoryLedger | null; run: Run | null } {
+  try {
+    const run = runSeed(seed);
+    const results = checkAll(run.evidence);
+    const history = run.evidence.history ?? [];
+    const verdict = { seed, tally: tallyOf(run, results), hash: hashOfHistory(history), failure: failureOf(run, results) };
+    return { verdict, ledger: run.world.ledger.ledger, run };
+  } catch (error) {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { verdict: { seed, tally: {}, hash: "", failure: `It threw ${why}\n${replayLine(seed)}` }, ledger: null, run: null };
+  }
+}
+
+/** What the verification of all looked at is shared out among them. */
+function countStored(verdict: Verdict, { checked }: Verification, runs: number): Verdict {
+  const rows = checked.reduce((sum, { rows: some }) => sum + some, 0);
+  return { ...verdict, tally: { ...verdict.tally, "rows verified": rows / runs } };
+}
+
+const linesMax = 120;
+
+function failureOf({ seed, evidence }: Run, results: readonly Result[]): string | null {
+  const lines = brokenLines(results);
+  if (lines.length === 0) return null;
+  const told = aboutIt(evidence.history ?? [], lines.join("\n"));
+  const shown = told.slice(-linesMax);
+  const cut = told.length > shown.length ? [`… ${told.length - shown.length} earlier events are left out`] : [];
+  return [...lines, ...cut, ...shown.map(eventLine), replayLine(seed)].join("\n");
+}
+
+/** What was done to the world, and whatever names something that a broken invariant names. */
+function aboutIt(history: readonly HistoryEvent[], broken: string): HistoryEvent[] {
+  const names = new Set(broken.match(/\b(gen|key|ws|request)-[a-z0-9-]+/g) ?? []);
+  const general = ["fault", "stepped", "healed", "quiet"];
+  return history.filter((event) => {
+    if (general.includes(event.kind)) return true;
+    return Object.values(event).some((value) => typeof value === "string" && names.has(value));
+  });
+}
+
+function eventLine(event: HistoryEvent): string {
+  const { kind, at, ...facts } = event;
+  const told = eventText({ kind, at, ...facts } as HistoryEvent).replace(/^\{"kind":"[^"]*","at":[0-9.]+,?/, "{");
+  return `${at.toFixed(1).padStart(12)} ms  ${kind.padEnd(12)} ${told}`;
+}
+
+function replayLine(seed: number): string {
+  return `To see it again: npm run simulate -- --seed ${seed}`;
+}

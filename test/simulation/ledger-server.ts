@@ -1,0 +1,77 @@
+/** The database: the ledger in memory and the records of keys, called over the network. */
+import type { LoadStore } from "../../src/admission/load.ts";
+import type { FindRecords } from "../../src/admission/records.ts";
+import type { KeyRecord } from "../../src/keys/record.ts";
+import { databaseDeadlineMs } from "../../src/limits/constants.ts";
+import type { Charge } from "../../src/metering/charge.ts";
+import type { Booked, SettlementStore } from "../../src/metering/settle.ts";
+import type { UpkeepStore } from "../../src/metering/upkeep-store.ts";
+import { MemoryLedger } from "../support/memory-ledger.ts";
+import type { Host } from "./host.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { Server } from "./server.ts";
+import type { Sky } from "./weather.ts";
+
+export class LedgerServer {
+  readonly server: Server;
+  readonly ledger = new MemoryLedger();
+  /** By the hash of the key; a revoked one is not in here. */
+  readonly records = new Map<string, KeyRecord>();
+  deadLetters = 0;
+  /** Who had a generation open, and could have been asked, when it was said to have expired. */
+  readonly knownTo = new Map<string, string>();
+  readonly #recorder: Recorder;
+
+  constructor({ scheduler, sky, recorder }: { scheduler: Scheduler; sky: Sky; recorder: Recorder }) {
+    this.#recorder = recorder;
+    const unavailable = () => new Error("the simulated database did not answer");
+    this.server = new Server({ scheduler, sky, deadlineMs: databaseDeadlineMs, unavailable });
+  }
+
+  settlements(host: Host): SettlementStore {
+    return { settle: (charges) => this.server.call(host, () => this.#settle(charges)) };
+  }
+
+  loads(host: Host): LoadStore {
+    return {
+      account: (workspace, generations) => this.server.call(host, () => this.ledger.account(workspace, generations)),
+      keyMonth: (workspace, key, month) => this.server.call(host, () => this.ledger.keyMonth(workspace, key, month)),
+    };
+  }
+
+  finder(host: Host): FindRecords {
+    return (hashes) => this.server.call(host, async () => new Map([...this.records].filter(([hash]) => hashes.includes(hash))));
+  }
+
+  upkeep(host: Host): UpkeepStore {
+    return {
+      keepDeadLetters: (letters) => this.server.call(host, async () => void (this.deadLetters += letters.length)),
+      makeLogPartitions: async () => {},
+      listWorkspaces: (after, limit) => this.server.call(host, async () => this.#workspacesAfter(after).slice(0, limit)),
+      readAccounts: (workspaces, month) =>
+        this.server.call(host, async () => workspaces.map((workspace) => this.ledger.head(workspace, month))),
+    };
+  }
+
+  credit(workspace: string, amount: bigint): void {
+    this.ledger.append(workspace, amount);
+    this.#recorder.note({ kind: "credited", workspace, amount });
+  }
+
+  async #settle(charges: Charge[]): Promise<Booked> {
+    const booked = await this.ledger.settle(charges);
+    for (const { settlement, cost } of charges) {
+      const { generation, workspace, key, month, outcome, reserved } = settlement;
+      if (!booked.fresh.has(generation)) continue;
+      const facts = { generation, workspace, key, month, outcome, reserved: BigInt(reserved), cost };
+      const knownTo = outcome === "expired" ? this.knownTo.get(generation) : undefined;
+      this.#recorder.note({ kind: "charged", ...facts, late: booked.late.has(generation), ...(knownTo && { knownTo }) });
+    }
+    return booked;
+  }
+
+  #workspacesAfter(after: string): string[] {
+    return [...this.ledger.accounts.keys()].filter((workspace) => workspace > after).toSorted();
+  }
+}

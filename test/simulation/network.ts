@@ -1,0 +1,199 @@
+/** The bus between simulated processes: questions, events, hints and surveys, as the port promises them and no better. */
+import {
+  BusTimeoutError,
+  BusUnavailableError,
+  type Bus,
+  type Delivered,
+  type Reply,
+  type Service,
+  type Survey,
+  type Topic,
+} from "../../src/backing/bus.ts";
+import { decodeSettlements } from "../../src/generations/settlement-codec.ts";
+import {
+  admissionDeadlineMs,
+  admissionResendMs,
+  busCallMs,
+  eventPublishMs,
+  messagesInFlightPerWorker,
+  reporterMemoryMs,
+  workerSilenceMsMax,
+} from "../../src/limits/constants.ts";
+import type { Chance } from "./chance.ts";
+import { EventLog } from "./event-log.ts";
+import type { Host } from "./host.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Sky } from "./weather.ts";
+
+interface NetworkParts {
+  scheduler: Scheduler;
+  chance: Chance;
+  sky: Sky;
+}
+
+type Answer = (payload: Uint8Array) => Promise<Uint8Array>;
+interface Of<T> {
+  host: Host;
+  handler: T;
+}
+
+export class Network {
+  readonly events: EventLog;
+  /** Told of each generation that is said to have expired. */
+  onExpiry: (generation: string) => void = () => {};
+  readonly #parts: NetworkParts;
+  #servers: Of<Answer>[] = [];
+  #listeners: (Of<(payload: Uint8Array) => void> & { topic: Topic })[] = [];
+  #reporters: (Of<(payload: Uint8Array) => Uint8Array> & { survey: Survey })[] = [];
+
+  constructor(parts: NetworkParts) {
+    this.#parts = parts;
+    this.events = new EventLog(parts);
+  }
+
+  /** The bus as one process has it. */
+  busOf(host: Host): Bus {
+    return {
+      request: (service, payload) => this.#request(host, service, payload),
+      width: () => Math.max(1, this.#serversHeard().length * messagesInFlightPerWorker),
+      serve: async (_, handler) => this.#keep(this.#servers, { host, handler }),
+      publish: (_, id, payload) => this.#publish(host, id, payload),
+      consume: async (_, { messagesMax, everyMs = 0 }, handler: (events: Delivered[]) => Promise<void>) => {
+        this.events.consume(host, { messagesMax, everyMs }, handler);
+        return { [Symbol.asyncDispose]: async () => {} };
+      },
+      backlog: () => this.#backlog(host),
+      broadcast: (topic, payload) => this.#broadcast(host, topic, payload ?? new Uint8Array()),
+      listen: (topic, handler) => this.#keep(this.#listeners, { host, topic, handler }),
+      survey: (survey, payload, waitMs) => this.#survey(host, survey, { payload, waitMs }),
+      report: (survey, handler) => this.#keep(this.#reporters, { host, survey, handler }),
+      connected: () => host.isConnected,
+      [Symbol.asyncDispose]: async () => {},
+    };
+  }
+
+  #keep<T extends Of<unknown>>(list: T[], entry: T): Disposable & AsyncDisposable {
+    const remove = (): void => void list.splice(list.indexOf(entry), list.includes(entry) ? 1 : 0);
+    list.push(entry);
+    return { [Symbol.dispose]: remove, [Symbol.asyncDispose]: async () => remove() };
+  }
+
+  /** One that has been silent for a while is passed over. */
+  #serversHeard(): Of<Answer>[] {
+    const { now } = this.#parts.scheduler;
+    this.#servers = this.#servers.filter(({ host }) => !host.isDead);
+    return this.#servers.filter(({ host }) => host.isConnected && host.frozenUntil <= now + workerSilenceMsMax);
+  }
+
+  #request(asker: Host, service: Service, payload: Uint8Array): Promise<Reply> {
+    const { chance, scheduler, sky } = this.#parts;
+    const heard = this.#serversHeard();
+    if (!asker.isConnected || heard.length === 0) return Promise.reject(new BusUnavailableError(`Nobody serves "${service}"`));
+    return new Promise((resolve, reject) => {
+      const first = chance.pick(heard);
+      let resent = false;
+      const cancels = [
+        scheduler.plan(admissionDeadlineMs, asker, () => reject(new BusTimeoutError("no answer in the simulation"))),
+        scheduler.plan(admissionResendMs, asker, () => {
+          const others = this.#serversHeard().filter((server) => server !== first);
+          if (others.length === 0) return;
+          resent = true;
+          send(chance.pick(others));
+        }),
+      ];
+      const told = (reply: Uint8Array): void =>
+        this.#return(asker, () => {
+          for (const cancel of cancels) cancel();
+          resolve({ payload: reply, resent });
+        });
+      const send = (server: Of<Answer>): void => {
+        const copies = sky.comesTwice() ? 2 : 1;
+        // Whoever sends a question twice knows of it: the port promises so.
+        resent ||= copies > 1;
+        for (let copy = copies; copy > 0; copy--) this.#deliver(server, payload, told);
+      };
+      send(first);
+    });
+  }
+
+  #deliver({ host, handler }: Of<Answer>, payload: Uint8Array, tell: (reply: Uint8Array) => void): void {
+    const { scheduler, sky } = this.#parts;
+    if (sky.isLost()) return;
+    scheduler.plan(sky.delayMs(), host, () => void (host.isConnected && handler(payload).then(tell, () => {})));
+  }
+
+  #return(asker: Host, tell: () => void): void {
+    const { scheduler, sky } = this.#parts;
+    if (!sky.isLost()) scheduler.plan(sky.delayMs(), asker, () => asker.isConnected && tell());
+  }
+
+  #publish(host: Host, id: string, payload: Uint8Array): Promise<void> {
+    const { scheduler, sky } = this.#parts;
+    if (!host.isConnected) return Promise.reject(new Error("the bus is not connected"));
+    if (id.startsWith("expired.")) {
+      for (const { generation } of decodeSettlements(payload).settlements) this.onExpiry(generation);
+    }
+    return new Promise((resolve, reject) => {
+      const cancel = scheduler.plan(eventPublishMs, host, () => reject(new Error("the event may not be stored")));
+      if (sky.isLost()) return;
+      scheduler.plan(sky.delayMs(), null, () => {
+        this.events.store(id, payload);
+        this.#return(host, () => {
+          cancel();
+          resolve();
+        });
+      });
+    });
+  }
+
+  #backlog(host: Host): Promise<{ messages: number }> {
+    if (!host.isConnected) return Promise.reject(new Error("the bus is not connected"));
+    return new Promise((resolve, reject) => {
+      const cancel = host.clock.after(busCallMs, () => reject(new Error("no answer in the simulation")));
+      this.#return(host, () => {
+        cancel();
+        resolve({ messages: this.events.size });
+      });
+    });
+  }
+
+  #broadcast(from: Host, topic: Topic, payload: Uint8Array): void {
+    const { scheduler, sky } = this.#parts;
+    if (!from.isConnected) return;
+    this.#listeners = this.#listeners.filter(({ host }) => !host.isDead);
+    for (const { host, topic: heard, handler } of this.#listeners) {
+      if (heard !== topic || sky.isLost()) continue;
+      scheduler.plan(sky.delayMs(), host, () => void (host.isConnected && handler(payload)));
+    }
+  }
+
+  /** Messages of a survey are few and short: they are not lost where both ends are there, and in time. */
+  #survey(asker: Host, survey: Survey, { payload, waitMs }: { payload: Uint8Array; waitMs: number }): Promise<Uint8Array[]> {
+    const { scheduler, sky } = this.#parts;
+    if (!asker.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
+    const since = scheduler.now - reporterMemoryMs;
+    this.#reporters = this.#reporters.filter(({ host }) => !host.isDead || host.heardLast > since);
+    const asked = this.#reporters.filter((reporter) => reporter.survey === survey && reporter.host.heardLast > since);
+    const wayMs = (): number => Math.min(sky.delayMs(), waitMs / 3);
+    return new Promise((resolve, reject) => {
+      const answers: Uint8Array[] = [];
+      const cancel = scheduler.plan(waitMs, asker, () => reject(new BusTimeoutError("somebody did not answer a survey")));
+      const done = (): void => {
+        if (answers.length < asked.length) return;
+        cancel();
+        resolve([...answers]);
+      };
+      for (const { host, handler } of asked) {
+        scheduler.plan(wayMs(), host, () => {
+          if (!host.isConnected) return;
+          const report = handler(payload);
+          scheduler.plan(wayMs(), asker, () => {
+            answers.push(report);
+            done();
+          });
+        });
+      }
+      done();
+    });
+  }
+}

@@ -1,0 +1,61 @@
+/** What a run is about: workspaces, keys and limits so small that everything is contested. All of it from the seed. */
+import type { KeyRecord } from "../../src/keys/record.ts";
+import { hashOf, keyRecord } from "../support/key-records.ts";
+import type { Chance } from "./chance.ts";
+
+/** What the dearest request of the workload reserves, in nano-USD; see `someRequest`. */
+export const amountMax = 412_000n;
+
+/** Room for more keys than a run has. */
+export const recordsMax = 64;
+
+export interface PlannedKey {
+  hash: string;
+  record: KeyRecord;
+}
+
+export interface Plan {
+  startMs: number;
+  workspaces: { id: string; credit: bigint; keys: PlannedKey[] }[];
+  /** Has more than anybody needs: it tells whether requests can be served at all. */
+  witness: PlannedKey;
+  /** True milliseconds of the part in which things go wrong. */
+  busyMs: number;
+  gapMs: number;
+}
+
+export function makePlan(seed: number, chance: Chance): Plan {
+  const isLong = chance.happens(0.02);
+  const busyMs = isLong ? chance.between(1_250_000, 1_500_000) : chance.between(8_000, 75_000);
+  return {
+    startMs: startOf(chance),
+    workspaces: [1, 2].map((number) => someWorkspace(`ws-${seed}-${number}`, chance)),
+    witness: keyOf({ id: `key-${seed}-w`, workspace: `ws-${seed}-w`, requestsPerMinute: 10_000 }),
+    busyMs,
+    gapMs: busyMs / chance.between(30, 120),
+  };
+}
+
+/** Some runs cross the end of a month. */
+function startOf(chance: Chance): number {
+  const monthEndMs = Date.UTC(2026, 11, 1);
+  return chance.happens(0.3) ? monthEndMs - chance.between(0, 60_000) : Date.UTC(2026, 10, 20, 12);
+}
+
+function someWorkspace(id: string, chance: Chance): Plan["workspaces"][number] {
+  const workspaceLimit = chance.happens(0.4) ? amountMax * BigInt(chance.between(2, 8)) : null;
+  const keys = Array.from({ length: chance.between(1, 3) }, (_, number) =>
+    keyOf({
+      id: id.replace("ws", "key") + `-${number}`,
+      workspace: id,
+      workspaceLimit,
+      monthlyLimit: chance.happens(0.5) ? amountMax * BigInt(chance.between(1, 5)) : null,
+      requestsPerMinute: chance.pick([2, 5, 12, 60]),
+    }),
+  );
+  return { id, credit: (amountMax * BigInt(chance.between(2, 24))) / 2n, keys };
+}
+
+export function keyOf(fields: Partial<KeyRecord> & Pick<KeyRecord, "id">): PlannedKey {
+  return { hash: hashOf(fields.id), record: keyRecord(fields) };
+}

@@ -1,0 +1,127 @@
+/** A provider that answers, fails and breaks off by chance, and keeps a log of its own of what it was asked and what it counted. */
+import type { Reservation } from "../../src/credit/reservation.ts";
+import type { Prices, Usage } from "../../src/models/model.ts";
+import type { CallProvider } from "../../src/providers/http.ts";
+import {
+  UpstreamFailure,
+  type Answer,
+  type ProviderAnswer,
+  type ProviderCall,
+  type ProviderEvent,
+} from "../../src/providers/provider.ts";
+import { end, FakeEvents, finish, text } from "../support/fake-events.ts";
+import type { Chance } from "./chance.ts";
+import type { Host } from "./host.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** How slow answers may be: most take moments, a few very long. */
+function someDurationMs(chance: Chance): number {
+  if (chance.happens(0.6)) return chance.between(5, 400);
+  return chance.happens(0.6) ? chance.between(400, 6_000) : chance.between(6_000, 60_000);
+}
+
+export class Provider {
+  readonly #host: Host;
+  readonly #chance: Chance;
+  readonly #recorder: Recorder;
+
+  /** @param host of the gateway that calls it: what it sends to a dead one is heard by nobody */
+  constructor({ host, chance, recorder }: { host: Host; chance: Chance; recorder: Recorder }) {
+    this.#host = host;
+    this.#chance = chance;
+    this.#recorder = recorder;
+  }
+
+  readonly call: CallProvider = (reservation, call, options) => {
+    this.#recorder.note({ kind: "called", generation: reservation.generation });
+    return new Promise((resolve, reject) => {
+      const { clock } = this.#host;
+      const cancel = clock.after(someDurationMs(this.#chance), () => {
+        options?.givenUp?.listen(null);
+        try {
+          resolve(this.#answer(reservation, call));
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+      options?.givenUp?.listen(() => {
+        cancel();
+        reject(new UpstreamFailure("upstream_error", "the call was given up"));
+      });
+    });
+  };
+
+  #answer(reservation: Reservation, call: ProviderCall): ProviderAnswer {
+    if (this.#chance.happens(0.1)) {
+      const code = this.#chance.pick([
+        "upstream_error",
+        "upstream_rejected",
+        "upstream_rate_limited",
+        "upstream_timeout",
+      ] as const);
+      throw new UpstreamFailure(code, "by chance");
+    }
+    const usage = this.#count(reservation, call);
+    if (call.streamed) return { kind: "stream", events: this.#stream(call, usage) };
+    if (usage) this.#served(call, usage);
+    const message: Answer["message"] = { role: "assistant", content: "some words", refusal: null };
+    return { kind: "whole", answer: { message, finishReason: "stop", logprobs: null, usage } };
+  }
+
+  /** Within what was reserved, but for the few that count more; null: it tells nothing. */
+  #count({ maxOutputTokens }: Reservation, { chat }: ProviderCall): Usage | null {
+    const chance = this.#chance;
+    if (chance.happens(0.05)) return null;
+    const bound = Number(chat["input_tokens_bound"]);
+    const promptTokens = chance.happens(0.02)
+      ? bound + 500
+      : chance.happens(0.05)
+        ? 0
+        : chance.between(Math.floor(bound / 2), bound);
+    const completionTokens = chance.happens(0.05)
+      ? 0
+      : chance.happens(0.4)
+        ? maxOutputTokens
+        : chance.between(1, maxOutputTokens);
+    const cachedTokens = chance.happens(0.2) ? chance.between(0, promptTokens) : 0;
+    return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens: 0, reasoningTokens: 0 };
+  }
+
+  /** Its events come one by one; it may break off before it has told its count. */
+  #stream(call: ProviderCall, usage: Usage | null): FakeEvents {
+    const chance = this.#chance;
+    const words = Array.from({ length: chance.between(1, 4) }, () => text("word "));
+    const ending: ProviderEvent[] = usage ? [finish(), { kind: "usage", usage }, end] : [finish(), end];
+    const breaks = chance.happens(0.15);
+    const failure = new UpstreamFailure("upstream_error", "broken off by chance");
+    const events = breaks ? [...words, { kind: "failure" as const, failure }] : [...words, ...ending];
+    const stream = new FakeEvents(events.slice(0, 1));
+    const gapMs = chance.pick([1, 50, 400, 4_000]);
+    const next = (place: number): void => {
+      const event = events[place];
+      if (event === undefined || stream.closed) return;
+      if (event.kind === "usage") this.#served(call, event.usage, { isPartial: true });
+      if (event.kind === "end" && usage) this.#served(call, usage);
+      stream.give(event);
+      this.#host.clock.after(chance.next() * gapMs, () => next(place + 1));
+    };
+    this.#host.clock.after(chance.next() * gapMs, () => next(1));
+    return stream;
+  }
+
+  #served({ generation, route }: ProviderCall, usage: Usage, how: { isPartial?: true } = {}): void {
+    const cost = ownCost(pricesOf(route.prices), usage);
+    this.#recorder.note({ kind: "served", generation, cost, ...how });
+  }
+}
+
+/** By nobody else's arithmetic: pico-USD, half a nano-USD rounded up. */
+function ownCost({ input, output, cacheRead }: Prices, { promptTokens, cachedTokens, completionTokens }: Usage): bigint {
+  const fresh = BigInt(promptTokens - cachedTokens) * input;
+  return (fresh + BigInt(cachedTokens) * cacheRead + BigInt(completionTokens) * output + 500n) / 1_000n;
+}
+
+function pricesOf(prices: Prices | null): Prices {
+  if (prices === null) throw new Error("The simulation's model has prices");
+  return prices;
+}

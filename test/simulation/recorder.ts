@@ -1,0 +1,38 @@
+/** Writes the history of a run down. */
+import { createHash } from "node:crypto";
+import type { HistoryEvent } from "../invariants/history.ts";
+import type { Chance } from "./chance.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+type Noted = HistoryEvent extends infer One ? (One extends HistoryEvent ? Omit<One, "at"> : never) : never;
+
+export class Recorder {
+  readonly history: HistoryEvent[] = [];
+  readonly #scheduler: Scheduler;
+  readonly #chance: Chance;
+
+  constructor(scheduler: Scheduler, chance: Chance) {
+    this.#scheduler = scheduler;
+    this.#chance = chance;
+  }
+
+  note(event: Noted): void {
+    this.history.push({ ...event, at: this.#scheduler.now });
+  }
+
+  /** Looking into the counters before and after is dear, so only some decisions are looked at. */
+  looksInside(): boolean {
+    return this.#chance.happens(0.1);
+  }
+}
+
+export function eventText(event: HistoryEvent): string {
+  return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
+}
+
+/** The same for the same history. */
+export function hashOfHistory(history: readonly HistoryEvent[]): string {
+  const hash = createHash("sha256");
+  for (const event of history) hash.update(eventText(event)).update("\n");
+  return hash.digest("hex");
+}

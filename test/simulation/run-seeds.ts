@@ -1,0 +1,32 @@
+/** One process of a simulation: `bun test/simulation/run-seeds.ts FROM COUNT STEP`; a line of JSON for each batch of seeds. */
+import { judge } from "./judge.ts";
+import { StoredLedgers } from "./stored.ts";
+import { addTally, type Tally } from "./tally.ts";
+
+export interface Progress {
+  tally: Tally;
+  failures: { seed: number; text: string }[];
+}
+
+const batchMax = 25;
+
+/** A promise that fails and that nobody waits for would end a process of ours, too. */
+const unheard: string[] = [];
+process.on("unhandledRejection", (error) =>
+  unheard.push(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+);
+
+const [from = 1, count = 1, step = 1] = process.argv.slice(2).map(Number);
+await using stored = await StoredLedgers.open();
+for (let done = 0; done < count; done += batchMax) {
+  const seeds = Array.from({ length: Math.min(batchMax, count - done) }, (_, index) => from + (done + index) * step);
+  const verdicts = await judge(seeds, stored);
+  const progress: Progress = { tally: {}, failures: [] };
+  for (const { seed, tally, failure } of verdicts) {
+    addTally(progress.tally, tally);
+    if (failure !== null) progress.failures.push({ seed, text: failure });
+  }
+  for (const text of unheard.splice(0))
+    progress.failures.push({ seed: seeds[0] ?? 0, text: `Among the seeds from here on: ${text}` });
+  process.stdout.write(`${JSON.stringify(progress)}\n`);
+}

@@ -1,0 +1,129 @@
+/** One run, from its seed to what is to be checked of it. */
+import { drawIdsFrom } from "../../src/kernel/ids.ts";
+import type { Evidence, Settled } from "../invariants/evidence.ts";
+import { Chance } from "./chance.ts";
+import { someRequest } from "./clients.ts";
+import { planFaults } from "./faults.ts";
+import { World } from "./world.ts";
+
+/** In milliseconds: by then every answer has ended, is charged, and what was never heard of is given up. */
+const givenUpMs = 420_000;
+
+/** What nobody is frozen or slow for longer than; in milliseconds. */
+const quietMsMax = 3_600_000;
+
+export interface Run {
+  seed: number;
+  world: World;
+  evidence: Evidence;
+}
+
+/** The same for the same seed. @throws what is no failure of the protocol but of the simulation, or of the code under it */
+export function runSeed(seed: number): Run {
+  const chance = new Chance(seed);
+  drawIdsFrom((chances) => {
+    for (let place = 0; place < chances.length; place++) chances[place] = chance.below(65_536);
+  });
+  const world = new World(seed, chance);
+  planFaults(world, chance);
+  beBusy(world);
+  world.heal();
+  askUntilHealthy(world);
+  probeRetryAfter(world);
+  becomeQuiet(world);
+  return { seed, world, evidence: evidenceOf(world) };
+}
+
+function beBusy(world: World): void {
+  const { plan, chance, scheduler } = world;
+  const next = (): void => {
+    if (scheduler.now >= plan.busyMs) return;
+    for (let burst = chance.happens(0.2) ? chance.between(2, 6) : 1; burst > 0; burst--) world.sendOne();
+    scheduler.plan(chance.next() * 2 * plan.gapMs, null, next);
+  };
+  next();
+  scheduler.pass(plan.busyMs);
+}
+
+/** A witness asks five times a second for longer than recovery may take. */
+function askUntilHealthy(world: World): void {
+  const { chance, scheduler, fleet, plan } = world;
+  for (let times = 0; times < 35; times++) {
+    world.clients.send({ key: plan.witness, gateway: chance.pick(fleet.gateways), chat: someRequest(chance) });
+    scheduler.pass(200);
+  }
+}
+
+/** Uses up the rate of a key that nobody else has, and comes back too early and in time. */
+function probeRetryAfter(world: World): void {
+  const { scheduler, chance, fleet, clients } = world;
+  const key = world.addProbedKey();
+  const send = (probe?: { of: string; afterMs: number }) => {
+    const gateway = chance.pick(fleet.gateways);
+    const sent = clients.send({ key, gateway, chat: someRequest(chance), ...(probe && { probe }) });
+    let dueAt = 0;
+    void sent.seen.then(({ retryAfterMs = 0 }) => (dueAt = scheduler.now + retryAfterMs));
+    scheduler.pass(1_500);
+    return { invocation: sent.invocation, dueAt };
+  };
+  for (let times = 0; times < (key.record.requestsPerMinute ?? 0); times++) send();
+  const { invocation, dueAt } = send();
+  if (dueAt < scheduler.now + 10_000) return;
+  scheduler.pass(dueAt - 2_000 - scheduler.now);
+  send({ of: invocation, afterMs: -2_000 });
+  scheduler.pass(dueAt - scheduler.now);
+  send({ of: invocation, afterMs: 0 });
+}
+
+/** Until nothing is under way and the counters were told of the ledger once more. */
+function becomeQuiet(world: World): void {
+  const { scheduler, recorder, counters } = world;
+  scheduler.pass(givenUpMs);
+  const held = world.mayLeak ? {} : { held: counters.holds };
+  const end = scheduler.now + quietMsMax + Math.max(0, -world.counters.steppedMs);
+  while (!isQuiet(world) && scheduler.now < end) scheduler.pass(1_000);
+  scheduler.pass(62_000);
+  recorder.note({ kind: "quiet", ...leftOf(world), ...held });
+}
+
+function isQuiet(world: World): boolean {
+  const { unsettled, backlog, voids } = leftOf(world);
+  return unsettled + backlog + voids + world.counters.holds === 0 && !world.fleet.hasOrphans && world.clients.waiting === 0;
+}
+
+function leftOf({ fleet, network }: World): { unsettled: number; backlog: number; voids: number } {
+  const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
+  const { gateways } = fleet;
+  return {
+    unsettled: sum(gateways.map(({ unsettled }) => unsettled)),
+    backlog: network.events.size,
+    voids: sum(gateways.map(({ voids }) => voids)),
+  };
+}
+
+function evidenceOf(world: World): Evidence {
+  const delayMsMax = 5_000 + 2 * world.frozenMsMax;
+  return { history: world.recorder.history, delayMsMax, stored: null, settled: settledOf(world), secrets: null };
+}
+
+function settledOf({ counters, ledger: { ledger } }: World): Settled[] {
+  return [...ledger.accounts.keys()].map((workspace) => {
+    const months = totalsOf(ledger.workspaceMonths, workspace).map(({ month, total: spent }) => ({ month, spent }));
+    const { balance, sequence } = ledger.head(workspace, "");
+    const keyMonths = totalsOf(ledger.keyMonths, workspace.replace("ws", "key"));
+    return {
+      workspace,
+      counters: counters.dump(workspace),
+      account: { workspace, balance, sequence, months },
+      keyMonths: keyMonths.map(({ name: key, month, total }) => ({ workspace, key, month, sequence, ...total })),
+    };
+  });
+}
+
+/** Of names that begin with this one; ids of keys begin as that of their workspace does. */
+function totalsOf<T>(totals: Map<string, T>, prefix: string): { name: string; month: string; total: T }[] {
+  return [...totals].flatMap(([place, total]) => {
+    const [name = "", month = ""] = place.split(" ");
+    return name === prefix || name.startsWith(`${prefix}-`) ? [{ name, month, total }] : [];
+  });
+}

@@ -1,0 +1,30 @@
+/** What happened in a run, in numbers that can be summed up over runs. */
+import type { HistoryEvent } from "../invariants/history.ts";
+import type { Result } from "../invariants/invariants.ts";
+import type { Run } from "./run.ts";
+
+/** By what is counted. */
+export type Tally = Record<string, number>;
+
+export function tallyOf({ world, evidence }: Run, results: readonly Result[]): Tally {
+  const history = evidence.history ?? [];
+  const of = (is: (event: HistoryEvent) => boolean): number => history.filter(is).length;
+  return {
+    seeds: 1,
+    faults: world.faults,
+    "messages harmed": world.sky.harmed,
+    requests: of(({ kind }) => kind === "invoked"),
+    admitted: of(({ kind }) => kind === "admitted"),
+    charged: of((event) => event.kind === "charged" && event.outcome === "settled"),
+    "charged late": of((event) => event.kind === "charged" && event.late),
+    expired: of((event) => event.kind === "charged" && event.outcome === "expired"),
+    unknown: of((event) => event.kind === "charged" && event.outcome === "unknown"),
+    steps: world.scheduler.steps,
+    ...Object.fromEntries(results.map(({ id, need, looked }) => [`${id} ${need}`, looked])),
+  };
+}
+
+export function addTally(total: Tally, more: Tally): Tally {
+  for (const [name, count] of Object.entries(more)) total[name] = (total[name] ?? 0) + count;
+  return total;
+}

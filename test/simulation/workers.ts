@@ -1,0 +1,49 @@
+/** The workers as `workers/` put them together, over simulated parts. */
+import type { ModelsView } from "../../src/admission/decide.ts";
+import { MeteringWatch } from "../../src/admission/metering-watch.ts";
+import { AdmissionService } from "../../src/admission/service.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { reconcileForEver } from "../../src/metering/reconcile.ts";
+import { sweepForEver } from "../../src/metering/sweep.ts";
+import { consumeSettlements } from "../../src/metering/worker.ts";
+import type { CountersServer } from "./counters-server.ts";
+import type { Host } from "./host.ts";
+import type { LedgerServer } from "./ledger-server.ts";
+import type { Network } from "./network.ts";
+import { recordsMax } from "./plan.ts";
+
+export interface WorkerParts {
+  host: Host;
+  network: Network;
+  counters: CountersServer;
+  ledger: LedgerServer;
+  models: ModelsView;
+}
+
+export function startAdmission({ host, network, counters, ledger, models }: WorkerParts): void {
+  const bus = network.busOf(host);
+  const { clock } = host;
+  const service = new AdmissionService({
+    bus,
+    counters: counters.clientOf(host),
+    store: ledger.loads(host),
+    findRecords: ledger.finder(host),
+    models,
+    metering: new MeteringWatch(bus, clock),
+    clock,
+    log: silentLog,
+    recordsMax,
+  });
+  bus.listen("records-changed", () => service.records.forget());
+  void bus.serve("admission", (payload) => service.answer(payload));
+}
+
+export function startMetering({ host, network, counters, ledger }: WorkerParts): void {
+  const store = ledger.settlements(host);
+  const upkeep = ledger.upkeep(host);
+  const parts = { bus: network.busOf(host), counters: counters.clientOf(host), clock: host.clock, log: silentLog, store, upkeep };
+  const { signal } = new AbortController();
+  void sweepForEver(parts, signal);
+  void reconcileForEver(parts, signal);
+  void consumeSettlements(parts);
+}

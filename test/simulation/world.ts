@@ -1,0 +1,269 @@
+/** A whole run's world: its servers, processes and clients, and all that can be done to them. */
+import type { KeyRecord } from "../../src/keys/record.ts";
+import type { Chance } from "./chance.ts";
+import { Clients, someRequest } from "./clients.ts";
+import { CountersServer } from "./counters-server.ts";
+import { Disk } from "./disk.ts";
+import { Fleet } from "./fleet.ts";
+import type { Host } from "./host.ts";
+import { LedgerServer } from "./ledger-server.ts";
+import { Network } from "./network.ts";
+import { keyOf, makePlan, type Plan, type PlannedKey } from "./plan.ts";
+import { Recorder } from "./recorder.ts";
+import { Scheduler } from "./scheduler.ts";
+import { calm, Sky } from "./weather.ts";
+
+type FleetPlace = Fleet["places"][number];
+
+export class World {
+  readonly plan: Plan;
+  readonly chance: Chance;
+  readonly scheduler: Scheduler;
+  readonly sky: Sky;
+  readonly recorder: Recorder;
+  readonly network: Network;
+  readonly counters: CountersServer;
+  readonly ledger: LedgerServer;
+  readonly disk = new Disk();
+  readonly clients: Clients;
+  readonly fleet: Fleet;
+  faults = 0;
+  /** The longest that anybody was frozen for, in milliseconds. */
+  frozenMsMax = 0;
+  /** Somebody who gives up what nobody heard of, or the note of its being given up, may have been lost. */
+  mayLeak = false;
+  #isHealed = false;
+  #keys: PlannedKey[];
+  /** Counters are about to fall back to what they were: until then nobody who would have to tell of more may go. */
+  #isRollingBack = false;
+  /** What was under way there is in the counters alone until it expires. */
+  #hasLostDisk = false;
+  #diskWasFull = false;
+
+  constructor(seed: number, chance: Chance) {
+    this.chance = chance;
+    this.plan = makePlan(seed, chance);
+    this.scheduler = new Scheduler(chance);
+    this.sky = new Sky(chance);
+    this.recorder = new Recorder(this.scheduler, chance);
+    const { startMs } = this.plan;
+    this.network = new Network(this);
+    this.counters = new CountersServer({ ...this.#parts(), startMs });
+    this.ledger = new LedgerServer(this.#parts());
+    this.clients = new Clients(this.scheduler, this.recorder);
+    this.#keys = this.plan.workspaces.flatMap(({ keys }) => keys);
+    this.#openWorkspaces();
+    this.network.onExpiry = (generation) => {
+      const who = this.fleet.whoKnows(generation);
+      if (who !== null) this.ledger.knownTo.set(generation, who);
+    };
+    this.fleet = new Fleet({
+      ...this.#parts(),
+      network: this.network,
+      counters: this.counters,
+      ledger: this.ledger,
+      disk: this.disk,
+      clients: this.clients,
+      startMs,
+    });
+  }
+
+  someKey(): PlannedKey {
+    return this.chance.pick(this.#keys);
+  }
+
+  /** A request of somebody, who may hang up. */
+  sendOne(): void {
+    const gateway = this.chance.pick(this.fleet.gateways);
+    const leaves = this.chance.happens(0.1) ? { leavesMs: this.chance.between(1, 2_000) } : {};
+    this.clients.send({ key: this.someKey(), gateway, chat: someRequest(this.chance), ...leaves });
+  }
+
+  inflict(name: string, fault: () => void): void {
+    if (this.#isHealed) return;
+    this.faults++;
+    this.recorder.note({ kind: "fault", name, phase: "begins" });
+    fault();
+  }
+
+  /** Everybody is there again, and nothing is lost or late any more. */
+  heal(): void {
+    this.#isHealed = true;
+    this.sky.weather = calm;
+    this.disk.full = null;
+    this.#isRollingBack = false;
+    for (const server of [this.counters.server, this.ledger.server]) Object.assign(server, { isDead: false, frozenUntil: 0 });
+    for (const place of this.fleet.places) {
+      place.host.freeze(0);
+      place.host.connect(true);
+      this.fleet.revive(place);
+    }
+    this.recorder.note({ kind: "healed" });
+  }
+
+  /**
+   * Not while the counters rely on being told what is open: who dies together with the counters' contents is not promised. Such a
+   * fault does not come then.
+   */
+  harmGateway(harm: (place: FleetPlace) => void): void {
+    this.mayLeak = true;
+    if (this.counters.isWhole && !this.#isRollingBack) harm(this.chance.pick(this.fleet.of("gateway")));
+  }
+
+  /** What ended while the disk took nothing is in memory alone, as an alarm says: it is not promised to outlive its process too. */
+  killGateway(downMs: number): void {
+    this.harmGateway((place) => {
+      const isInMemory = this.#diskWasFull && place.gateway !== null && place.gateway.unsettled > place.gateway.open.size;
+      if (!isInMemory) this.fleet.crash(place, downMs);
+    });
+  }
+
+  loseCounters(lose: (counters: CountersServer) => void): void {
+    this.mayLeak = true;
+    if (this.#canReport) lose(this.counters);
+  }
+
+  rollBack(ms: number): void {
+    this.mayLeak = true;
+    if (!this.#canReport) return;
+    this.#isRollingBack = true;
+    const restore = this.counters.remember();
+    this.scheduler.plan(ms, null, () => {
+      if (!this.#isHealed) restore();
+      this.#isRollingBack = false;
+    });
+  }
+
+  freeze(host: Host, ms: number): void {
+    this.frozenMsMax = Math.max(this.frozenMsMax, ms);
+    host.freeze(this.scheduler.now + ms);
+  }
+
+  disconnect(host: Host, ms: number): void {
+    host.connect(false);
+    this.scheduler.plan(ms, null, () => host.connect(true));
+  }
+
+  killWorkers(ms: number): void {
+    for (const place of this.fleet.of("admission")) this.fleet.crash(place, ms);
+  }
+
+  /** Nothing may be admitted while it lasts; of the database, once all records of keys are too old. */
+  close(name: string, { server, ms }: { server: "counters" | "ledger"; ms: number }): void {
+    const harmed = this[server].server;
+    if (harmed.isDead) return;
+    harmed.isDead = true;
+    this.recorder.note({ kind: "fault", name, phase: "begins", closesAfterMs: server === "ledger" ? 30_000 : 0 });
+    this.scheduler.plan(ms, null, () => {
+      if (this.#isHealed) return;
+      this.recorder.note({ kind: "fault", name, phase: "ends" });
+      harmed.isDead = false;
+    });
+  }
+
+  freezeCounters(ms: number): void {
+    this.frozenMsMax = Math.max(this.frozenMsMax, ms);
+    this.counters.server.frozenUntil = this.scheduler.now + ms;
+  }
+
+  step(ms: number): void {
+    this.counters.steppedMs += ms;
+    this.recorder.note({ kind: "stepped", ms });
+  }
+
+  /** With its disk: what was under way is nobody's any more. Not while more than that is owed, for which the disk was the one place. */
+  loseGateway(downMs: number): void {
+    this.harmGateway((place) => {
+      const { gateway } = place;
+      if (place.host.isDead || !gateway || gateway.unsettled > gateway.open.size) return;
+      this.#hasLostDisk = true;
+      this.fleet.crash(place, downMs);
+      this.disk.lose(gateway.folder);
+    });
+  }
+
+  /** By the counters' clock: what it owes is given up meanwhile, and charged late. */
+  outlive(): void {
+    this.harmGateway(({ host }) => {
+      this.disconnect(host, 45_000);
+      this.scheduler.plan(1_000, null, () => this.step(1_300_000));
+    });
+  }
+
+  skew(host: Host, ms: number): void {
+    host.clock.skewMs = ms;
+  }
+
+  loseEvents(ms: number): void {
+    this.network.events.loseTail(ms);
+  }
+
+  fillDisk(bytesLeft: number, ms: number): void {
+    this.disk.full = { bytesLeft };
+    this.#diskWasFull = true;
+    this.scheduler.plan(ms, null, () => void (this.disk.full = null));
+  }
+
+  addCredit(workspace: string, amount: bigint): void {
+    this.ledger.credit(workspace, amount);
+    this.chance.pick(this.fleet.gateways).refresh(workspace);
+  }
+
+  revoke({ hash, record }: PlannedKey): void {
+    if (!this.ledger.records.delete(hash)) return;
+    this.recorder.note({ kind: "revoked", key: record.id });
+    this.#tell();
+  }
+
+  changeKey({ hash }: PlannedKey, fields: Partial<KeyRecord>): void {
+    const present = this.ledger.records.get(hash);
+    if (!present) return;
+    this.#record(hash, { ...present, ...fields });
+    this.#tell();
+  }
+
+  changeWorkspace({ keys }: Plan["workspaces"][number], workspaceLimit: bigint | null): void {
+    for (const key of keys) this.changeKey(key, { workspaceLimit });
+  }
+
+  /** A key of the witness's that nobody uses yet, with a rate that is soon used up. */
+  addProbedKey(): PlannedKey {
+    const { record } = this.plan.witness;
+    const key = keyOf({ id: `${record.id}-p`, workspace: record.workspace, requestsPerMinute: 3 });
+    this.#record(key.hash, key.record);
+    return key;
+  }
+
+  /** As the control API does it: a hint that may be lost, with who should have given it too. */
+  #tell(): void {
+    if (this.chance.happens(0.5)) return;
+    this.network.busOf(this.chance.pick(this.fleet.of("gateway")).host).broadcast("records-changed");
+  }
+
+  get #canReport(): boolean {
+    return this.fleet.canReport && !this.#isRollingBack && !this.#hasLostDisk;
+  }
+
+  #parts() {
+    const { scheduler, sky, recorder, chance } = this;
+    return { scheduler, sky, recorder, chance };
+  }
+
+  #openWorkspaces(): void {
+    const { workspaces, witness } = this.plan;
+    const rich = { id: witness.record.workspace, credit: 1_000_000_000n, keys: [witness] };
+    for (const { id, credit, keys } of [...workspaces, rich]) {
+      this.ledger.ledger.open(id, credit);
+      this.recorder.note({ kind: "credited", workspace: id, amount: credit });
+      for (const { hash, record } of keys) this.#record(hash, record);
+    }
+  }
+
+  #record(hash: string, record: KeyRecord): void {
+    const { id: key, workspace } = record;
+    this.ledger.records.set(hash, record);
+    this.recorder.note({ kind: "rate", key, requestsPerMinute: record.requestsPerMinute ?? 60 });
+    this.recorder.note({ kind: "spend limit", workspace, key, limit: record.monthlyLimit });
+    this.recorder.note({ kind: "spend limit", workspace, key: null, limit: record.workspaceLimit });
+  }
+}
