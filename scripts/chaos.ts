@@ -26,11 +26,22 @@ const options = {
   "log-level": { type: "string", default: "error" },
 } as const;
 
-const { values } = parseArgs({ options });
+const usage =
+  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--rolling [--streams N]]";
+const values = readArguments();
 const startedAt = performance.now();
 const say = (line: string): void => console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+
+function readArguments() {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    process.exit(2);
+  }
+}
 
 async function main(): Promise<boolean> {
   const servers = await findServers();

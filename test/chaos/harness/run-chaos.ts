@@ -58,7 +58,7 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   plan.say(`ready: ${site.parts.size} processes of ours, data in ${site.folder}`);
   const traffic = new Traffic({ site, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
   const errands = new Errands(site, customers);
-  const recoveries = await disturb({ site, traffic, plan });
+  const { recoveries, problems } = await disturb({ site, traffic, plan });
   const { topUps, revoked } = await errands.stop();
   await traffic.stop();
   const quiet = await untilQuiet(site, customers);
@@ -71,7 +71,7 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   const tally = tallyOf(notes, stored);
   const results = checkAll(evidence);
   const slow = recoveries.flatMap((one) => tooSlow(one, traffic));
-  const violations = [...brokenLines(results), ...moneyLines(tally), ...quiet.left, ...slow];
+  const violations = [...brokenLines(results), ...moneyLines(tally), ...quiet.left, ...slow, ...problems];
   const logs = Object.fromEntries([...site.parts].map(([name, part]) => [name, part.output]));
   return { seed: plan.seed, tally, results, violations, recoveries, notes, stored, logs, skipped };
 }
@@ -82,8 +82,9 @@ interface Disturbance {
   plan: RunPlan;
 }
 
-/** One fault after the other, each healed before the next comes. */
-async function disturb({ site, traffic, plan }: Disturbance): Promise<RunResult["recoveries"]> {
+/** One fault after the other, each healed before the next comes. `problems`: what could not be healed. */
+async function disturb({ site, traffic, plan }: Disturbance): Promise<Pick<RunResult, "recoveries"> & { problems: string[] }> {
+  const problems: string[] = [];
   await steadySince(traffic, site, Date.now());
   const { seed, longestFaultMs, say } = plan;
   const without: Fault["kind"][] = site.disk.problem === null ? [] : ["full-disk"];
@@ -92,13 +93,15 @@ async function disturb({ site, traffic, plan }: Disturbance): Promise<RunResult[
   for (const faults of plan.faults ?? planFaults({ seed, longestMs: longestFaultMs, without })) {
     if (Date.now() >= endsAt) break;
     const inflictedAt = Date.now();
-    await Promise.all(faults.map((fault) => inflict(fault, site)));
+    const failed = (fault: Fault, error: unknown) =>
+      void problems.push(`${describeFault(fault)} was not healed: ${String(error)}`);
+    await Promise.all(faults.map((fault) => inflict(fault, site).catch((error: unknown) => failed(fault, error))));
     const episode = { faults, inflictedAt, healedAt: Date.now() };
     const recovery = await steadySince(traffic, site, episode.healedAt);
     recoveries.push({ episode, recovery });
     say(`${namesOf(episode)}: first ${seconds(recovery.firstMs)}, steady ${seconds(recovery.steadyMs)}`);
   }
-  return recoveries;
+  return { recoveries, problems };
 }
 
 async function steadySince({ calls }: Traffic, { gateways }: Site, healedAt: number): Promise<Recovery> {

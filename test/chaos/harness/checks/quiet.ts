@@ -6,10 +6,11 @@ import { Control } from "../world/control.ts";
 import type { Site } from "../world/site.ts";
 import type { Quiet } from "./notes.ts";
 
-const quietMsMax = 45_000;
+/** A confirmation that was lost twice is asked for after 30 s. */
+const quietMsMax = 90_000;
 const lookMs = 250;
 
-/** At most 45 s. */
+/** At most 90 s. */
 export async function untilQuiet(site: Site, customers: readonly Customer[]): Promise<Quiet> {
   const startedAt = performance.now();
   for (;;) {

@@ -53,9 +53,12 @@ export function moneyLines({ lost, doubled, unmetered, missingCredit }: Tally): 
   return Object.entries(named).flatMap(([name, whose]) => (whose.length === 0 ? [] : [`${name}: ${whose.join(", ")}`]));
 }
 
+/** A client that left before it had anything pays nothing: the call was cancelled, if too late for this provider. */
+const clientGone = "client_gone";
+
 /** Billed and ended for nothing, though no gateway died that had it in hand. One without any record counts as unmetered. */
 function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: readonly Episode[]): boolean {
-  if (costOf(call) === null || charge === undefined || charge.cost > 0n) return false;
+  if (costOf(call) === null || charge === undefined || charge.cost > 0n || charge.code === clientGone) return false;
   const { startedAt, endedAt } = call;
   const died = episodes.some(({ faults, inflictedAt, healedAt }) => {
     const within = startedAt <= healedAt && (endedAt ?? Infinity) >= inflictedAt - handedOnMs;

@@ -14,7 +14,7 @@ export interface TrafficPlan {
 
 const tickMs = 20;
 /** Beyond this many open requests, clients wait with the next. */
-const openMax = 400;
+const openMax = 2_000;
 const patienceMs = 60_000;
 
 export class Traffic {

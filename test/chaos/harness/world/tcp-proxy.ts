@@ -80,6 +80,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   #accept(near: Socket): void {
+    near.on("error", () => {});
     if (this.#weather.kind === "cut") return void near.resetAndDestroy();
     const far = connect({ port: this.#targetPort, host: "127.0.0.1", noDelay: true });
     const pair: Pair = { near, far, isZombie: false, bytesLeft: null };
