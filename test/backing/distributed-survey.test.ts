@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { BusTimeoutError } from "../../src/backing/bus.ts";
+import type { Server } from "../../scripts/services/server.ts";
 import { DistributedBus } from "../../src/backing/distributed/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
@@ -16,10 +17,11 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
   let stack: AsyncDisposableStack;
   let bus: DistributedBus;
   let reporter: OurProcess;
+  let server: Server;
 
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    const server = await openNats(await temporaryFolder("survey"));
+    server = await openNats(await temporaryFolder("survey"));
     stack.defer(() => server.stop());
     const url = new Secret(server.url);
     bus = stack.use(new DistributedBus({ url, name: "test", clock: systemClock, log: silentLog }));
@@ -37,6 +39,16 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
       return null;
     });
   }
+
+  test("fails also where NATS was lost meanwhile: who was there and has not come back is not forgotten", async () => {
+    reporter.signal("SIGSTOP");
+    await server.kill("SIGKILL");
+    await until(() => !bus.connected());
+    await server.restart();
+    await until(() => bus.connected());
+    expect(await answers()).toBeNull();
+    await until(async () => (await answers())?.length === 0);
+  }, 30_000);
 
   for (const signal of ["SIGSTOP", "SIGKILL"] as const) {
     test(`fails while somebody who reports is silent (${signal}), and goes without who must be dead`, async () => {

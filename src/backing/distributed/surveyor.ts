@@ -89,13 +89,14 @@ export class Surveyor implements AsyncDisposable {
     round?.check();
   }
 
+  /** While the link is down nobody can be heard: who was there before it went is still expected when it is back. */
   #turn(): void {
-    this.#turnsUp = this.#link.up ? this.#turnsUp + 1 : 0;
+    if (!this.#link.up) return;
+    this.#turnsUp++;
     this.#reporters.turn();
   }
 
   #linkDown(): void {
-    this.#reporters.clear();
     for (const { reject } of this.#rounds.values()) reject(new BusUnavailableError("The bus went away during a survey"));
   }
 }
