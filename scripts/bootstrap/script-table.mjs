@@ -11,7 +11,7 @@ export const scripts = {
   ok: { file: "scripts/ok.ts", packages: "all", service: true },
   cluster: { file: "scripts/cluster.ts", packages: "production", service: true },
   weir: { file: "scripts/weir.ts", packages: "production", service: false },
-  hostile: { file: "test/hostile/main.ts", packages: "all", service: false },
+  hostile: { file: "test/hostile/main.ts", packages: "all", service: true },
   bench: { file: "bench/main.ts", packages: "all", service: true },
   chaos: { file: "scripts/chaos.ts", packages: "all", service: true },
   simulate: { file: "scripts/simulate.ts", packages: "all", service: false },

@@ -65,6 +65,9 @@ async function main(): Promise<number> {
   return broken.length === 0 ? 0 : 1;
 }
 
+/** What it started ends with it. */
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
 try {
   process.exitCode = await main();
 } catch (error) {

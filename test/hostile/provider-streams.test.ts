@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { usageOf as resources } from "../../bench/processes/usage.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../src/limits/constants.ts";
 import { post, stage, type Stage } from "../inference/bad-input/stage.ts";
-import { chunk, rawStream, usageOf, type StubAnswer } from "../support/stub-answers.ts";
+import { chat, chunk, rawStream, usageOf, type StubAnswer } from "../support/stub-answers.ts";
 import { Dice } from "./bodies/dice.ts";
 
 const rounds = 150;
@@ -25,7 +25,9 @@ async function ask(answer: StubAnswer, streamed = true): Promise<{ status: numbe
   on.stub.answer(answer);
   const request = { model: "stub/model", messages: [{ role: "user", content: "Hello" }], stream: streamed };
   const response = await post(on, key, JSON.stringify(request));
-  return { status: response.status, text: await response.text() };
+  const text = await response.text();
+  on.stub.answer(chat("Hello from the stub"));
+  return { status: response.status, text };
 }
 
 const nasty = [
