@@ -86,7 +86,8 @@ describe("a client that never reads", () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       return stopped;
     }, 20_000);
-    expect(written).toBeLessThan(32 * 1024 * 1024);
+    // Linux keeps up to 36 MiB for each of the two connections, the more of it the more went over loopback before.
+    expect(written).toBeLessThan(80 * 1024 * 1024);
     lazy.reset();
     expect((await on.stub.ended(calls + 1)).state).toBe("cancelled");
     const row = await settledAlone(on, customer);
