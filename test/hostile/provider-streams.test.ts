@@ -25,7 +25,7 @@ async function ask(answer: StubAnswer, streamed = true): Promise<{ status: numbe
   on.stub.answer(answer);
   const request = { model: "stub/model", messages: [{ role: "user", content: "Hello" }], stream: streamed };
   const response = await post(on, key, JSON.stringify(request));
-  const text = await response.text();
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(await response.arrayBuffer());
   on.stub.answer(chat("Hello from the stub"));
   return { status: response.status, text };
 }
@@ -98,6 +98,19 @@ test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
   },
   60_000,
 );
+
+test.each([
+  ["a byte that is nowhere in UTF-8", Buffer.of(0xff), "\ufffd"],
+  ["half a character", Buffer.from("😀").subarray(0, 2), "\ufffd"],
+  ["half of a surrogate pair, in UTF-8", Buffer.of(0xed, 0xa0, 0xbd), "\ufffd\ufffd\ufffd"],
+  ["half of a surrogate pair, escaped", Buffer.from("\\ud83d"), "\ud83d"],
+])("text with %s in it comes out as UTF-8 and as JSON", async (_, bytes, expected) => {
+  const [before = "", after = ""] = JSON.stringify(chunk({ content: "a<>b" })).split("<>");
+  const event = [Buffer.from(`data: ${before}`), bytes, Buffer.from(`${after}\n\n`)];
+  const end = `data: ${JSON.stringify(chunk({}, "stop"))}\n\ndata: [DONE]\n\n`;
+  const { text } = await ask(rawStream(...event, end));
+  expect(contentOf(text)).toBe(`a${expected}b`);
+});
 
 describe("what is far too much is an error, and not kept", () => {
   const bomb = `data: {"x":"${" ".repeat(128 * mebibyte)}`;
