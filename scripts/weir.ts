@@ -1,4 +1,4 @@
-/** The command line: a thin client of the control API of a running service. `npm run -s weir -- --help` tells the rest. */
+/** The command line: a thin client of the control API of a running service, and a check of catalog files. `npm run -s weir -- --help` tells the rest. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, readClientConfig } from "../src/config.ts";
@@ -20,7 +20,11 @@ function readToken(path: string): string {
   }
 }
 
-process.exitCode = await run(process.argv.slice(2), readService, {
-  out: (text) => process.stdout.write(`${text}\n`),
-  error: (text) => process.stderr.write(`${text}\n`),
-});
+process.exitCode = await run(
+  process.argv.slice(2),
+  { service: readService, files: readClientConfig },
+  {
+    out: (text) => process.stdout.write(`${text}\n`),
+    error: (text) => process.stderr.write(`${text}\n`),
+  },
+);

@@ -87,13 +87,14 @@ const serviceUrls = {
   REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "redis://host:6379" },
 };
 
-/** What a client of a running service needs: where it is, and what opens its control API. */
+/** What the command line needs: where the service is, what opens its control API, and where catalog files are. */
 export interface ClientConfig {
   /** Without a trailing slash. */
   url: string;
   /** null: it is in the data folder of a service on this machine. */
   token: Secret | null;
   dataDir: string;
+  catalogDir: string;
 }
 
 /** @throws ConfigError naming the variable and what it takes */
@@ -106,6 +107,7 @@ export function readClientConfig(environment: Environment = process.env): Client
     url: url.replace(/\/+$/, ""),
     token: secret(environment, "WEIR_TOKEN"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),
+    catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
   };
 }
 

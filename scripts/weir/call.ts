@@ -1,5 +1,5 @@
 /** Sends a verb's fields to the control API of a running service. */
-import type { Verb } from "./verb.ts";
+import type { RemoteVerb } from "./verb.ts";
 
 /** The service refused, failed or was not reached: exit code 1. */
 export class CallError extends Error {
@@ -16,7 +16,7 @@ const answerMsMax = 60_000;
 const progressMsMax = 660_000;
 
 export interface Call {
-  verb: Verb;
+  verb: RemoteVerb;
   fields: Record<string, unknown>;
   as: string | null;
 }

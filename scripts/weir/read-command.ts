@@ -2,13 +2,14 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/console/nearest.ts";
 import { UsageError } from "./usage-error.ts";
-import type { Flag, Verb } from "./verb.ts";
+import { isRemote, type Flag, type LocalVerb, type RemoteVerb, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 
 export type Command =
   /** `verbs` that the words named, or all. */
   | { kind: "help"; verbs: readonly Verb[] }
-  | { kind: "call"; verb: Verb; fields: Record<string, unknown>; as: string | null; json: boolean };
+  | { kind: "call"; verb: RemoteVerb; fields: Record<string, unknown>; as: string | null; json: boolean }
+  | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean };
 
 /** Every verb takes these. */
 const common = { as: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
@@ -24,14 +25,12 @@ export function readCommand(words: string[]): Command {
   const values = readFlags(verb, rest);
   if (values["help"] === true) return { kind: "help", verbs: [verb] };
   if (verb.confirm !== undefined && values["yes"] !== true) throw new UsageError(`${verb.confirm}: add --yes to do it`);
-  const as = values["as"];
-  return {
-    kind: "call",
-    verb,
-    fields: readFields(verb, values),
-    as: typeof as === "string" ? as : null,
-    json: values["json"] === true,
-  };
+  const { as } = values;
+  const fields = readFields(verb, values);
+  const json = values["json"] === true;
+  if (isRemote(verb)) return { kind: "call", verb, fields, as: typeof as === "string" ? as : null, json };
+  if (as !== undefined) throw new UsageError(`Cannot act as "${as}": ${verb.noun} ${verb.verb} asks nothing of a service`);
+  return { kind: "local", verb, fields, json };
 }
 
 /** Verbs of the noun, or the one; all of them where no noun is given. */
@@ -55,7 +54,7 @@ function helpFor(matching: readonly Verb[], rest: string[]): Command {
   throw new UsageError(`${hint} missing; --help lists them`);
 }
 
-type Values = Record<string, string | boolean | undefined>;
+type Values = { as?: string | boolean | undefined } & Record<string, string | boolean | undefined>;
 
 function readFlags(verb: Verb, rest: string[]): Values {
   const own = verb.flags.map(({ name, value }) => [name, { type: value.words === "" ? "boolean" : "string" }] as const);

@@ -6,26 +6,38 @@ import { print } from "./print.ts";
 import { readProgress } from "./progress.ts";
 import { readCommand } from "./read-command.ts";
 import { UsageError } from "./usage-error.ts";
+import type { Files } from "./verb.ts";
 
 export interface Terminal {
   out(text: string): void;
   error(text: string): void;
 }
 
-/** @param service read when there is something to send; it may throw what is wrong with the environment */
-export async function run(words: string[], service: () => Service, terminal: Terminal): Promise<number> {
+/** Read when they are needed; they may throw what is wrong with the environment. */
+export interface Surroundings {
+  service(): Service;
+  files(): Files;
+}
+
+export async function run(words: string[], surroundings: Surroundings, terminal: Terminal): Promise<number> {
   try {
     const command = readCommand(words);
     if (command.kind === "help") {
       terminal.out(help(command.verbs));
       return 0;
     }
-    const { verb } = command;
-    const response = await call(command, service());
-    const { progress } = verb;
+    const { verb, fields, json } = command;
+    if (command.kind === "local") {
+      const { body, text, errors } = await command.verb.local(fields, surroundings.files());
+      for (const line of errors) terminal.error(line);
+      terminal.out(json ? JSON.stringify(body, null, 2) : text);
+      return exitCode(body);
+    }
+    const response = await call(command, surroundings.service());
+    const { progress } = command.verb;
     const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
-    terminal.out(command.json ? JSON.stringify(body, null, 2) : print(verb, body));
-    return body["ok"] === false ? 1 : 0;
+    terminal.out(json ? JSON.stringify(body, null, 2) : print(verb, body));
+    return exitCode(body);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     terminal.error(`weir: ${error.message}`);
@@ -33,6 +45,10 @@ export async function run(words: string[], service: () => Service, terminal: Ter
     if (error instanceof CallError || error instanceof ConfigError) return 1;
     throw error;
   }
+}
+
+function exitCode(body: Record<string, unknown>): number {
+  return body["ok"] === false ? 1 : 0;
 }
 
 async function wholeBody(response: Response): Promise<Record<string, unknown>> {

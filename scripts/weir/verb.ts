@@ -1,4 +1,4 @@
-/** A verb of the command line is data: what it takes, and which request of the control API it becomes. */
+/** A verb of the command line is data: what it takes, and which request of the control API it becomes, or what is done here. */
 import type { Value } from "./value.ts";
 
 export interface Flag {
@@ -11,18 +11,46 @@ export interface Flag {
   help: string;
 }
 
-export interface Verb {
+interface VerbWords {
   noun: string;
   verb: string;
   summary: string;
-  method: "GET" | "POST" | "PATCH";
-  /** Below /api/console; `:field` stands for the value of a flag. */
-  path: string;
   flags: readonly Flag[];
   /** What cannot be undone asks for --yes, saying this. */
   confirm?: string;
   /** Fields that people are shown, all when left out; --json always prints all. */
   columns?: readonly string[];
+}
+
+export interface RemoteVerb extends VerbWords {
+  method: "GET" | "POST" | "PATCH";
+  /** Below /api/console; `:field` stands for the value of a flag. */
+  path: string;
   /** The answer is a stream of parts with the result at its end: the line for a part. Left out: it comes whole. */
   progress?(part: Record<string, unknown>): string;
+}
+
+/** Needs files alone, and no service. */
+export interface LocalVerb extends VerbWords {
+  local(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer>;
+}
+
+/** Where the files are. */
+export interface Files {
+  catalogDir: string;
+}
+
+export interface LocalAnswer {
+  /** What --json prints; `ok: false` is a refusal. */
+  body: Record<string, unknown>;
+  /** What people are shown. */
+  text: string;
+  /** Lines for stderr. */
+  errors: string[];
+}
+
+export type Verb = RemoteVerb | LocalVerb;
+
+export function isRemote(verb: Verb): verb is RemoteVerb {
+  return "path" in verb;
 }

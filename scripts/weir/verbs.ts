@@ -1,6 +1,7 @@
 /** All verbs. A new noun is a file like its neighbours and a line here. */
 import { accountVerbs } from "./account.ts";
 import { auditVerbs } from "./audit.ts";
+import { catalogVerbs } from "./catalog.ts";
 import { creditVerbs } from "./credit.ts";
 import { keyVerbs } from "./key.ts";
 import { ledgerVerbs } from "./ledger.ts";
@@ -24,4 +25,5 @@ export const verbs: readonly Verb[] = [
   ...auditVerbs,
   ...ledgerVerbs,
   ...secretsVerbs,
+  ...catalogVerbs,
 ];

@@ -37,7 +37,8 @@ describe.skipIf(services === null)("model check in a fleet", () => {
       out: (text: string) => void (said.out += text),
       error: (text: string) => void (said.error += `${text}\n`),
     };
-    const code = await run(["model", "check", ...words, "--json"], () => ({ url: fleet.url(), token }), terminal);
+    const surroundings = { service: () => ({ url: fleet.url(), token }), files: () => ({ catalogDir: "./catalog-data" }) };
+    const code = await run(["model", "check", ...words, "--json"], surroundings, terminal);
     return { code, data: said.out === "" ? null : JSON.parse(said.out).data, error: said.error };
   }
 

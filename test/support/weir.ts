@@ -26,7 +26,11 @@ export class Weir implements AsyncDisposable {
       out: (text: string) => void (outcome.out += `${text}\n`),
       error: (text: string) => void (outcome.error += `${text}\n`),
     };
-    outcome.code = await run(words, () => ({ url: this.url, token: operatorToken }), terminal);
+    outcome.code = await run(
+      words,
+      { service: () => ({ url: this.url, token: operatorToken }), files: () => ({ catalogDir: "./catalog-data" }) },
+      terminal,
+    );
     return outcome;
   }
 

@@ -16,6 +16,7 @@ export const places: Place[] = [
   noun("audit"),
   noun("workspaces"),
   noun("secrets"),
+  noun("connectors"),
   noun("keys"),
   noun("limits"),
   noun("credit"),

@@ -1,0 +1,57 @@
+/** The catalog's columns as the specification words them, so that no reader has to. */
+import type { ConnectorCatalog } from "./catalog.ts";
+import type { Connector, CredentialSet, Grant, Method } from "./schema.ts";
+
+export interface Columns {
+  connect_with: string;
+  form_asks_for: string;
+  grant_at_the_vendor: string;
+  vendor_docs: string;
+}
+
+const dash = "—";
+
+const methodNames: Record<Method, string> = {
+  oauth: "OAuth",
+  api_token: "API token",
+  mcp: "MCP server",
+  record_only: "Record only",
+};
+
+export function columnsOf(connector: Connector, { grantNotes }: Pick<ConnectorCatalog, "grantNotes">): Columns {
+  return {
+    connect_with: connector.methods.map((method) => methodNames[method]).join(", "),
+    form_asks_for: credentialSetsOf(connector).map(fieldLabels).join("; or, instead: ") || dash,
+    grant_at_the_vendor: grantText(connector.grant, grantNotes) || dash,
+    vendor_docs: connector.docs ?? dash,
+  };
+}
+
+const genericSet: CredentialSet = {
+  fields: [
+    { key: "api_token", label: "API token / Personal access token", secret: true, optional: false, kind: "text" },
+    { key: "base_url", label: "Base URL", secret: false, optional: true, kind: "url" },
+    { key: "account", label: "Account / Org / Workspace", secret: false, optional: true, kind: "text" },
+  ],
+};
+
+/** The form's alternatives, the default first; the generic one where nothing is known of the vendor's own. */
+export function credentialSetsOf({ form, credential_sets = [] }: Connector): readonly CredentialSet[] {
+  return form === "generic" ? [genericSet] : credential_sets;
+}
+
+function fieldLabels({ fields }: CredentialSet): string {
+  return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
+}
+
+/** The vendor's own words for what to grant; null where only notes are known. */
+export function grantName({ text, scopes }: Grant): string | null {
+  return text ?? (scopes.join(", ") || null);
+}
+
+function grantText(grant: Grant | null, grantNotes: ConnectorCatalog["grantNotes"]): string {
+  if (grant === null) return "";
+  const texts = new Map(grantNotes.map(({ code, text }) => [code, text]));
+  const notes = grant.notes.map((code) => (texts.get(code) ?? code).replace("{plan}", grant.plan ?? ""));
+  return [grantName(grant), ...notes].filter((part) => part !== null).join("; ");
+}

@@ -1,0 +1,63 @@
+/** One catalog file: its text to a value of its schema, or what keeps it from being one. */
+import type { Static, TSchema } from "@sinclair/typebox";
+import { TypeCompiler, type TypeCheck, type ValueError } from "@sinclair/typebox/compiler";
+import { ValueErrorType } from "@sinclair/typebox/errors";
+import type { CatalogFile } from "./catalog-folder.ts";
+import type { Problem } from "./problem.ts";
+
+export interface Reader<Schema extends TSchema> {
+  (file: CatalogFile): { value: Static<Schema> | null; problems: Problem[] };
+}
+
+export function readerOf<Schema extends TSchema>(schema: Schema): Reader<Schema> {
+  const check = TypeCompiler.Compile(schema);
+  return (file) => {
+    const parsed = parse(file.text);
+    if ("broken" in parsed) return { value: null, problems: [{ file: file.name, field: "", message: parsed.broken }] };
+    const { value } = parsed;
+    if (isOf(check, value)) return { value, problems: [] };
+    const problems = [...check.Errors(value)].flatMap(innermost).map((error) => problemOf(file.name, error));
+    return { value: null, problems: firstOfEach(problems) };
+  };
+}
+
+/** The compiled check is the guarantee; it narrows to the schema's decoded type, which is the same here: nothing transforms. */
+function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
+  return check.Check(value);
+}
+
+function parse(text: string): { value: unknown } | { broken: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { broken: `is not JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** Of "an object or null" the errors within the object, for the field that is wrong is what must be named. */
+function innermost(error: ValueError): ValueError[] {
+  if (error.type !== ValueErrorType.Union || typeof error.value !== "object" || error.value === null) return [error];
+  const [ofObject] = error.errors;
+  return ofObject ? [...ofObject].flatMap(innermost) : [error];
+}
+
+const neverThere = new Map([["default", "a form fills nothing in, and a secret least of all"]]);
+
+function problemOf(file: string, { type, path, value, schema }: ValueError): Problem {
+  const field = path
+    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
+    .replaceAll("/", ".")
+    .replace(/^\./, "");
+  if (type === ValueErrorType.ObjectAdditionalProperties) {
+    const why = neverThere.get(field.slice(field.lastIndexOf(".") + 1)) ?? "no such field is known";
+    return { file, field, message: `remove it: ${why}` };
+  }
+  const needed = schema.description ?? "a value of its type";
+  if (value === undefined) return { file, field, message: `is missing: write ${needed}` };
+  return { file, field, message: `is ${JSON.stringify(value).slice(0, 200)}: write ${needed}` };
+}
+
+/** The compiler tells a missing field twice, as missing and as being of the wrong type. */
+function firstOfEach(problems: Problem[]): Problem[] {
+  return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
+}

@@ -1,0 +1,55 @@
+/** A connector as it is published: the machine form and the columns, in an order that never changes. */
+import { Type, type Static } from "@sinclair/typebox";
+import type { ConnectorCatalog } from "./catalog.ts";
+import { columnsOf, credentialSetsOf, grantName } from "./columns.ts";
+import { Connector, CredentialSet, type Grant } from "./schema.ts";
+
+const { id, slug, name, vendor, category, methods, form, grant, docs, mcp, evidence } = Connector.properties;
+
+/** Readers leave out what they do not know: fields may be added. */
+export const ConnectorRow = Type.Object({
+  id,
+  slug,
+  name,
+  vendor,
+  category,
+  methods,
+  form,
+  /** Empty where there is nothing to ask for. */
+  credential_sets: Type.Array(CredentialSet),
+  grant,
+  docs,
+  mcp,
+  evidence,
+  columns: Type.Object({
+    connect_with: Type.String(),
+    form_asks_for: Type.String(),
+    grant_at_the_vendor: Type.String(),
+    vendor_docs: Type.String(),
+  }),
+});
+export type ConnectorRow = Static<typeof ConnectorRow>;
+
+export function rowOf(connector: Connector, catalog: Pick<ConnectorCatalog, "grantNotes">): ConnectorRow {
+  const { id, slug, name, vendor, category, methods, form, docs, mcp, evidence } = connector;
+  return {
+    id,
+    slug,
+    name,
+    vendor,
+    category,
+    methods,
+    form,
+    credential_sets: [...credentialSetsOf(connector)],
+    grant: publishedGrant(connector.grant),
+    docs,
+    mcp,
+    evidence,
+    columns: columnsOf(connector, catalog),
+  };
+}
+
+/** Where the scopes say it all, they are the text too. */
+function publishedGrant(grant: Grant | null): Grant | null {
+  return grant && { ...grant, text: grantName(grant) };
+}

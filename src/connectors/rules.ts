@@ -1,0 +1,152 @@
+/** What must hold of one connector beyond its schema. */
+import { canonicalText } from "./canonical.ts";
+import { claims, type Claim, type Connector, type Grant } from "./schema.ts";
+
+/** What a connector is judged by. */
+export interface Surroundings {
+  /** Names of categories.json. */
+  categories: ReadonlySet<string>;
+  /** Texts of grant-notes.json by their codes, in the order of the file. */
+  notes: ReadonlyMap<string, string>;
+  /** Ids of connectors that oauth-apps.json names. */
+  oauthApps: ReadonlySet<string>;
+}
+
+/** A field that is wrong, and what to change. */
+export type Finding = [field: string, message: string];
+
+type Rule = (connector: Connector, surroundings: Surroundings) => Finding[];
+
+const rules: readonly Rule[] = [category, connectMethods, form, fields, grant, docs, evidence];
+
+export function findingsOf(connector: Connector, surroundings: Surroundings): Finding[] {
+  return rules.flatMap((rule) => rule(connector, surroundings));
+}
+
+function category({ category }: Connector, { categories }: Surroundings): Finding[] {
+  if (categories.has(category)) return [];
+  return [["category", `"${category}" is not in categories.json: write one of its names`]];
+}
+
+function connectMethods({ id, methods, mcp }: Connector, { oauthApps }: Surroundings): Finding[] {
+  const has = (method: Connector["methods"][number]): boolean => methods.includes(method);
+  const problems: (string | false)[] = [
+    new Set(methods).size < methods.length && "names a method twice: remove one",
+    has("record_only") && methods.length > 1 && '"record_only" stands alone: remove it or the others',
+    !has("record_only") && !has("api_token") && '"api_token" is missing: add it, for every connector takes a credential',
+    has("mcp") && mcp === null && '"mcp" stands without an address: remove it, or write the address as mcp.url',
+    !has("mcp") && mcp !== null && '"mcp" is missing: add it, for mcp.url tells an address',
+    has("oauth") && !oauthApps.has(id) && '"oauth" stands without an app of ours in oauth-apps.json: remove it',
+    !has("oauth") && oauthApps.has(id) && '"oauth" is missing: add it, for oauth-apps.json names an app',
+  ];
+  return problems.filter((message) => message !== false).map((message) => ["methods", message]);
+}
+
+function form({ form, methods, credential_sets }: Connector): Finding[] {
+  const recordOnly = methods.includes("record_only");
+  if (recordOnly && form !== "none") return [["form", `is "${form}": write "none", for a record asks for nothing`]];
+  if (!recordOnly && form === "none") return [["form", 'is "none": write "generic", or "specific" with credential_sets']];
+  if (form === "specific" && !credential_sets) return [["credential_sets", 'is missing: write the fields, or form "generic"']];
+  if (form !== "specific" && credential_sets) {
+    return [["credential_sets", `stands beside form "${form}": remove it, or write form "specific"`]];
+  }
+  return [];
+}
+
+function fields({ credential_sets = [] }: Connector): Finding[] {
+  return credential_sets.flatMap(({ fields }, set) => {
+    const at = (index: number, name: string): string => `credential_sets[${set}].fields[${index}].${name}`;
+    return fields.flatMap(({ key, label, secret, example }, index) => {
+      const before = fields.slice(0, index);
+      const found: Finding[] = [];
+      if (before.some((other) => other.key === key)) found.push([at(index, "key"), `"${key}" stands twice: rename one`]);
+      if (before.some((other) => other.label === label)) found.push([at(index, "label"), `"${label}" stands twice: rename one`]);
+      if (secret && example !== undefined)
+        found.push([at(index, "example"), "remove it: a secret has no example and no default"]);
+      return found;
+    });
+  });
+}
+
+/** Words that name a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */
+const changing = /(^|[^a-z])(read-?write|write|rw|manage|admin|modify|delete|create|update|edit|full[_ -]?access)([^a-z]|$)/i;
+
+/** Whether a scope lets its holder change something at the vendor, as far as its name tells. */
+function writes(scope: string): boolean {
+  return changing.test(scope.replace(/([a-z])([A-Z])/g, "$1-$2")) || scope.split(/[\s:.]/).includes("*");
+}
+
+function grant({ grant }: Connector, { notes }: Surroundings): Finding[] {
+  if (grant === null) return [];
+  return [...scopes(grant), ...grantNotes(grant, notes)];
+}
+
+function scopes({ text, scopes, notes, plan }: Grant): Finding[] {
+  const found = scopes.flatMap((scope, index): Finding[] => {
+    const field = `grant.scopes[${index}]`;
+    if (scopes.indexOf(scope) < index) return [[field, `"${scope}" stands twice: remove one`]];
+    return writes(scope) ? [[field, `"${scope}" lets the service write: name a reading scope, or none`]] : [];
+  });
+  if (text !== null && /[.;]$/.test(text)) found.push(["grant.text", `ends with "${text.slice(-1)}": remove it`]);
+  if (text === null && scopes.length === 0 && notes.length === 0 && plan === undefined) {
+    found.push(["grant", "says nothing: write null"]);
+  }
+  return found;
+}
+
+function grantNotes({ notes: codes, plan }: Grant, notes: ReadonlyMap<string, string>): Finding[] {
+  const found = codes.flatMap((code, index): Finding[] => {
+    const field = `grant.notes[${index}]`;
+    if (codes.indexOf(code) < index) return [[field, `"${code}" stands twice: remove one`]];
+    return notes.has(code) ? [] : [[field, `"${code}" is not in grant-notes.json: write one of ${[...notes.keys()].join(", ")}`]];
+  });
+  const speaksOfPlan = codes.some((code) => notes.get(code)?.includes("{plan}"));
+  if (speaksOfPlan && plan === undefined) found.push(["grant.plan", "is missing: write the plan that the note speaks of"]);
+  if (!speaksOfPlan && plan !== undefined) found.push(["grant.plan", "stands without a note that speaks of it: add the note"]);
+  return found;
+}
+
+function docs({ docs }: Connector): Finding[] {
+  if (docs === null || URL.canParse(docs)) return [];
+  return [["docs", `"${docs}" is not an address: write the page's https address, or null`]];
+}
+
+function evidence(connector: Connector): Finding[] {
+  const made = claimsOf(connector);
+  const borneOut = new Set(connector.evidence.flatMap((one) => one.for));
+  const urls = connector.evidence.map(({ url }) => url);
+  return [
+    ...claims
+      .filter((claim) => made.has(claim) && !borneOut.has(claim))
+      .map((claim): Finding => ["evidence", `has no source for "${claim}": add one, or take the claim back`]),
+    ...claims
+      .filter((claim) => borneOut.has(claim) && !made.has(claim))
+      .map((claim): Finding => ["evidence", `has a source for "${claim}", which is not claimed: remove it`]),
+    ...urls.flatMap((url, index): Finding[] =>
+      urls.indexOf(url) < index ? [[`evidence[${index}].url`, `"${url}" stands twice: make one of them`]] : [],
+    ),
+  ];
+}
+
+/** What the connector says that somebody must have seen somewhere. */
+export function claimsOf({ form, grant, docs, mcp, vendor_oauth }: Connector): ReadonlySet<Claim> {
+  const made: Record<Claim, boolean> = {
+    fields: form === "specific",
+    grant: grant !== null,
+    docs: docs !== null,
+    mcp: mcp !== null,
+    oauth: vendor_oauth === true,
+  };
+  return new Set(claims.filter((claim) => made[claim]));
+}
+
+/** Nothing but the one text that the facts may have; the first line that differs says where. */
+export function spellingOf({ connector, text, notes }: { connector: Connector; text: string; notes: string[] }): Finding[] {
+  const expected = canonicalText(connector, notes);
+  if (text === expected) return [];
+  const lines = text.split("\n");
+  const line = expected.split("\n").findIndex((wanted, index) => wanted !== lines[index]);
+  const wanted = expected.split("\n")[line];
+  if (wanted === undefined) return [["", "has more lines than its facts need: end it with one line break"]];
+  return [["", `line ${line + 1} would make the order unstable: write ${JSON.stringify(wanted)} there`]];
+}

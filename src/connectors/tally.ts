@@ -1,0 +1,62 @@
+/** How many connectors there are and how much of them is borne out, for `weir catalog check`. */
+import type { ConnectorCatalog } from "./catalog.ts";
+import { grantName } from "./columns.ts";
+import { claimsOf } from "./rules.ts";
+import { claims, type Claim, type Connector } from "./schema.ts";
+
+export interface Counts {
+  connectors: number;
+  /** Forms of the vendor's own fields. */
+  specific: number;
+  /** Grants in the vendor's own words; those that are notes alone are not among them. */
+  grants: number;
+  docs: number;
+  mcp: number;
+}
+
+export interface Tally {
+  total: Counts;
+  /** In the order of categories.json. */
+  categories: ({ category: string } & Counts)[];
+  /** Connectors that make a claim, hence name a source for it; `none` make no claim. */
+  evidence: { claim: Claim | "none"; connectors: number }[];
+  /** Sources by where they stand: a repository of GitHub, or the sites of vendors and others. */
+  sources: { place: string; sources: number }[];
+}
+
+export function tallyOf({ categories, connectors }: ConnectorCatalog): Tally {
+  return {
+    total: countsOf(connectors),
+    categories: categories.map((category) => ({
+      category,
+      ...countsOf(connectors.filter((connector) => connector.category === category)),
+    })),
+    evidence: [
+      ...claims.map((claim) => ({ claim, connectors: connectors.filter((one) => claimsOf(one).has(claim)).length })),
+      { claim: "none", connectors: connectors.filter((one) => claimsOf(one).size === 0).length },
+    ],
+    sources: placesOf(connectors),
+  };
+}
+
+function countsOf(connectors: readonly Connector[]): Counts {
+  const number = (holds: (connector: Connector) => boolean): number => connectors.filter(holds).length;
+  return {
+    connectors: connectors.length,
+    specific: number(({ form }) => form === "specific"),
+    grants: number(({ grant }) => grant !== null && grantName(grant) !== null),
+    docs: number(({ docs }) => docs !== null),
+    mcp: number(({ mcp }) => mcp !== null),
+  };
+}
+
+function placesOf(connectors: readonly Connector[]): Tally["sources"] {
+  const counts = new Map<string, number>();
+  for (const { url } of connectors.flatMap(({ evidence }) => evidence)) {
+    const [, repository] = /^https:\/\/github\.com\/([^/]+\/[^/]+)\//.exec(url) ?? [];
+    const place = repository ?? "sites";
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+  }
+  const found = [...counts].map(([place, sources]) => ({ place, sources }));
+  return found.toSorted((one, other) => other.sources - one.sources || (one.place < other.place ? -1 : 1));
+}
