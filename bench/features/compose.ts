@@ -44,7 +44,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
   const { step, config, clock, log, models } = parts;
   const bus = await busOf(parts, stack);
   const book = new GenerationBook({ bus, clock, log, folder: join(parts.folder, "spool") });
-  const journal = isOneOf(step, "app", "key", "spool") ? { asked: noAdmissionIsAsked } : book;
+  const journal = isOneOf(step, "app", "key", "spool") ? { asked: noAdmissionIsAsked, whenReported: noAdmissionIsAsked } : book;
   const admission = new AdmissionClient({ bus, clock, log, journal });
   const { caller, admitted } = await admitOnce(admission, parts);
   const always = async (): Promise<Admission> => againWith(admitted, clock);

@@ -55,12 +55,19 @@ export interface Position {
 
 type Admitted = Extract<Answer, { kind: "admitted" }>;
 
+/** The book of generations, as far as admission needs it. */
+interface Journal {
+  /** Written before admission is asked, so that a hold which this process never hears of is given up by its successor. */
+  asked(asked: Asked[]): void;
+  /** Has `listener` called with each report of what is open in a workspace, in the turn in which it is made. */
+  whenReported(listener: (workspace: WorkspaceId) => void): void;
+}
+
 interface ClientParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** Written before admission is asked, so that a hold which this process never hears of is given up by its successor. */
-  journal: { asked(asked: Asked[]): void };
+  journal: Journal;
   /** How many keys are remembered; absent: `recordsCachedMax`. */
   recordsMax?: number;
 }
@@ -77,7 +84,8 @@ export class AdmissionClient {
   constructor({ bus, clock, log, journal, recordsMax }: ClientParts) {
     this.#clock = clock;
     this.#hints = new Hints(clock, recordsMax);
-    this.#undecided = new UndecidedAdmissions(bus);
+    this.#undecided = new UndecidedAdmissions();
+    journal.whenReported((workspace) => this.#undecided.mark(workspace));
     this.#questions = new Questions({
       bus,
       clock,

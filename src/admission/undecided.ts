@@ -1,9 +1,8 @@
 /**
  * Admissions that were asked and not answered yet. Counters that are rebuilt meanwhile are rebuilt from reports that cannot name
- * them, so their holds may be missing there: a report marks them, and what was admitted under the mark is asked again.
+ * them, so their holds may be missing there: the report that does not name them marks them, in the same turn, and what was
+ * admitted under the mark is asked again.
  */
-import type { Bus } from "../backing/bus.ts";
-import { decodeOpenQuestion, encodeOpenReport } from "../generations/open-report.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 
 export interface Undecided {
@@ -15,12 +14,9 @@ export interface Undecided {
 export class UndecidedAdmissions {
   readonly #open = new Set<Undecided>();
 
-  constructor(bus: Bus) {
-    bus.report("open-generations", (payload) => {
-      const { workspace } = decodeOpenQuestion(payload);
-      for (const undecided of this.#open) if (undecided.workspace === workspace) undecided.marked = true;
-      return encodeOpenReport({ holds: [], windows: [] });
-    });
+  /** To be called whenever what is open in a workspace is reported. */
+  mark(workspace: WorkspaceId): void {
+    for (const undecided of this.#open) if (undecided.workspace === workspace) undecided.marked = true;
   }
 
   /** Before it is asked. */

@@ -4,6 +4,7 @@ import type { Reservation } from "../credit/reservation.ts";
 import { raiseAlarm } from "../kernel/alarm.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { pruneMs, rateWindowMs, unsettledMax } from "../limits/constants.ts";
 import { decodeOpenQuestion, encodeOpenReport } from "./open-report.ts";
@@ -31,6 +32,7 @@ export class GenerationBook implements Disposable {
   readonly #open = new OpenGenerations();
   readonly #outlet: Outlet;
   readonly #reporting: Disposable;
+  readonly #whenReported: ((workspace: WorkspaceId) => void)[] = [];
   readonly #parts: BookParts;
   #cancelPrune = (): void => {};
 
@@ -38,9 +40,11 @@ export class GenerationBook implements Disposable {
     this.#parts = parts;
     this.#spool = new Spool(parts.folder, parts.clock, parts.files);
     this.#outlet = new Outlet({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
-    this.#reporting = parts.bus.report("open-generations", (payload) =>
-      encodeOpenReport(this.#open.report(decodeOpenQuestion(payload).workspace)),
-    );
+    this.#reporting = parts.bus.report("open-generations", (payload) => {
+      const { workspace } = decodeOpenQuestion(payload);
+      for (const listener of this.#whenReported) listener(workspace);
+      return encodeOpenReport(this.#open.report(workspace));
+    });
     this.#prune();
   }
 
@@ -74,6 +78,14 @@ export class GenerationBook implements Disposable {
    */
   asked(asked: Asked[]): void {
     this.#spool.writeAsked(asked);
+  }
+
+  /**
+   * Has `listener` called in the turn in which what is open in a workspace is reported: what becomes open later is in no report
+   * that was made before.
+   */
+  whenReported(listener: (workspace: WorkspaceId) => void): void {
+    this.#whenReported.push(listener);
   }
 
   /**

@@ -4,7 +4,7 @@ import { temporaryFolder, type TemporaryFolder } from "../support/temporary-fold
 import { admitAsk, AdmissionWorker, askedAmount } from "../support/admission-worker.ts";
 import type { Reservation } from "../../src/credit/reservation.ts";
 import { chargeOf } from "../../src/metering/charge.ts";
-import { encodeOpenReport } from "../../src/generations/open-report.ts";
+import { encodeOpenQuestion, encodeOpenReport } from "../../src/generations/open-report.ts";
 import { endOf, TestFront } from "../support/fronts.ts";
 import { hashOf, keyRecord } from "../support/key-records.ts";
 
@@ -32,6 +32,14 @@ async function open({ requestsPerMinute = null as number | null, fronts = 1 } = 
 }
 
 const position = async (worker: AdmissionWorker) => (await worker.counters.read("ws-1", "key-1")).account;
+
+test("a front reports once what is open, and marks in that turn what it has asked for: between two reports an admission could be in neither", async () => {
+  const { worker, front } = await open();
+  let marked = 0;
+  front.book.whenReported(() => marked++);
+  const reports = await worker.bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
+  expect([reports.length, marked]).toEqual([1, 1]);
+});
 
 describe("counters that were emptied", () => {
   test("know every generation that is open at any front, and admit not one more than the credit", async () => {

@@ -4,6 +4,7 @@ import { AdmissionClient, type Caller, type Wanted } from "../../src/admission/c
 import { decodeAsks, encodeAnswers } from "../../src/admission/codec.ts";
 import type { AdmitAsk, Answer, Ask } from "../../src/admission/message.ts";
 import { recordOnBus } from "../../src/admission/record-on-bus.ts";
+import { decodeOpenQuestion, encodeOpenReport } from "../../src/generations/open-report.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";
@@ -45,13 +46,21 @@ export class ScriptedAdmission {
       bus: this.bus,
       clock: this.clock,
       log: silentLog,
-      journal: { asked: (asked) => this.journal(asked) },
+      journal: { asked: (asked) => this.journal(asked), whenReported: (listener) => this.#report(listener) },
     });
   }
 
   /** Of this kind, in order. */
   asked<Kind extends Ask["kind"]>(kind: Kind): Extract<Ask, { kind: Kind }>[] {
     return this.asks.filter((ask): ask is Extract<Ask, { kind: Kind }> => ask.kind === kind);
+  }
+
+  /** Nothing is open here. */
+  #report(listener: (workspace: string) => void): void {
+    this.bus.report("open-generations", (payload) => {
+      listener(decodeOpenQuestion(payload).workspace);
+      return encodeOpenReport({ holds: [], windows: [] });
+    });
   }
 
   async #answer(payload: Uint8Array): Promise<Uint8Array> {
