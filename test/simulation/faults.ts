@@ -51,13 +51,18 @@ export const faults: Readonly<Record<string, Fault>> = {
     ),
 };
 
+/** What the control API does on any day: it comes with or without faults, and early, so that there is time to see what comes of it. */
+const everyday = /^(credit|a key|a rate|a workspace)/;
+
 /** Plans when each comes. */
 export function planFaults(world: World, chance: Chance): void {
   const share = chance.pick([0.1, 0.25, 0.5]);
   for (const [name, fault] of Object.entries(faults)) {
-    if (!chance.happens(share)) continue;
+    const isEveryday = everyday.test(name);
+    if (!chance.happens(isEveryday ? 0.4 : share)) continue;
     for (let times = chance.between(1, 4); times > 0; times--) {
-      world.scheduler.plan(chance.next() * world.plan.busyMs, null, () => world.inflict(name, () => fault(world, chance)));
+      const inMs = chance.next() * world.plan.busyMs * (isEveryday ? 0.5 : 1);
+      world.scheduler.plan(inMs, null, () => world.inflict(name, () => fault(world, chance)));
     }
   }
 }
