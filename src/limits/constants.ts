@@ -212,3 +212,6 @@ export const eventRetryMs = 250;
 export const eventRetryMsMax = 5_000;
 /** A consumer whose acknowledged end did not move for this long, with events there, is made anew. */
 export const eventStuckMs = 180_000;
+
+// Ours: versions of packages
+export const versionCharactersMax = 1_024;

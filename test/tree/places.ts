@@ -19,6 +19,7 @@ export const places: Place[] = [
   noun("connectors"),
   noun("keys"),
   noun("limits"),
+  noun("versions"),
   noun("credit"),
   noun("models"),
   noun("providers"),

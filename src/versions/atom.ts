@@ -1,0 +1,47 @@
+/**
+ * What all version orders have in common: a version is read into a row of atoms, and rows compare like words in a dictionary.
+ * Each ecosystem says by ranks which kinds of atoms come first, and what stands behind the end of the shorter row.
+ */
+
+export type Order = -1 | 0 | 1;
+
+export interface Atom {
+  /** Atoms of lower rank come first. All atoms of one rank are numbers, or all are words. */
+  readonly rank: number;
+  /** Of a number its digits without leading zeros: numbers may be longer than any numeric type counts exactly. */
+  readonly text: string;
+  readonly numeric: boolean;
+}
+
+export function numberAtom(rank: number, digits: string): Atom {
+  return { rank, text: withoutLeadingZeros(digits), numeric: true };
+}
+
+/** Words of one rank compare by their UTF-16 code units. */
+export function wordAtom(rank: number, text = ""): Atom {
+  return { rank, text, numeric: false };
+}
+
+/** Rows of different length compare as if the shorter one went on with `padding` for ever. */
+export function compareAtoms({ left, right, padding }: { left: readonly Atom[]; right: readonly Atom[]; padding: Atom }): Order {
+  const length = Math.max(left.length, right.length);
+  for (let at = 0; at < length; at++) {
+    const order = compareAtom(left[at] ?? padding, right[at] ?? padding);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+export function withoutLeadingZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, "");
+}
+
+function compareAtom(left: Atom, right: Atom): Order {
+  if (left.rank !== right.rank) return left.rank < right.rank ? -1 : 1;
+  if (left.numeric && left.text.length !== right.text.length) return left.text.length < right.text.length ? -1 : 1;
+  return compareText(left.text, right.text);
+}
+
+function compareText(left: string, right: string): Order {
+  return left === right ? 0 : left < right ? -1 : 1;
+}

@@ -1,0 +1,103 @@
+/**
+ * Maven: the version order of the POM reference, https://maven.apache.org/pom.html#version-order-specification, as Maven 3
+ * and the tools of OSV read it: `.qualifier` < `-qualifier` < `-number` < `.number` at one place.
+ *
+ * That rule alone runs in circles (`1.foo` < `1-alpha` < `1` < `1.foo`). Here what its qualifiers say of a version decides
+ * first, whether it comes before or after the version that ends at that place, then the rule.
+ */
+import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
+import type { Reading, VersionOrder } from "./reading.ts";
+
+interface Token {
+  separator: "." | "-";
+  text: string;
+  numeric: boolean;
+}
+
+/** Those before the empty one come before the release. The empty one is the release, `sp` and all others come after it. */
+const qualifiers = ["alpha", "beta", "milestone", "rc", "snapshot", "", "sp"];
+const abbreviations: Partial<Record<string, string>> = { a: "alpha", b: "beta", m: "milestone" };
+const synonyms: Partial<Record<string, string>> = { cr: "rc", ga: "", final: "", release: "" };
+
+const endRank = 50;
+const dashedRank = 10;
+const numberRanks = { "-": 20, ".": 21 };
+
+export const mavenOrder: VersionOrder = { read: readMaven, padding: wordAtom(endRank) };
+
+/** What a build leaves in the place of a version that it does not know, and characters that no repository can store. */
+const noVersion = /^(?:latest|release|unspecified)?$|[\s\\/:"<>|?*[\](){},$]/;
+
+function readMaven(text: string): Reading | null {
+  const version = text.trim().toLowerCase();
+  if (noVersion.test(version)) return null;
+  const tokens = trimmed(tokensOf(version));
+  const lastNumber = tokens.findIndex(({ numeric }) => !numeric);
+  return {
+    atoms: atomsOf(tokens),
+    numbers: tokens.slice(0, lastNumber === -1 ? tokens.length : lastNumber).map(({ text: digits }) => digits),
+    prerelease: tokens.some(({ numeric, text: word }) => !numeric && isBeforeRelease(word)),
+  };
+}
+
+/** Splits at dots, hyphens and between digits and others, which counts as a hyphen; an empty token is zero. */
+function tokensOf(version: string): Token[] {
+  const tokens: Token[] = [];
+  let separator: Token["separator"] = ".";
+  let empty = true;
+  for (const [piece] of version.matchAll(/[.-]|\d+|[^\d.-]+/g)) {
+    const isSeparator = piece === "." || piece === "-";
+    if (!isSeparator) {
+      const numeric = /\d/.test(piece);
+      const before = tokens.at(-1);
+      if (numeric && !empty && before !== undefined) before.text = abbreviations[before.text] ?? before.text;
+      tokens.push({ separator: empty ? separator : "-", text: numeric ? withoutLeadingZeros(piece) : piece, numeric });
+    } else {
+      if (empty) tokens.push({ separator, text: "0", numeric: true });
+      separator = piece;
+    }
+    empty = isSeparator;
+  }
+  if (empty) tokens.push({ separator, text: "0", numeric: true });
+  return tokens.map((token) => ({ ...token, text: synonyms[token.text] ?? token.text }));
+}
+
+/** Nulls go from the end and before each hyphen: `1.0.0-foo.0.0` is `1-foo`. The first token stays. */
+function trimmed([first, ...rest]: Token[]): Token[] {
+  const kept: Token[] = [];
+  let trimming = true;
+  for (const token of rest.toReversed()) {
+    if (trimming && isNull(token)) continue;
+    kept.push(token);
+    trimming = token.separator === "-";
+  }
+  return first === undefined ? [] : [first, ...kept.toReversed()];
+}
+
+/** From the end, since a null in the middle is before or after the release as what follows it is. */
+function atomsOf(tokens: Token[]): Atom[] {
+  const atoms: Atom[] = [];
+  let after = true;
+  for (const [index, token] of [...tokens.entries()].toReversed()) {
+    if (index === 0 || !isNull(token)) after = token.numeric || !isBeforeRelease(token.text);
+    atoms.push(atomOf({ token, offset: after ? endRank + 1 : 0 }));
+  }
+  return atoms.toReversed();
+}
+
+/** @param offset puts the atom before or after the end of a shorter version */
+function atomOf({ token, offset }: { token: Token; offset: number }): Atom {
+  if (token.numeric) return numberAtom(offset + numberRanks[token.separator], token.text);
+  const known = qualifiers.indexOf(token.text);
+  const dashed = token.separator === "-" ? dashedRank : 0;
+  return known === -1 ? wordAtom(offset + dashed + qualifiers.length, token.text) : wordAtom(offset + dashed + known);
+}
+
+function isNull({ text, numeric }: Token): boolean {
+  return numeric ? text === "0" : text === "";
+}
+
+function isBeforeRelease(word: string): boolean {
+  const known = qualifiers.indexOf(word);
+  return known !== -1 && known < qualifiers.indexOf("");
+}

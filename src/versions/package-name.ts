@@ -1,0 +1,30 @@
+/** When two spellings name one package: the key by which packages of an ecosystem are found and compared. */
+import { ecosystemOfPackageUrlType, type Ecosystem } from "./ecosystem.ts";
+import type { PackageUrl } from "./package-url.ts";
+
+export interface PackageName {
+  ecosystem: Ecosystem;
+  /** As OSV records spell it: `@scope/name`, `group:artifact`, a module path. */
+  name: string;
+}
+
+/**
+ * PyPI: runs of `-`, `_`, `.` are one `-`, case does not count (https://peps.python.org/pep-0503/#normalized-names).
+ * NuGet: case does not count (https://learn.microsoft.com/nuget/reference/nuspec#id).
+ * Maven, Go, RubyGems, crates.io and npm tell names apart by case; npm keeps old names that have capitals.
+ */
+export function packageKey({ ecosystem, name }: PackageName): string {
+  if (ecosystem === "PyPI") return name.replaceAll(/[-_.]+/g, "-").toLowerCase();
+  if (ecosystem === "NuGet") return name.toLowerCase();
+  return name;
+}
+
+/** @returns null where the type is of none of the seven ecosystems */
+export function packageNameOf({ type, namespace, name }: PackageUrl): PackageName | null {
+  const ecosystem = ecosystemOfPackageUrlType(type);
+  if (ecosystem === null) return null;
+  if (ecosystem === "Maven") return { ecosystem, name: `${namespace ?? ""}:${name}` };
+  // Tools that read Go modules call the standard library `std`, as the go command does; OSV records call it `stdlib`.
+  if (ecosystem === "Go" && namespace === null && name === "std") return { ecosystem, name: "stdlib" };
+  return { ecosystem, name: namespace === null ? name : `${namespace}/${name}` };
+}

@@ -1,0 +1,86 @@
+/**
+ * PyPI: PEP 440 whole, with epochs, local versions and all its spellings (https://peps.python.org/pep-0440/#appendix-b).
+ * What does not conform is a legacy version and comes before all that does, as PEP 440's own tool ordered them.
+ */
+import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
+import { readLegacy } from "./pypi-legacy.ts";
+import type { Reading, VersionOrder } from "./reading.ts";
+
+const epochRank = 1;
+const releaseRanks = { end: 0, number: 1 };
+/** A development release of the final version comes before its first alpha. */
+const preRanks = { development: 0, alpha: 1, beta: 2, candidate: 3, final: 4 };
+const postRanks = { none: 0, number: 1 };
+const developmentRanks = { number: 0, none: 1 };
+/** Without a local version comes before any; numbers come after words. */
+const localRanks = { end: 0, word: 1, number: 2 };
+
+export const pypiOrder: VersionOrder = { read: readPypi, padding: wordAtom(localRanks.end) };
+
+const pattern = new RegExp(
+  [
+    /^v?(?:(?<epoch>\d+)!)?(?<release>\d+(?:\.\d+)*)/,
+    /(?:[-_.]?(?<pre>alpha|beta|preview|pre|rc|a|b|c)[-_.]?(?<preCount>\d+)?)?/,
+    /(?:-(?<bare>\d+)|[-_.]?(?<post>post|rev|r)[-_.]?(?<postCount>\d+)?)?/,
+    /(?:[-_.]?(?<development>dev)[-_.]?(?<developmentCount>\d+)?)?/,
+    /(?:\+(?<local>[\da-z]+(?:[-_.][\da-z]+)*))?$/,
+  ]
+    .map(({ source }) => source)
+    .join(""),
+);
+
+const preSpellings: Partial<Record<string, number>> = {
+  a: preRanks.alpha,
+  alpha: preRanks.alpha,
+  b: preRanks.beta,
+  beta: preRanks.beta,
+};
+
+type Groups = Partial<Record<string, string>>;
+
+function readPypi(text: string): Reading | null {
+  const version = text.trim().toLowerCase();
+  const groups: Groups | undefined = pattern.exec(version)?.groups;
+  if (groups === undefined) return readLegacy(version);
+  const numbers = (groups["release"] ?? "").split(".").map(withoutLeadingZeros);
+  return {
+    atoms: [
+      numberAtom(epochRank, groups["epoch"] ?? "0"),
+      ...releaseAtoms(numbers),
+      preAtom(groups),
+      postAtom(groups),
+      developmentAtom(groups),
+      ...localAtoms(groups["local"]),
+    ],
+    numbers,
+    prerelease: groups["pre"] !== undefined || groups["development"] !== undefined,
+  };
+}
+
+/** Trailing zeros do not count: `1.0` is `1`. */
+function releaseAtoms(numbers: string[]): Atom[] {
+  const counting = numbers.slice(0, numbers.findLastIndex((digits) => digits !== "0") + 1);
+  return [...counting.map((digits) => numberAtom(releaseRanks.number, digits)), wordAtom(releaseRanks.end)];
+}
+
+function preAtom({ pre, preCount, post, bare, development }: Groups): Atom {
+  if (pre !== undefined) return numberAtom(preSpellings[pre] ?? preRanks.candidate, preCount ?? "0");
+  const final = post !== undefined || bare !== undefined || development === undefined;
+  return wordAtom(final ? preRanks.final : preRanks.development);
+}
+
+function postAtom({ post, bare, postCount }: Groups): Atom {
+  if (post === undefined && bare === undefined) return wordAtom(postRanks.none);
+  return numberAtom(postRanks.number, bare ?? postCount ?? "0");
+}
+
+function developmentAtom({ development, developmentCount }: Groups): Atom {
+  if (development === undefined) return wordAtom(developmentRanks.none);
+  return numberAtom(developmentRanks.number, developmentCount ?? "0");
+}
+
+function localAtoms(local: string | undefined): Atom[] {
+  return (local?.split(/[-_.]/) ?? []).map((segment) =>
+    /^\d+$/.test(segment) ? numberAtom(localRanks.number, segment) : wordAtom(localRanks.word, segment),
+  );
+}

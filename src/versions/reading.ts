@@ -1,0 +1,18 @@
+import type { Atom } from "./atom.ts";
+
+/** A version as its ecosystem reads it. */
+export interface Reading {
+  atoms: Atom[];
+  /** The numbers of the release, at least one, digits without leading zeros: `1.2` of `1.2.3` is its release line. */
+  numbers: string[];
+  /** Made before the release whose numbers it has. */
+  prerelease: boolean;
+}
+
+/** How an ecosystem orders its versions. */
+export interface VersionOrder {
+  /** @returns null where the text is no version of the ecosystem: such a version is unknown and never guessed */
+  read(text: string): Reading | null;
+  /** What stands behind the end of a shorter row of atoms. */
+  padding: Atom;
+}
