@@ -1,0 +1,105 @@
+/** An `affected` entry of an OSV record, read once so that many versions can be held against it. */
+import type { Ecosystem } from "./ecosystem.ts";
+import { compareVersions, readVersion, versionKey, type KnownVersion, type VersionScheme } from "./version.ts";
+
+/** The fields that decide, of https://ossf.github.io/osv-schema/#affected-fields. */
+export interface OsvAffected {
+  ranges?: readonly OsvRange[] | undefined;
+  versions?: readonly string[] | undefined;
+}
+
+export interface OsvRange {
+  /** `SEMVER`, `ECOSYSTEM` or `GIT`. */
+  type: string;
+  events: readonly OsvEvent[];
+}
+
+export interface OsvEvent {
+  introduced?: string | undefined;
+  fixed?: string | undefined;
+  last_affected?: string | undefined;
+  limit?: string | undefined;
+}
+
+export type EventKind = keyof OsvEvent;
+
+export interface RangeEvent {
+  kind: EventKind;
+  text: string;
+  /** `introduced: "0"` stands before every version, a limit of `*` behind every version. */
+  at: KnownVersion | "before all" | "after all";
+}
+
+export type AffectedRange =
+  /** Both in order. */
+  | { readable: true; index: number; scheme: VersionScheme; events: RangeEvent[]; limits: RangeEvent[] }
+  /** An event that cannot be placed makes the range say nothing. */
+  | { readable: false; index: number; scheme: VersionScheme; reason: string };
+
+export interface Affected {
+  ecosystem: Ecosystem;
+  /** The versions that the record lists, by their texts and by the keys of those that can be read. */
+  listed: ReadonlyMap<string, string>;
+  /** Without those of type GIT, whose events are commits. */
+  ranges: AffectedRange[];
+}
+
+const kinds: readonly EventKind[] = ["introduced", "fixed", "last_affected", "limit"];
+
+export function readAffected({ ecosystem, entry }: { ecosystem: Ecosystem; entry: OsvAffected }): Affected {
+  const listed = new Map((entry.versions ?? []).map((text) => [text, text]));
+  for (const text of entry.versions ?? []) {
+    const version = readVersion({ scheme: ecosystem, text });
+    if (version.known) listed.set(versionKey(version), text);
+  }
+  const ranges = (entry.ranges ?? []).flatMap(({ type, events }, index) => {
+    const scheme = schemeOf({ type, ecosystem });
+    return scheme === null ? [] : [readRange({ index, scheme, events })];
+  });
+  return { ecosystem, listed, ranges };
+}
+
+/** Ecosystems whose versions are semantic read a SEMVER range by their own rules, which take its spellings too. */
+function schemeOf({ type, ecosystem }: { type: string; ecosystem: Ecosystem }): VersionScheme | null {
+  if (type === "ECOSYSTEM") return ecosystem;
+  if (type !== "SEMVER") return null;
+  return ecosystem === "npm" || ecosystem === "Go" || ecosystem === "crates.io" ? ecosystem : "SemVer";
+}
+
+function readRange({
+  index,
+  scheme,
+  events,
+}: {
+  index: number;
+  scheme: VersionScheme;
+  events: readonly OsvEvent[];
+}): AffectedRange {
+  const read = events.map((event) => readEvent({ scheme, event }));
+  const unreadable = read.find((event) => typeof event === "string");
+  if (unreadable !== undefined) return { readable: false, index, scheme, reason: unreadable };
+  const readable = read.filter((event) => typeof event !== "string");
+  const sorted = readable.filter(({ kind }) => kind !== "limit").toSorted(compareEvents);
+  const limits = readable.filter(({ kind }) => kind === "limit").toSorted(compareEvents);
+  return { readable: true, index, scheme, events: sorted, limits };
+}
+
+/** @returns why the event cannot be placed, where it cannot */
+function readEvent({ scheme, event }: { scheme: VersionScheme; event: OsvEvent }): RangeEvent | string {
+  const [kind, ...more] = kinds.filter((name) => event[name] !== undefined);
+  const text = kind && event[kind];
+  if (kind === undefined || text === undefined || more.length > 0)
+    return "an event of the range is not exactly one of the four kinds";
+  if (kind === "introduced" && text === "0") return { kind, text, at: "before all" };
+  if (kind === "limit" && text.includes("*")) return { kind, text, at: "after all" };
+  const at = readVersion({ scheme, text });
+  return at.known ? { kind, text, at } : `the range's bound ${at.reason}`;
+}
+
+/** Events at one version keep the record's order, in which what was introduced and fixed there was meant. */
+export function compareEvents(left: RangeEvent, right: RangeEvent): number {
+  if (left.at === right.at) return 0;
+  if (left.at === "before all" || right.at === "after all") return -1;
+  if (left.at === "after all" || right.at === "before all") return 1;
+  return compareVersions(left.at, right.at);
+}
