@@ -215,3 +215,30 @@ export const eventStuckMs = 180_000;
 
 // Ours: versions of packages
 export const versionCharactersMax = 1_024;
+
+// Ours: advisories
+/** One record, as text. */
+export const advisoryBytesMax = 8 * 1024 * 1024;
+export const advisoryYamlBytesMax = 2 * 1024 * 1024;
+export const advisoryIdCharactersMax = 128;
+/** Aliases, related ids, severities, credits. */
+export const advisoryNamesMax = 1_000;
+export const advisoryPackagesMax = 10_000;
+export const advisoryRangesMax = 10_000;
+export const advisoryEventsMax = 10_000;
+export const advisoryVersionsMax = 100_000;
+/** Of a package or an ecosystem. */
+export const advisoryNameCharactersMax = 1_024;
+export const advisoryReferencesMax = 10_000;
+export const cvssVectorCharactersMax = 512;
+export const folderDepthMax = 32;
+
+// Ours: archives
+export const archiveEntriesMax = 2_000_000;
+export const archiveBytesMax = 64 * 1024 * 1024 * 1024;
+/** Text becomes a tenth or a thirtieth; bombs a thousandth. */
+export const archiveRatioMax = 200;
+/** Below so many unpacked bytes the ratio does not matter. */
+export const archiveRatioFromBytes = 16 * 1024 * 1024;
+export const archiveNameCharactersMax = 1_024;
+export const tarHeaderBytesMax = 64 * 1024;

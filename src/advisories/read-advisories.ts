@@ -1,0 +1,113 @@
+/** Advisories from wherever they lie, one record at a time: a bad one is told by its name and stops none of the others. */
+import type { Advisory } from "./advisory.ts";
+import { readAdvisory } from "./read-advisory.ts";
+import { RecordError } from "./record-error.ts";
+import { archiveBudget, type Budget } from "./reading/budget.ts";
+import { parsePiece, piecesOf } from "./reading/document.ts";
+import { openSource, type AdvisorySource, type Document, type OpenSource } from "./reading/open-source.ts";
+import { BudgetError, UnreadableError } from "./reading/unreadable-error.ts";
+
+/** The last record that was done: reading goes on behind it. */
+export interface Cursor {
+  document: string;
+  /** Counted from 0 within the document. */
+  record: number;
+}
+
+export type Reading = { name: string; cursor: Cursor } & (
+  { advisory: Advisory; /** As it was parsed. */ raw: unknown } | { /** A sentence after the name. */ failure: string }
+);
+
+export interface Progress {
+  bytesRead: number;
+  /** null: not known, as of folders and streams. */
+  bytesTotal: number | null;
+  records: number;
+  failures: number;
+}
+
+export interface ReadOptions {
+  source: AdvisorySource;
+  after?: Cursor | undefined;
+  /** Called after each record, and often: whoever shows it chooses when. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  budget?: Budget | undefined;
+}
+
+export class CursorError extends Error {
+  override name = "CursorError";
+}
+
+/**
+ * A truncated or damaged archive gives what stands before the fault, and then a failure under its own name.
+ * @throws CursorError where the source does not hold the cursor's document; Error of the file system where there is no such path
+ */
+export async function* readAdvisories(options: ReadOptions): AsyncGenerator<Reading> {
+  const source = await openSource(options.source, options.budget ?? archiveBudget);
+  let [records, failures] = [0, 0];
+  for await (const reading of readSource(source, options.after)) {
+    if ("advisory" in reading) records++;
+    else failures++;
+    options.onProgress?.({ bytesRead: source.bytesRead(), bytesTotal: source.bytesTotal, records, failures });
+    yield reading;
+  }
+}
+
+async function* readSource(source: OpenSource, after: Cursor | undefined): AsyncGenerator<Reading> {
+  let [document, next] = [source.name, 0];
+  let waitsFor = after?.document ?? null;
+  try {
+    for await (const found of source.documents()) {
+      if (waitsFor !== null && found.name !== waitsFor) continue;
+      const from = waitsFor === null ? 0 : (after?.record ?? -1) + 1;
+      waitsFor = null;
+      document = found.name;
+      next = from;
+      for await (const reading of readDocument(found, from)) {
+        next = reading.cursor.record + 1;
+        yield reading;
+      }
+    }
+  } catch (error) {
+    yield { name: source.name, cursor: { document, record: next }, failure: failureText(error) };
+    return;
+  }
+  if (waitsFor !== null) throw new CursorError(`Cannot go on after "${waitsFor}": "${source.name}" does not hold it`);
+}
+
+async function* readDocument(document: Document, from: number): AsyncGenerator<Reading> {
+  const { name, refusal, format } = document;
+  const cursorAt = (record: number): Cursor => ({ document: name, record });
+  if (refusal !== null) {
+    if (from === 0) yield { name, cursor: cursorAt(0), failure: refusal };
+    return;
+  }
+  let record = 0;
+  try {
+    for await (const piece of piecesOf(document.bytes(), format)) {
+      const cursor = cursorAt(record++);
+      if (cursor.record < from) continue;
+      yield { name: name + piece.at, cursor, ...attempt(() => parsePiece(piece, format)) };
+    }
+  } catch (error) {
+    if (error instanceof BudgetError) throw error;
+    yield { name, cursor: cursorAt(record), failure: failureText(error) };
+  }
+}
+
+function attempt(parse: () => unknown): { advisory: Advisory; raw: unknown } | { failure: string } {
+  try {
+    const raw = parse();
+    return { advisory: readAdvisory(raw), raw };
+  } catch (error) {
+    if (error instanceof RecordError) return { failure: error.message };
+    throw error;
+  }
+}
+
+/** @throws the error itself where it is neither the source's fault nor the disk's */
+function failureText(error: unknown): string {
+  if (error instanceof UnreadableError) return error.message;
+  if (error instanceof Error && "code" in error && typeof error.code === "string") return `cannot be read: ${error.code}`;
+  throw error;
+}

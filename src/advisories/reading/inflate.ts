@@ -1,0 +1,103 @@
+/** Decompression, piece by piece: everything before a fault comes out, then the fault. */
+import { createGunzip, createInflateRaw } from "node:zlib";
+import { ByteReader, type Bytes } from "./byte-reader.ts";
+import { UnreadableError } from "./unreadable-error.ts";
+
+/** At a thousand to one, the most that deflate can do, a piece becomes 16 MiB: the budget is asked before the next one. */
+const pieceBytesMax = 16 * 1024;
+
+/** @throws UnreadableError where the data is damaged or truncated */
+export async function* gunzip(pieces: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
+  yield* inflate(new ByteReader(pieces), createGunzip());
+}
+
+/**
+ * One deflated stretch that tells its own end; the reader then stands behind it.
+ * @throws UnreadableError where the data is damaged or truncated
+ */
+export async function* inflateRaw(reader: ByteReader): AsyncGenerator<Bytes> {
+  yield* inflate(reader, createInflateRaw());
+}
+
+type Engine = ReturnType<typeof createGunzip>;
+
+async function* inflate(reader: ByteReader, engine: Engine): AsyncGenerator<Bytes> {
+  const flow = new Flow(engine);
+  try {
+    for (;;) {
+      const piece = await reader.next(pieceBytesMax);
+      const before = engine.bytesWritten;
+      await (piece === null ? flow.finish() : flow.feed(piece));
+      const left = piece?.subarray(engine.bytesWritten - before) ?? null;
+      const ended = left === null || left.length > 0;
+      if (ended) await flow.end();
+      yield* flow.taken();
+      flow.throwFault();
+      if (left !== null && left.length > 0) reader.putBack(left);
+      if (ended) return;
+    }
+  } finally {
+    engine.destroy();
+  }
+}
+
+/** What an engine gave for the piece that it was fed with. */
+class Flow {
+  readonly #engine: Engine;
+  #out: Bytes[] = [];
+  #ended = false;
+  #fault: Error | null = null;
+  #wake: () => void = () => {};
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    engine.on("data", (bytes: Bytes) => this.#out.push(bytes));
+    engine.on("end", () => this.#finish(null));
+    engine.on("error", (error) => this.#finish(error));
+  }
+
+  /** Resolves when the piece was used as far as the engine has use for it, or at a fault. */
+  feed(piece: Bytes): Promise<void> {
+    return this.#waiting((wake) => this.#engine.write(piece, wake));
+  }
+
+  finish(): Promise<void> {
+    return this.#waiting(() => this.#engine.end());
+  }
+
+  /** Resolves when the engine has given everything, or at a fault. */
+  end(): Promise<void> {
+    return this.#waiting(() => {});
+  }
+
+  taken(): Bytes[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  /** @throws UnreadableError */
+  throwFault(): void {
+    if (this.#fault !== null) throw new UnreadableError(faultText(this.#fault));
+  }
+
+  async #waiting(begin: (wake: () => void) => void): Promise<void> {
+    if (this.#ended) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      begin(() => resolve());
+    });
+  }
+
+  #finish(fault: Error | null): void {
+    this.#ended = true;
+    this.#fault ??= fault;
+    this.#wake();
+  }
+}
+
+function faultText(error: Error): string {
+  return "code" in error && error.code === "Z_BUF_ERROR"
+    ? "ends in the middle: it is truncated"
+    : "holds damaged compressed data";
+}

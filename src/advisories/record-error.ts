@@ -1,0 +1,10 @@
+/** Why a record cannot be taken: `path` says where, such as `affected[0].versions[3]`; empty means the record itself. */
+export class RecordError extends Error {
+  override name = "RecordError";
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(path === "" ? `The record ${problem}` : `"${path}" ${problem}`);
+    this.path = path;
+  }
+}
