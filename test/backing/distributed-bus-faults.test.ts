@@ -128,7 +128,10 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     const seen = new Set<string>();
     for (let index = 0; index < 20; index++) await bus.publish("settlements", `before-${index}`, question);
     await server.kill("SIGKILL");
-    await until(() => !bus.connected(), 2_000);
+    // Questions and events have a connection each, and one hears of it a moment after the other.
+    const isRefused = async () =>
+      (await failureOf(bus.publish("settlements", "before", question))) instanceof BusUnavailableError;
+    await until(async () => !bus.connected() && (await isRefused()), 2_000);
     const startedAt = performance.now();
     expect(await outcomeOf(bus.request("admission", question))).toBe("refused");
     expect(await failureOf(bus.publish("settlements", "during", question))).toBeInstanceOf(BusUnavailableError);
