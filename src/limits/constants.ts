@@ -183,6 +183,8 @@ export const upkeepWalBytesMax = 64 * 1024 * 1024;
 export const busTurnMs = 50;
 /** After a second without a beat of anybody, questions are refused at once. */
 export const busSilenceMsMax = 1_000;
+/** Who has listened for less than this does not know whom to ask. */
+export const surveyListenMs = 500;
 /** For how long after its last beat a process is expected to answer surveys: without its answer there is none. */
 export const reporterMemoryMs = 2_000;
 export const answersInFlightMax = 256;

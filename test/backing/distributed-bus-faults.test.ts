@@ -205,7 +205,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     await server.restart();
     await until(() => early.connected() && bus.connected(), recoveryMsMax);
     await answers();
-    expect(await bus.survey("open-generations", question, 300)).toHaveLength(1);
+    await until(async () => (await bus.survey("open-generations", question, 300).catch(() => [])).length === 1);
     early.broadcast("settled");
     await bus.publish("settlements", "early", question);
     await until(() => heard.includes("settled") && heard.includes("event"));

@@ -225,8 +225,7 @@ function hints(pair: () => BusPair): void {
     const { bus, other } = pair();
     using _here = bus.report("open-generations", (payload) => bytes(`here ${text(payload)}`));
     using _there = other.report("open-generations", (payload) => bytes(`there ${text(payload)}`));
-    // Who is heard of only after the question was asked makes that survey fail.
-    await until(async () => (await bus.survey("open-generations", bytes("ws"), 200).catch(() => [])).length === 2);
+    await until(async () => (await surveyed(bus))?.length === 2);
     const answers = await bus.survey("open-generations", bytes("ws"), 300);
     expect(answers.map(text).toSorted()).toEqual(["here ws", "there ws"]);
   });
@@ -248,23 +247,28 @@ function hints(pair: () => BusPair): void {
     const { bus, other } = pair();
     expect(await quickSurvey(bus)).toEqual([]);
     const report = other.report("open-generations", () => bytes("there"));
-    await until(async () => (await bus.survey("open-generations", bytes("ws"), 1_000).catch(() => [])).length === 1);
+    await until(async () => (await surveyed(bus))?.length === 1);
     expect(await quickSurvey(bus)).toEqual(["there"]);
     report[Symbol.dispose]();
-    await until(async () => (await bus.survey("open-generations", bytes("ws"), 1_000)).length === 0);
+    await until(async () => (await surveyed(bus))?.length === 0);
     expect(await quickSurvey(bus)).toEqual([]);
   });
 }
 
+/** null: there was none, for it is not known yet who is there, or one was heard of only after the question was asked. */
+function surveyed(bus: Bus): Promise<Uint8Array[] | null> {
+  return bus.survey("open-generations", bytes("ws"), 1_000).catch(() => null);
+}
+
 /** Surveys until one ends long before its time. */
 async function quickSurvey(bus: Bus): Promise<string[]> {
-  let answers: Uint8Array[] = [];
+  let answers: Uint8Array[] | null = null;
   await until(async () => {
     const startedAt = performance.now();
-    answers = await bus.survey("open-generations", bytes("ws"), 1_000).catch(() => []);
-    return performance.now() - startedAt < 500;
+    answers = await surveyed(bus);
+    return answers !== null && performance.now() - startedAt < 500;
   });
-  return answers.map(text);
+  return (answers ?? []).map(text);
 }
 
 function bytes(words: string): Uint8Array {

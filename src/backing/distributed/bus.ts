@@ -50,6 +50,8 @@ export class DistributedBus implements Bus {
   }
 
   serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
+    // Who serves will have to ask everybody, and must have listened by then for who is there.
+    this.#surveyor("open-generations");
     return Promise.resolve(startAnswering({ ...this.#parts, link: this.#questions, service, handler }));
   }
 

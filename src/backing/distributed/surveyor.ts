@@ -1,7 +1,7 @@
 /** Asks all processes at once. Those that report beat, so that a survey knows whose answers it waits for. */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import { busSilenceMsMax, reporterMemoryMs } from "../../limits/constants.ts";
+import { busSilenceMsMax, reporterMemoryMs, surveyListenMs } from "../../limits/constants.ts";
 import { BusTimeoutError, BusUnavailableError, type Survey } from "../bus.ts";
 import { readBeat } from "./beat.ts";
 import type { NatsLink } from "./nats-link.ts";
@@ -16,7 +16,8 @@ interface Round {
   reject(error: Error): void;
 }
 
-/** After so many turns of listening, everybody who is there was heard. */
+/** After so many turns of listening whoever is there has been heard, and after so many more it is sure that nobody else is. */
+const heardTurns = turnsOf(surveyListenMs);
 const acquaintedTurns = turnsOf(busSilenceMsMax);
 
 export class Surveyor implements AsyncDisposable {
@@ -41,11 +42,12 @@ export class Surveyor implements AsyncDisposable {
   }
 
   /**
-   * @throws BusUnavailableError when the link is down or goes down: no answers would look like nobody there
+   * @throws BusUnavailableError when the link is down or goes down, or has just come up: no answers would look like nobody there
    * @throws BusTimeoutError when somebody who was heard of lately does not answer: what they know would look like nothing
    */
   async ask(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
     if (!this.#link.up) throw new BusUnavailableError("The bus is not connected");
+    if (this.#turnsUp < heardTurns) throw new BusUnavailableError("It is not known yet who is there");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const token = (this.#count++).toString(36);
     const answers: Round["answers"] = new Map();
