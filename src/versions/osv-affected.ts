@@ -1,6 +1,6 @@
 /** An `affected` entry of an OSV record, read once so that many versions can be held against it. */
 import type { Ecosystem } from "./ecosystem.ts";
-import { compareVersions, readVersion, versionKey, type KnownVersion, type VersionScheme } from "./version.ts";
+import { compareVersions, readVersion, type KnownVersion, type VersionScheme } from "./version.ts";
 
 /** The fields that decide, of https://ossf.github.io/osv-schema/#affected-fields. */
 export interface OsvAffected {
@@ -50,7 +50,7 @@ export function readAffected({ ecosystem, entry }: { ecosystem: Ecosystem; entry
   const listed = new Map((entry.versions ?? []).map((text) => [text, text]));
   for (const text of entry.versions ?? []) {
     const version = readVersion({ scheme: ecosystem, text });
-    if (version.known) listed.set(versionKey(version), text);
+    if (version.known) listed.set(version.key, text);
   }
   const ranges = (entry.ranges ?? []).flatMap(({ type, events }, index) => {
     const scheme = schemeOf({ type, ecosystem });
@@ -79,7 +79,7 @@ function readRange({
   const unreadable = read.find((event) => typeof event === "string");
   if (unreadable !== undefined) return { readable: false, index, scheme, reason: unreadable };
   const readable = read.filter((event) => typeof event !== "string");
-  const sorted = readable.filter(({ kind }) => kind !== "limit").toSorted(compareEvents);
+  const sorted = inSequence(readable.filter(({ kind }) => kind !== "limit").toSorted(compareEvents));
   const limits = readable.filter(({ kind }) => kind === "limit").toSorted(compareEvents);
   return { readable: true, index, scheme, events: sorted, limits };
 }
@@ -96,7 +96,27 @@ function readEvent({ scheme, event }: { scheme: VersionScheme; event: OsvEvent }
   return at.known ? { kind, text, at } : `the range's bound ${at.reason}`;
 }
 
-/** Events at one version keep the record's order, in which what was introduced and fixed there was meant. */
+/**
+ * At one version an end comes before an introduction where something introduced below is still open, since it is that
+ * one's end; else behind it, and both are one empty range. The published algorithm leaves ties open; records have them.
+ */
+function inSequence(sorted: RangeEvent[]): RangeEvent[] {
+  const ties: RangeEvent[][] = [];
+  for (const event of sorted) {
+    const tie = ties.at(-1);
+    if (tie?.[0] !== undefined && compareEvents(tie[0], event) === 0) tie.push(event);
+    else ties.push([event]);
+  }
+  let isOpen = false;
+  return ties.flatMap((tie) => {
+    const begins = tie.filter(({ kind }) => kind === "introduced");
+    const ends = tie.filter(({ kind }) => kind !== "introduced");
+    const sequence = isOpen ? [...ends, ...begins] : [...begins, ...ends];
+    isOpen = sequence.at(-1)?.kind === "introduced";
+    return sequence;
+  });
+}
+
 export function compareEvents(left: RangeEvent, right: RangeEvent): number {
   if (left.at === right.at) return 0;
   if (left.at === "before all" || right.at === "after all") return -1;

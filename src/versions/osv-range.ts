@@ -3,7 +3,7 @@
  * https://ossf.github.io/osv-schema/#evaluation
  */
 import { compareEvents, type Affected, type AffectedRange, type RangeEvent } from "./osv-affected.ts";
-import { compareVersions, readVersion, versionKey, type KnownVersion, type Version } from "./version.ts";
+import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
 
 export type Evidence =
   /** The record lists the version; `listed` is the record's spelling. */
@@ -36,7 +36,7 @@ function joined(verdicts: Verdict[]): Verdict {
 function listedAs({ version, affected: { ecosystem, listed } }: { version: Version; affected: Affected }): string | null {
   const byText = listed.get(version.text);
   if (byText !== undefined || !version.known || version.scheme !== ecosystem) return byText ?? null;
-  return listed.get(versionKey(version)) ?? null;
+  return listed.get(version.key) ?? null;
 }
 
 function evaluateRange({ version, range }: { version: Version; range: AffectedRange }): Verdict {

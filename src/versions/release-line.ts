@@ -1,6 +1,6 @@
 /** Which version to go to: the nearest one that is not affected. */
 import type { Affected } from "./osv-affected.ts";
-import { evaluateAll } from "./osv-range.ts";
+import { evaluate, evaluateAll } from "./osv-range.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
 
 export type Upgrade =
@@ -40,12 +40,23 @@ export function nearestUnaffected({ installed, entries, published = [] }: Upgrad
   if (evaluateAll({ version: installed, entries }).state === "unaffected") return { found: false, reason: "not_affected" };
   const candidates = [published, entries.flatMap(fixesOf)].map((texts) => upgradesOf({ installed, texts }));
   for (const versions of candidates) {
-    const clear = versions.find((version) => evaluateAll({ version, entries }).state === "unaffected");
+    const clear = firstClear({ versions, entries });
     if (clear !== undefined) {
       return { found: true, version: clear.text, step: stepOf({ installed, chosen: clear }), prerelease: clear.prerelease };
     }
   }
   return { found: false, reason: candidates.some((versions) => versions.length > 0) ? "no_version_clears_all" : "no_fix_known" };
+}
+
+/** What refused one version mostly refuses the next one too, so it is asked first: else a package of many records takes long. */
+function firstClear({ versions, entries }: { versions: KnownVersion[]; entries: readonly Affected[] }): KnownVersion | undefined {
+  let strictest: Affected | undefined;
+  return versions.find((version) => {
+    const refuses = (affected: Affected) => evaluate({ version, affected }).state !== "unaffected";
+    if (strictest !== undefined && refuses(strictest)) return false;
+    strictest = entries.find(refuses);
+    return strictest === undefined;
+  });
 }
 
 function fixesOf({ ranges }: Affected): string[] {

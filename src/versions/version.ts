@@ -1,5 +1,5 @@
 /** Versions of any ecosystem: read once, compared often. */
-import { compareAtoms, type Order } from "./atom.ts";
+import { compareAtoms, type Atom, type Order } from "./atom.ts";
 import type { Ecosystem } from "./ecosystem.ts";
 import { goOrder } from "./go.ts";
 import { mavenOrder } from "./maven.ts";
@@ -30,6 +30,8 @@ export interface KnownVersion extends Reading {
   scheme: VersionScheme;
   /** As it was written. */
   text: string;
+  /** Equal for two versions of one scheme exactly where they compare as equal. */
+  key: string;
 }
 
 /** Neither before nor after any version: it is shown, and nothing is concluded from it. */
@@ -50,7 +52,7 @@ export function readVersion({ scheme, text }: { scheme: VersionScheme; text: str
   }
   const reading = orders[scheme].read(text);
   if (reading === null) return { known: false, text, reason: `"${text}" is no version of ${scheme}` };
-  return { known: true, scheme, text, ...reading };
+  return { known: true, scheme, text, key: keyOf({ scheme, atoms: reading.atoms }), ...reading };
 }
 
 /** A total order in which equal means the same version, however it is spelled. Both are of one scheme. */
@@ -58,8 +60,8 @@ export function compareVersions(left: KnownVersion, right: KnownVersion): Order 
   return compareAtoms({ left: left.atoms, right: right.atoms, padding: orders[left.scheme].padding });
 }
 
-/** Equal for two versions of one scheme exactly where they compare as equal. */
-export function versionKey({ atoms, scheme }: KnownVersion): string {
+/** Of the atoms without those at the end that stand there anyway. */
+function keyOf({ scheme, atoms }: { scheme: VersionScheme; atoms: readonly Atom[] }): string {
   const { padding } = orders[scheme];
   const end = atoms.findLastIndex(({ rank, text }) => rank !== padding.rank || text !== padding.text) + 1;
   const parts = atoms.slice(0, end).map(({ rank, text }) => `${rank}\u0000${text}`);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Ecosystem } from "../../../src/versions/ecosystem.ts";
-import { readAffected, type OsvEvent } from "../../../src/versions/osv-affected.ts";
-import { evaluateAll } from "../../../src/versions/osv-range.ts";
-import { nearestUnaffected, type Upgrade } from "../../../src/versions/release-line.ts";
-import { compareVersions, readVersion } from "../../../src/versions/version.ts";
-import { known } from "../../support/version-table.ts";
+import type { Ecosystem } from "../../src/versions/ecosystem.ts";
+import { readAffected, type OsvEvent } from "../../src/versions/osv-affected.ts";
+import { evaluateAll } from "../../src/versions/osv-range.ts";
+import { nearestUnaffected, type Upgrade } from "../../src/versions/release-line.ts";
+import { compareVersions, readVersion } from "../../src/versions/version.ts";
+import { known } from "../support/version-table.ts";
 
 interface Question {
   installed: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { PackageUrlError, type PackageUrlPart } from "../../../src/versions/package-url-parts.ts";
-import { parsePackageUrl, printPackageUrl, type PackageUrl } from "../../../src/versions/package-url.ts";
+import { PackageUrlError, type PackageUrlPart } from "../../src/versions/package-url-parts.ts";
+import { parsePackageUrl, printPackageUrl, type PackageUrl } from "../../src/versions/package-url.ts";
 
 /** https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md */
 const canonical: [string, string][] = [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Ecosystem } from "../../../src/versions/ecosystem.ts";
-import { readAffected, type OsvAffected, type OsvEvent } from "../../../src/versions/osv-affected.ts";
-import { evaluate, evaluateAll, type Verdict } from "../../../src/versions/osv-range.ts";
-import { readVersion } from "../../../src/versions/version.ts";
+import type { Ecosystem } from "../../src/versions/ecosystem.ts";
+import { readAffected, type OsvAffected, type OsvEvent } from "../../src/versions/osv-affected.ts";
+import { evaluate, evaluateAll, type Verdict } from "../../src/versions/osv-range.ts";
+import { readVersion } from "../../src/versions/version.ts";
 
 /** The rules are those of https://ossf.github.io/osv-schema/#evaluation. */
 interface Question {
@@ -72,7 +72,18 @@ describe("one range", () => {
       "unaffected",
     ]);
     const anew = semver({ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "1.0.0" }, { fixed: "2.0.0" });
-    expect(answers(anew, ["0.9.0", "1.0.0", "2.0.0"])).toEqual([">= 0, < 1.0.0", ">= 1.0.0, < 2.0.0", "unaffected"]);
+    const expected = [">= 0, < 1.0.0", ">= 1.0.0, < 2.0.0", "unaffected"];
+    expect(answers(anew, ["0.9.0", "1.0.0", "2.0.0"])).toEqual(expected);
+    // PYSEC-2022-42972 writes its two ranges this way round, and a stable sort alone would lose the later one.
+    const reversed = semver({ introduced: "1.0.0" }, { fixed: "2.0.0" }, { introduced: "0" }, { fixed: "1.0.0" });
+    expect(answers(reversed, ["0.9.0", "1.0.0", "2.0.0"])).toEqual(expected);
+    const last = semver({ introduced: "1.0.0" }, { last_affected: "1.0.0" }, { introduced: "0.5.0" }, { last_affected: "0.5.0" });
+    expect(answers(last, ["0.5.0", "0.6.0", "1.0.0", "1.0.1"])).toEqual([
+      ">= 0.5.0, <= 0.5.0",
+      "unaffected",
+      ">= 1.0.0, <= 1.0.0",
+      "unaffected",
+    ]);
   });
 
   test("introduced twice holds from the first on", () => {

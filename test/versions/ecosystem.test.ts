@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { ecosystemOfOsvName, ecosystemOfPackageUrlType, ecosystems, packageUrlTypeOf } from "../../../src/versions/ecosystem.ts";
-import { packageKey, packageNameOf } from "../../../src/versions/package-name.ts";
-import { parsePackageUrl } from "../../../src/versions/package-url.ts";
+import { ecosystemOfOsvName, ecosystemOfPackageUrlType, ecosystems, packageUrlTypeOf } from "../../src/versions/ecosystem.ts";
+import { packageKey, packageNameOf } from "../../src/versions/package-name.ts";
+import { parsePackageUrl } from "../../src/versions/package-url.ts";
 
 test.each(ecosystems)("%s is found by its name and by the type of its package URLs", (ecosystem) => {
   expect(ecosystemOfOsvName(ecosystem)).toBe(ecosystem);
