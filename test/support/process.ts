@@ -23,7 +23,7 @@ export class OurProcess implements AsyncDisposable {
     const inherited = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
     this.#child = spawn(program, words, {
       cwd: repository,
-      env: { ...inherited, NODE_ENV: "production", ...environment },
+      env: { ...inherited, MIMALLOC_PURGE_DELAY: "5000", NODE_ENV: "production", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (chunk) => (this.#output += String(chunk)));
