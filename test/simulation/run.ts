@@ -1,4 +1,5 @@
 /** One run, from its seed to what is to be checked of it. */
+import { randomFillSync } from "node:crypto";
 import { drawIdsFrom } from "../../src/kernel/ids.ts";
 import type { Evidence, Settled } from "../invariants/evidence.ts";
 import { Chance } from "./chance.ts";
@@ -24,14 +25,22 @@ export function runSeed(seed: number): Run {
   drawIdsFrom((chances) => {
     for (let place = 0; place < chances.length; place++) chances[place] = chance.below(65_536);
   });
-  const world = new World(seed, chance);
-  planFaults(world, chance);
+  try {
+    const world = new World(seed, chance);
+    live(world);
+    return { seed, world, evidence: evidenceOf(world) };
+  } finally {
+    drawIdsFrom(randomFillSync);
+  }
+}
+
+function live(world: World): void {
+  planFaults(world, world.chance);
   beBusy(world);
   world.heal();
   askUntilHealthy(world);
   probeRetryAfter(world);
   becomeQuiet(world);
-  return { seed, world, evidence: evidenceOf(world) };
 }
 
 function beBusy(world: World): void {

@@ -1,12 +1,12 @@
 /** The whole protocol under faults, in virtual time: the real code of gateways, workers and metering over simulated parts. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { judge } from "./judge.ts";
-import { StoredLedgers } from "./stored.ts";
+import { sharedStored } from "./shared-stored.ts";
+import type { StoredLedgers } from "./stored.ts";
 import { addTally, type Tally } from "./tally.ts";
 
 let stored: StoredLedgers;
-beforeAll(async () => void (stored = await StoredLedgers.open()), 30_000);
-afterAll(() => stored[Symbol.asyncDispose]());
+beforeAll(async () => void (stored = await sharedStored()), 30_000);
 
 const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
 
