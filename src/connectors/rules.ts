@@ -69,11 +69,20 @@ function fields({ credential_sets = [] }: Connector): Finding[] {
 }
 
 /** Words that name a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */
-const changing = /(^|[^a-z])(read-?write|write|rw|manage|admin|modify|delete|create|update|edit|full[_ -]?access)([^a-z]|$)/i;
+const changing = word("read-?write|write|rw|manage|modify|delete|create|update|edit");
+/** Words that name every right, unless a reading word narrows them, as in `admin.users:read`. */
+const everything = word("admin|full|full[_ -]?access");
+const reading = word("read|readonly|view|list|get");
 
 /** Whether a scope lets its holder change something at the vendor, as far as its name tells. */
 function writes(scope: string): boolean {
-  return changing.test(scope.replace(/([a-z])([A-Z])/g, "$1-$2")) || scope.split(/[\s:.]/).includes("*");
+  const words = scope.replace(/([a-z])([A-Z])/g, "$1-$2");
+  if (changing.test(words)) return true;
+  return (everything.test(words) || words.split(/[\s:.]/).includes("*")) && !reading.test(words);
+}
+
+function word(alternatives: string): RegExp {
+  return new RegExp(`(^|[^a-z])(${alternatives})([^a-z]|$)`, "i");
 }
 
 function grant({ grant }: Connector, { notes }: Surroundings): Finding[] {
@@ -87,6 +96,9 @@ function scopes({ text, scopes, notes, plan }: Grant): Finding[] {
     if (scopes.indexOf(scope) < index) return [[field, `"${scope}" stands twice: remove one`]];
     return writes(scope) ? [[field, `"${scope}" lets the service write: name a reading scope, or none`]] : [];
   });
+  if (text !== null && /\bwrite\b|\bfull access\b/i.test(text)) {
+    found.push(["grant.text", `"${text}" lets the service write: name a reading role or permission, or write null`]);
+  }
   if (text !== null && /[.;]$/.test(text)) found.push(["grant.text", `ends with "${text.slice(-1)}": remove it`]);
   if (text === null && scopes.length === 0 && notes.length === 0 && plan === undefined) {
     found.push(["grant", "says nothing: write null"]);

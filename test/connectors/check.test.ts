@@ -220,10 +220,21 @@ describe("the check refuses", () => {
     ]);
   });
 
-  test.each(["repo:read", "okta.users.read", "Directory.Read.All", "administration:read", "read_api", "cognito-idp:ListUsers"])(
-    "no scope that reads: %s",
-    (scope) => {
-      expect(problemsOf(sample({ grant: { ...grant, scopes: [scope] } }))).toEqual([]);
-    },
-  );
+  test("a role that writes", () => {
+    expect(problemsOf(sample({ grant: { ...grant, text: "Read and write access" } }))).toEqual([
+      `${file}: grant.text: "Read and write access" lets the service write: name a reading role or permission, or write null`,
+    ]);
+  });
+
+  test.each([
+    "admin.users:read",
+    "repo:read",
+    "okta.users.read",
+    "Directory.Read.All",
+    "administration:read",
+    "read_api",
+    "cognito-idp:ListUsers",
+  ])("no scope that reads: %s", (scope) => {
+    expect(problemsOf(sample({ grant: { ...grant, scopes: [scope] } }))).toEqual([]);
+  });
 });
