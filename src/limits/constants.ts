@@ -244,3 +244,21 @@ export const archiveRatioMax = 200;
 export const archiveRatioFromBytes = 16 * 1024 * 1024;
 export const archiveNameCharactersMax = 1_024;
 export const tarHeaderBytesMax = 64 * 1024;
+
+// Ours: SBOMs
+export const sbomBytesMax = 50 * 1024 * 1024;
+/** Levels of JSON or XML: a component within a component takes two. */
+export const sbomDepthMax = 256;
+/** JSON values, XML elements or lines: above this number a document of the largest size would take long and much memory. */
+export const sbomValuesMax = 5_000_000;
+/** Fields of one JSON object, attributes of one XML element. */
+export const sbomFieldsMax = 1_000;
+export const sbomKeyBytesMax = 1_024;
+export const sbomComponentsMax = 300_000;
+/** Dependencies and other relationships. */
+export const sbomEdgesMax = 1_000_000;
+/** Of one text that is kept, such as a name; texts that are not read may be longer. */
+export const sbomTextCharactersMax = 65_536;
+/** Where a document has more problems, the search ends. */
+export const sbomProblemsMax = 100;
+export const sbomProblemsShownMax = 20;

@@ -1,0 +1,85 @@
+/** A CycloneDX document that was judged, as a draft. */
+import type { Draft, DraftComponent } from "../draft.ts";
+import type { SbomEdge, SbomEncoding } from "../document.ts";
+import { isObject, type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json/value.ts";
+
+export function draftOfBom(bom: JsonObject, encoding: SbomEncoding): Draft {
+  const metadata = objectOf(bom, "metadata") ?? {};
+  const described = objectOf(metadata, "component");
+  const components: DraftComponent[] = [];
+  const root = described === null ? null : componentOf(described, null);
+  if (described !== null) gather(described, { parent: root, into: components });
+  gather(bom, { parent: null, into: components });
+  return {
+    format: "CycloneDX",
+    specVersion: textOf(bom, "specVersion") ?? "",
+    encoding,
+    documentId: textOf(bom, "serialNumber"),
+    name: root?.name ?? null,
+    created: textOf(metadata, "timestamp"),
+    tools: toolsOf(metadata),
+    root,
+    tops: [],
+    components,
+    edges: edgesOf(bom),
+    holdings: [],
+    otherRefs: new Set(serviceRefs(bom)),
+  };
+}
+
+/** Nested components too, each after the one that holds it. */
+function gather(holder: JsonObject, { parent, into }: { parent: DraftComponent | null; into: DraftComponent[] }): void {
+  for (const written of objectsOf(holder, "components")) {
+    const component = componentOf(written, parent);
+    into.push(component);
+    gather(written, { parent: component, into });
+  }
+}
+
+function componentOf(written: JsonObject, parent: DraftComponent | null): DraftComponent {
+  return {
+    ref: textOf(written, "bom-ref"),
+    type: textOf(written, "type"),
+    group: textOf(written, "group"),
+    name: textOf(written, "name") ?? "",
+    version: textOf(written, "version"),
+    versionRange: textOf(written, "versionRange"),
+    purl: textOf(written, "purl"),
+    licenses: objectsOf(written, "licenses").flatMap(licenceText),
+    hashes: listOf(written, "hashes").length,
+    scope: textOf(written, "scope"),
+    external: written["isExternal"] === true,
+    parent,
+  };
+}
+
+function licenceText(choice: JsonObject): string[] {
+  const licence = objectOf(choice, "license") ?? {};
+  return [textOf(choice, "expression") ?? textOf(licence, "id") ?? textOf(licence, "name")].filter((text) => text !== null);
+}
+
+function edgesOf(bom: JsonObject): SbomEdge[] {
+  return objectsOf(bom, "dependencies").flatMap((dependency) => {
+    const from = textOf(dependency, "ref");
+    return from === null ? [] : textsOf(dependency, "dependsOn").map((to) => ({ from, to }));
+  });
+}
+
+function serviceRefs(holder: JsonObject): string[] {
+  return objectsOf(holder, "services").flatMap((service) => [textOf(service, "bom-ref") ?? [], serviceRefs(service)].flat());
+}
+
+/** Until 1.4 a list of tools, since 1.5 also components and services. */
+function toolsOf(metadata: JsonObject): string[] {
+  const tools = metadata["tools"];
+  const parts = isObject(tools)
+    ? [...objectsOf(tools, "components"), ...objectsOf(tools, "services")]
+    : objectsOf(metadata, "tools");
+  return parts.map((tool) => {
+    const named = [textOf(tool, "vendor") ?? textOf(tool, "group"), textOf(tool, "name")]
+      .filter((part) => part !== null)
+      .join("/");
+    const version = textOf(tool, "version");
+    return version === null ? named : `${named}@${version}`;
+  });
+}

@@ -1,0 +1,26 @@
+/** A JSON text to its value, or why not. */
+import { SbomRefusal } from "../refusal.ts";
+import { scanJson } from "./scan.ts";
+import type { JsonValue } from "./value.ts";
+
+/**
+ * @param text the bytes decoded
+ * @throws SbomRefusal too_large | truncated | malformed
+ */
+export function parseJson(bytes: Uint8Array, text: string): JsonValue {
+  const whole = scanJson(bytes);
+  try {
+    return valueOf(text);
+  } catch (error) {
+    if (!whole) throw new SbomRefusal("truncated", "The document is JSON that ends in the middle; upload the whole file");
+    throw new SbomRefusal(
+      "malformed",
+      `The document is not valid JSON: ${error instanceof Error ? error.message : "unknown error"}`,
+    );
+  }
+}
+
+/** JSON.parse gives these kinds of values and no other. */
+function valueOf(text: string): JsonValue {
+  return JSON.parse(text) as JsonValue;
+}

@@ -1,0 +1,69 @@
+/**
+ * One look at the bytes of a JSON text before it is parsed, in memory of its depth. What makes parsing dear is not bytes but
+ * values and nesting, so both are bounded here; and keys that stand twice in one object are found, of which JSON.parse
+ * silently keeps the last while other readers keep the first.
+ */
+import { sbomDepthMax, sbomValuesMax } from "../../limits/constants.ts";
+import { SbomRefusal } from "../refusal.ts";
+import { ObjectKeys } from "./object-keys.ts";
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const space = 0x20;
+
+/**
+ * Says nothing about other faults of the text: the parser refuses those.
+ * @returns false where the text ends within a string, list or object
+ * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a key that stands twice or is `__proto__`
+ */
+export function scanJson(bytes: Uint8Array): boolean {
+  const keys = new ObjectKeys(bytes);
+  const isObject = new Uint8Array(sbomDepthMax + 1);
+  let depth = 0;
+  let values = 1;
+  let keyNext = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte <= space) continue;
+    if (byte === quote) {
+      const end = endOfString(bytes, at + 1);
+      if (end === bytes.length) return false;
+      if (keyNext) keys.add(depth, at, end);
+      keyNext = false;
+      at = end;
+    } else if (byte === comma) {
+      countValue(++values);
+      keyNext = isObject[depth] === 1;
+    } else if (byte === openBrace || byte === openBracket) {
+      if (++depth > sbomDepthMax) throw new SbomRefusal("too_large", `The document is nested deeper than ${sbomDepthMax} levels`);
+      countValue(++values);
+      keyNext = byte === openBrace;
+      isObject[depth] = keyNext ? 1 : 0;
+      if (keyNext) keys.open(depth);
+    } else if (byte === closeBrace || byte === closeBracket) {
+      if (depth > 0) depth--;
+      keyNext = false;
+    }
+  }
+  return depth === 0;
+}
+
+/** @returns where the closing quote stands, or the end of the text */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) return at;
+    if (byte === backslash) at++;
+  }
+  return bytes.length;
+}
+
+function countValue(values: number): void {
+  if (values > sbomValuesMax) throw new SbomRefusal("too_large", `The document holds more than ${sbomValuesMax} JSON values`);
+}

@@ -1,0 +1,40 @@
+/** JSON as it is read: anything may be anywhere until a shape has judged it. */
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An own field, never one that objects inherit. */
+export function fieldOf(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** @returns null for an absent or empty text */
+export function textOf(object: JsonObject, key: string): string | null {
+  const value = fieldOf(object, key);
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+export function objectOf(object: JsonObject, key: string): JsonObject | null {
+  const value = fieldOf(object, key);
+  return isObject(value) ? value : null;
+}
+
+/** @returns an empty list where the field is absent */
+export function listOf(object: JsonObject, key: string): JsonValue[] {
+  const value = fieldOf(object, key);
+  return Array.isArray(value) ? value : [];
+}
+
+export function objectsOf(object: JsonObject, key: string): JsonObject[] {
+  return listOf(object, key).filter(isObject);
+}
+
+export function textsOf(object: JsonObject, key: string): string[] {
+  return listOf(object, key).filter((value) => typeof value === "string");
+}

@@ -1,0 +1,19 @@
+/**
+ * The ids of SPDX's lists of licences and exceptions, withdrawn ones included: what CycloneDX admits as a licence's `id`.
+ * Its schemas list them all, and grow with SPDX's lists; here the licences come from a package that follows those.
+ */
+import deprecated from "spdx-license-ids/deprecated.json" with { type: "json" };
+import current from "spdx-license-ids/index.json" with { type: "json" };
+
+const ids: ReadonlySet<string> = new Set([...current, ...deprecated]);
+
+/** The package leaves out the withdrawn ids that say "or later" with a plus sign. */
+const orLater = /^(?:AGPL|GPL|LGPL)-\d\.\d\+$/;
+/** Exceptions are named so, but for a few. */
+const exception = /^[A-Za-z0-9.-]+-exception(?:-[A-Za-z0-9.-]+)?$/;
+const otherExceptions: ReadonlySet<string> = new Set(["GPL-CC-1.0", "Linux-syscall-note", "LLGPL", "SHL-2.0", "SHL-2.1"]);
+
+/** Ids count as they are written: `MIT`, not `mit`. */
+export function isLicenceId(id: string): boolean {
+  return ids.has(id) || orLater.test(id) || exception.test(id) || otherExceptions.has(id);
+}

@@ -1,0 +1,68 @@
+/** An SPDX 2.2 or 2.3 document that was judged, as a draft. Its packages are the components; files and snippets are not. */
+import type { SbomEncoding } from "../document.ts";
+import type { Draft, DraftComponent } from "../draft.ts";
+import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json/value.ts";
+import { describedDraft } from "./described.ts";
+import { isNothing, type Relationship } from "./relationships.ts";
+
+export function draftOfSpdx2(document: JsonObject, encoding: SbomEncoding): Draft {
+  const creation = objectOf(document, "creationInfo") ?? {};
+  const documentRef = textOf(document, "SPDXID");
+  const relationships = objectsOf(document, "relationships").map(relationshipOf);
+  const described = relationships.flatMap(({ from, type, to }) => {
+    if (type === "DESCRIBES" && from === documentRef) return [to];
+    return type === "DESCRIBED_BY" && to === documentRef ? [from] : [];
+  });
+  const others = [...objectsOf(document, "files"), ...objectsOf(document, "snippets")].flatMap(
+    (other) => textOf(other, "SPDXID") ?? [],
+  );
+  return describedDraft({
+    format: "SPDX",
+    specVersion: (textOf(document, "spdxVersion") ?? "").replace("SPDX-", ""),
+    encoding,
+    documentId: textOf(document, "documentNamespace"),
+    name: textOf(document, "name"),
+    created: textOf(creation, "created"),
+    tools: textsOf(creation, "creators").flatMap((creator) => /^Tool:\s*(.+)$/.exec(creator)?.[1]?.trim() ?? []),
+    components: objectsOf(document, "packages").map(componentOf),
+    relationships,
+    described: [...described, ...textsOf(document, "documentDescribes")],
+    otherRefs: new Set([...others, ...(documentRef === null ? [] : [documentRef])]),
+  });
+}
+
+function relationshipOf(written: JsonObject): Relationship {
+  const [from, type, to] = ["spdxElementId", "relationshipType", "relatedSpdxElement"].map((key) => textOf(written, key) ?? "");
+  return { from: from ?? "", type: type ?? "", to: to ?? "" };
+}
+
+function componentOf(written: JsonObject): DraftComponent {
+  return {
+    ref: textOf(written, "SPDXID"),
+    type: textOf(written, "primaryPackagePurpose")?.toLowerCase().replaceAll("_", "-") ?? null,
+    group: null,
+    name: textOf(written, "name") ?? "",
+    version: textOf(written, "versionInfo"),
+    versionRange: null,
+    purl: purlOf(written),
+    licenses: licencesOf(written),
+    hashes: listOf(written, "checksums").length,
+    scope: null,
+    external: false,
+    parent: null,
+  };
+}
+
+/** The first of them; a package has rarely more. */
+function purlOf(written: JsonObject): string | null {
+  const found = objectsOf(written, "externalRefs").find((reference) => textOf(reference, "referenceType") === "purl");
+  return found === undefined ? null : textOf(found, "referenceLocator");
+}
+
+/** What was concluded, else what its author declared. */
+function licencesOf(written: JsonObject): string[] {
+  const licence = ["licenseConcluded", "licenseDeclared"]
+    .map((key) => textOf(written, key))
+    .find((text) => !isNothing(text ?? null));
+  return licence === undefined || licence === null ? [] : [licence];
+}

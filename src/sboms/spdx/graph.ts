@@ -1,0 +1,26 @@
+/** Whether a JSON document is SPDX 3, which has no `spdxVersion`: its `@context` shows it. */
+import { fieldOf, type JsonObject, type JsonValue } from "../json/value.ts";
+import { unsupported } from "../versions-read.ts";
+
+const context = /^https?:\/\/spdx\.(?:org|github\.io)\/.*?v?(\d+)\.(\d+)/;
+
+/**
+ * @returns the document with its elements in `@graph`, which a document of one element does without; null: it is not SPDX 3
+ * @throws SbomRefusal unsupported_version
+ */
+export function graphOf(document: JsonObject): JsonObject | null {
+  const version = contextsOf(fieldOf(document, "@context"))
+    .map((address) => context.exec(address))
+    .find((found) => found !== null);
+  if (version === undefined || version === null) return null;
+  const [, major = "", minor = ""] = version;
+  if (major !== "3" || minor !== "0") throw unsupported("SPDX", { written: `${major}.${minor}`, read: "2.2, 2.3 and 3.0" });
+  if (Object.hasOwn(document, "@graph")) return document;
+  const { "@context": _, ...element } = document;
+  return { "@graph": [element] };
+}
+
+function contextsOf(value: JsonValue | undefined): string[] {
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}

@@ -1,0 +1,22 @@
+/** The line of a tag-value document where a fault lies. */
+import { isObject, type JsonValue } from "../json/value.ts";
+import { jsonPlace } from "../shape/places.ts";
+import type { Path } from "../shape/judge.ts";
+import type { TagValueDocument } from "./tag-value.ts";
+
+/** Such as `line 12 (packages[0].name)`: of the field, or of the beginning of the nearest section that is known. */
+export function linePlace(path: Path, { value, lines }: TagValueDocument): string {
+  let line: number | undefined;
+  let at: JsonValue | undefined = value;
+  for (const step of path) {
+    if (isObject(at)) {
+      const known = lines.get(at);
+      line = known?.get(String(step)) ?? known?.get("") ?? line;
+      at = at[step];
+    } else at = Array.isArray(at) ? at[Number(step)] : undefined;
+  }
+  const begins = isObject(at) ? lines.get(at)?.get("") : undefined;
+  const place = jsonPlace(path);
+  const found = begins ?? line;
+  return found === undefined ? place : `line ${found} (${place})`;
+}

@@ -1,0 +1,69 @@
+/** SPDX relationships as edges: which needs which, and which holds which. */
+import type { SbomEdge } from "../document.ts";
+
+/** `forward`: the first element needs (or holds) the second; `backward`: the second the first. */
+const needs: Record<string, "forward" | "backward"> = {
+  DEPENDS_ON: "forward",
+  HAS_PREREQUISITE: "forward",
+  DYNAMIC_LINK: "forward",
+  STATIC_LINK: "forward",
+  DEPENDENCY_OF: "backward",
+  PREREQUISITE_FOR: "backward",
+  BUILD_DEPENDENCY_OF: "backward",
+  DEV_DEPENDENCY_OF: "backward",
+  OPTIONAL_DEPENDENCY_OF: "backward",
+  PROVIDED_DEPENDENCY_OF: "backward",
+  RUNTIME_DEPENDENCY_OF: "backward",
+  TEST_DEPENDENCY_OF: "backward",
+  dependsOn: "forward",
+  hasPrerequisite: "forward",
+  hasDynamicLink: "forward",
+  hasStaticLink: "forward",
+  hasOptionalDependency: "forward",
+  hasProvidedDependency: "forward",
+};
+
+const holds: Record<string, "forward" | "backward"> = {
+  CONTAINS: "forward",
+  CONTAINED_BY: "backward",
+  PACKAGE_OF: "backward",
+  OPTIONAL_COMPONENT_OF: "backward",
+  contains: "forward",
+};
+
+/** All types of 2.3, those that came with it marked by its minor version. */
+export const relationshipTypes: ReadonlyMap<string, number> = new Map([
+  ...[...Object.keys(needs), ...Object.keys(holds)]
+    .filter((type) => type === type.toUpperCase())
+    .map((type) => [type, 2] as const),
+  ...["DESCRIBES", "DESCRIBED_BY", "VARIANT_OF", "COPY_OF", "PATCH_FOR", "PATCH_APPLIED", "DATA_FILE_OF"].map(
+    (type) => [type, 2] as const,
+  ),
+  ...["ANCESTOR_OF", "DESCENDANT_OF", "GENERATES", "GENERATED_FROM", "METAFILE_OF", "OTHER"].map((type) => [type, 2] as const),
+  ...["DEPENDENCY_MANIFEST_OF", "TEST_OF", "TEST_TOOL_OF", "TEST_CASE_OF", "BUILD_TOOL_OF"].map((type) => [type, 2] as const),
+  ...["DEV_TOOL_OF", "FILE_ADDED", "FILE_DELETED", "FILE_MODIFIED", "EXAMPLE_OF"].map((type) => [type, 2] as const),
+  ...["DISTRIBUTION_ARTIFACT", "DOCUMENTATION_OF", "EXPANDED_FROM_ARCHIVE"].map((type) => [type, 2] as const),
+  ...["AMENDS", "SPECIFICATION_FOR", "REQUIREMENT_DESCRIPTION_FOR"].map((type) => [type, 3] as const),
+]);
+
+export interface Relationship {
+  from: string;
+  type: string;
+  to: string;
+}
+
+/** What SPDX writes where nothing is known, or nothing is there. */
+export function isNothing(text: string | null): boolean {
+  return text === null || text === "NOASSERTION" || text === "NONE";
+}
+
+export function edgesOf(relationships: readonly Relationship[]): { edges: SbomEdge[]; holdings: SbomEdge[] } {
+  const named = relationships.filter(({ from, to }) => !isNothing(from) && !isNothing(to));
+  return { edges: named.flatMap((one) => directed(one, needs)), holdings: named.flatMap((one) => directed(one, holds)) };
+}
+
+function directed({ from, type, to }: Relationship, directions: Record<string, "forward" | "backward">): SbomEdge[] {
+  const direction = Object.hasOwn(directions, type) ? directions[type] : undefined;
+  if (direction === undefined) return [];
+  return [direction === "forward" ? { from, to } : { from: to, to: from }];
+}

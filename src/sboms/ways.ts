@@ -1,0 +1,63 @@
+/**
+ * How each component came in: one shortest way of dependencies from the root. What no dependency leads to came in with what
+ * holds it; of several held, those that another needs come after it, since lists of everything in an image or a folder hold
+ * direct and transitive ones alike. Cycles end, because each is reached once; the time is linear in edges.
+ */
+import type { SbomEdge, SbomRelation } from "./document.ts";
+
+export interface Way {
+  relation: SbomRelation;
+  distance: number | null;
+  via: string | null;
+}
+
+interface Graph {
+  root: string | null;
+  /** At one step from a root that has no component of its own. */
+  tops: readonly string[];
+  edges: readonly SbomEdge[];
+  holdings: readonly SbomEdge[];
+}
+
+/** @returns a way for each ref that one leads to */
+export function findWays({ root, tops, edges, holdings }: Graph): Map<string, Way> {
+  const needs = targetsBySource(edges);
+  const holds = targetsBySource(holdings);
+  const needed = new Set(edges.filter(({ from, to }) => from !== to).map(({ to }) => to));
+  const ways = new Map<string, Way>();
+  const next = { needs: [] as string[], held: [] as SbomEdge[], heldAndNeeded: [] as SbomEdge[] };
+  const reach = (ref: string, way: Way): void => {
+    if (ways.has(ref)) return;
+    ways.set(ref, way);
+    next.needs.push(ref);
+  };
+  if (root !== null) reach(root, { relation: "root", distance: 0, via: null });
+  for (const top of tops) reach(top, { relation: "direct", distance: 1, via: null });
+  for (let at = 0; ;) {
+    const from = next.needs[at];
+    if (from !== undefined) {
+      at++;
+      for (const to of needs.get(from) ?? []) reach(to, after(from, ways));
+      for (const to of holds.get(from) ?? []) (needed.has(to) ? next.heldAndNeeded : next.held).push({ from, to });
+      continue;
+    }
+    const holding = next.held.pop() ?? next.heldAndNeeded.pop();
+    if (holding === undefined) return ways;
+    reach(holding.to, after(holding.from, ways));
+  }
+}
+
+function after(via: string, ways: ReadonlyMap<string, Way>): Way {
+  const distance = (ways.get(via)?.distance ?? 0) + 1;
+  return { relation: distance === 1 ? "direct" : "transitive", distance, via };
+}
+
+function targetsBySource(edges: readonly SbomEdge[]): Map<string, string[]> {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of edges) {
+    const known = targets.get(from);
+    if (known === undefined) targets.set(from, [to]);
+    else known.push(to);
+  }
+  return targets;
+}
