@@ -32,16 +32,17 @@ export function aliasChanges(states: { before: readonly AliasGroup[]; after: rea
   const after = states.after.filter((group) => !unchanged.has(keyOf(group)));
   const links = linksBetween(before, after);
   const continued = pairsOf(links);
-  const continuing = new Set(continued.map((pair) => pair.before));
-  const continuations = new Set(continued.map((pair) => pair.after));
+  const paired = new Set(continued.flatMap((pair) => [pair.before, pair.after]));
+  const from = Map.groupBy(links, (link) => link.after);
+  const into = Map.groupBy(links, (link) => link.before);
   return {
     begun: after
-      .filter((group) => !continuations.has(group))
-      .map((group) => ({ group, from: linked(links, group).map(({ before: from }) => from.id) })),
+      .filter((group) => !paired.has(group))
+      .map((group) => ({ group, from: (from.get(group) ?? []).map((link) => link.before.id) })),
     continued,
     ended: before
-      .filter((group) => !continuing.has(group))
-      .map((group) => ({ group, into: linked(links, group).map(({ after: into }) => into.id) })),
+      .filter((group) => !paired.has(group))
+      .map((group) => ({ group, into: (into.get(group) ?? []).map((link) => link.after.id) })),
   };
 }
 
@@ -53,10 +54,6 @@ interface Link {
 
 function keyOf({ ids, shared }: AliasGroup): string {
   return JSON.stringify([ids, shared]);
-}
-
-function linked(links: Link[], group: AliasGroup): Link[] {
-  return links.filter((link) => link.before === group || link.after === group);
 }
 
 function linksBetween(before: AliasGroup[], after: AliasGroup[]): Link[] {

@@ -39,7 +39,7 @@ export function groupAliases(claims: Iterable<AliasClaim>): AliasGroup[] {
 export function groupsByName(groups: Iterable<AliasGroup>): Map<string, AliasGroup[]> {
   const byName = new Map<string, AliasGroup[]>();
   for (const group of groups) {
-    for (const name of [...group.ids, ...group.shared]) byName.set(name, [...(byName.get(name) ?? []), group]);
+    for (const name of [...group.ids, ...group.shared]) entryOf(byName, name).push(group);
   }
   return byName;
 }
@@ -74,38 +74,46 @@ function reachable(start: string, neighbours: Neighbours): Set<string> {
 function groupsWithin(component: ReadonlySet<string>, neighbours: Neighbours): AliasGroup[] {
   const cves = [...component].filter(isCve);
   if (cves.length < 2) return [groupFrom([...component], [])];
-  const nearest = nearestCves(cves, neighbours);
-  return cves.map((cve) => {
-    const speakingOfIt = [...component].filter((id) => nearest.get(id)?.has(cve));
-    const isShared = (id: string) => (nearest.get(id)?.size ?? 0) > 1;
-    return groupFrom(
-      speakingOfIt.filter((id) => !isShared(id)),
-      speakingOfIt.filter(isShared),
-    );
-  });
+  const own = new Map<string, string[]>();
+  const shared = new Map<string, string[]>();
+  for (const [id, found] of nearestCves(cves, neighbours)) {
+    for (const cve of found) entryOf(found.size > 1 ? shared : own, cve).push(id);
+  }
+  return cves.map((cve) => groupFrom(own.get(cve) ?? [], shared.get(cve) ?? []));
 }
 
-/** Ring by ring from all CVE ids at once; what is first reached from several rings' members speaks of all that they speak of. */
+/** Ring by ring from all CVE ids at once: an id speaks of all that its neighbours in the ring before speak of. */
 function nearestCves(cves: string[], neighbours: Neighbours): Map<string, ReadonlySet<string>> {
   const nearest = new Map<string, ReadonlySet<string>>(cves.map((cve) => [cve, new Set([cve])]));
   for (let ring = cves; ring.length > 0;) {
-    const next = new Map<string, Set<string>>();
+    const before = new Map<string, ReadonlySet<string>[]>();
     for (const id of ring) {
       for (const neighbour of neighbours.get(id) ?? []) {
-        if (nearest.has(neighbour)) continue;
-        next.set(neighbour, (next.get(neighbour) ?? new Set()).union(nearest.get(id) ?? new Set()));
+        if (!nearest.has(neighbour)) entryOf(before, neighbour).push(nearest.get(id) ?? new Set());
       }
     }
-    for (const [id, found] of next) nearest.set(id, found);
-    ring = [...next.keys()];
+    for (const [id, sets] of before) nearest.set(id, unionOf(sets));
+    ring = [...before.keys()];
   }
   return nearest;
+}
+
+/** One set is its own union: behind a record that names a thousand CVEs, thousands of ids share it. */
+function unionOf(sets: ReadonlySet<string>[]): ReadonlySet<string> {
+  const [first, ...more] = new Set(sets);
+  return first !== undefined && more.length === 0 ? first : new Set(sets.flatMap((set) => [...set]));
 }
 
 function groupFrom(ids: string[], shared: string[]): AliasGroup {
   const sorted = ids.toSorted(compareText);
   const id = sorted.find(isCve) ?? sorted.find(isGhsa) ?? sorted[0] ?? "";
   return { id, ids: sorted, shared: shared.toSorted(compareText) };
+}
+
+function entryOf<T>(lists: Map<string, T[]>, key: string): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 /** By code units: the same on every machine. */
