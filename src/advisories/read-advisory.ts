@@ -5,6 +5,7 @@ import type { Advisory, AdvisoryPackage, AffectedPackage, AffectedRange, RangeEv
 import { canonicalId } from "./advisory-id.ts";
 import { OsvRecord, type OsvAffected } from "./osv-schema.ts";
 import { RecordError } from "./record-error.ts";
+import { requireStorable } from "./require-storable.ts";
 
 type OsvRange = NonNullable<OsvAffected["ranges"]>[number];
 
@@ -17,6 +18,7 @@ export function readAdvisory(value: unknown): Advisory {
     const error = checker.Errors(record).First();
     throw error === undefined ? new RecordError("", "is not an OSV record") : recordErrorFrom(error);
   }
+  requireStorable(value);
   for (const field of ["modified", "published", "withdrawn"] as const) requireDay(field, record[field]);
   const id = canonicalId(record.id);
   const others = (ids: readonly string[] = []) => [...new Set(ids.map(canonicalId))].filter((other) => other !== id);

@@ -128,6 +128,11 @@ describe("a bad record is refused with a sentence that says what is wrong where"
       affected({ package: { name: "p" } }),
       '"affected[1].package.ecosystem" is missing; it must be a name of 1 to 1024 characters',
     ],
+    [osvRecord("X-1", { details: "a\0b" }), '"details" holds the character U+0000, which cannot be stored'],
+    [
+      osvRecord("X-1", { database_specific: { notes: ["\ud83d"] } }),
+      '"database_specific.notes[0]" holds half a surrogate pair, which is no character',
+    ],
     [
       affected({ versions: ["1".repeat(10_000)] }),
       '"affected[1].versions[0]" must be a version of 1 to 1024 characters, as a string, and is a string of 10000 characters',

@@ -131,7 +131,11 @@ export class ValueBytes {
     this.keep(last);
     this.isOpen = false;
     if (this.#problem !== null) return { problem: this.#problem };
-    return { text: new TextDecoder().decode(Buffer.concat(this.#kept)) };
+    try {
+      return { text: new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(this.#kept)) };
+    } catch {
+      return { problem: "is not text in UTF-8" };
+    }
   }
 }
 

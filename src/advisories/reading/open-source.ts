@@ -46,7 +46,7 @@ export async function openSource(source: AdvisorySource, budget: Budget): Promis
   if (facts.isDirectory())
     return { name, bytesTotal: null, bytesRead, documents: () => documentsIn(countedEntries(folderEntries(path), count)) };
   const documents = () => fileDocuments({ name, pieces: counted(createReadStream(path), count), budget, bytesRead });
-  return { name, bytesTotal: facts.size, bytesRead, documents };
+  return { name, bytesTotal: facts.isFile() ? facts.size : null, bytesRead, documents };
 }
 
 interface File {
