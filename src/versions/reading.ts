@@ -3,7 +3,7 @@ import type { Atom } from "./atom.ts";
 /** A version as its ecosystem reads it. */
 export interface Reading {
   atoms: Atom[];
-  /** The numbers of the release, at least one, digits without leading zeros: `1.2` of `1.2.3` is its release line. */
+  /** The numbers that it begins with, without leading zeros: `1.2` of `1.2.3` is its release line. A name has none. */
   numbers: string[];
   /** Made before the release whose numbers it has. */
   prerelease: boolean;

@@ -74,7 +74,6 @@ function upgradesOf({ installed, texts }: { installed: KnownVersion; texts: read
 }
 
 function stepOf({ installed, chosen }: { installed: KnownVersion; chosen: KnownVersion }): "line" | "major" | "beyond" {
-  const same = (index: number) => (installed.numbers[index] ?? "0") === (chosen.numbers[index] ?? "0");
-  if (!same(0)) return "beyond";
-  return same(1) ? "line" : "major";
+  if (installed.numbers.length === 0 || installed.numbers[0] !== chosen.numbers[0]) return "beyond";
+  return (installed.numbers[1] ?? "0") === (chosen.numbers[1] ?? "0") ? "line" : "major";
 }

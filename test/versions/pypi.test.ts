@@ -43,6 +43,7 @@ describe("PEP 440, https://peps.python.org/pep-0440/", () => {
         "1.1b0 1.1beta 1.1.b",
         "1.1rc2 1.1c2 1.1-pre2 1.1preview_2",
         "1.1 1.1.0 v1.1 01.1.0.0 0!1.1",
+        "1.1.post0.dev1 1.1-0.dev1",
         "1.1.post0 1.1.post 1.1-r 1.1.rev0",
         "1.1.post3 1.1-3 1.1.r3 1.1rev3",
         "1.2.dev0 1.2dev 1.2-dev_0",
@@ -93,6 +94,7 @@ describe("legacy versions, https://packaging.pypa.io/en/20.9/version.html", () =
 
   test("keep the order of setuptools", () => {
     expectOrder({ scheme, rows: ["0.7.4.svn.r2009", "0.7.4.svn.r2010", "0.7.10p1", "0.7.11p1", "0.7.11p2", "0.8.1p1"] });
+    expectOrder({ scheme, rows: ["0.7.0d 0.7d", "0.7.0-x 0.7-x"] });
     expectOrder({ scheme, rows: ["0.3.2d.dev", "0.3.2d", "0.3.2e.dev", "0.3.2f.dev", "0.3.2f", "0.3.2g.dev"] });
     expectOrder({ scheme, rows: ["1.0-x-dev", "1.0-x-alpha", "1.0-x", "1.0.1-x"] });
     expectOrder({ scheme, rows: ["2004c.x", "2004d.x", "2005a.x", "10000000000000000d.x"] });

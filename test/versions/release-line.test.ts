@@ -53,6 +53,12 @@ describe("one finding", () => {
     );
   });
 
+  test("release trains that have names are lines of their own", () => {
+    const events = [{ introduced: "Finchley.RELEASE" }, { fixed: "Hoxton.SR9" }];
+    const expected = found("Hoxton.SR9", "beyond");
+    expect(upgradeOf({ ecosystem: "Maven", installed: "Greenwich.SR2", records: [events] })).toEqual(expected);
+  });
+
   test("a fix that the record says is affected again is passed over", () => {
     const events = [{ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "1.0.0" }, { fixed: "1.1.0" }];
     expect(upgradeOf({ installed: "0.9.0", records: [events] })).toEqual(found("1.1.0", "beyond"));
