@@ -55,20 +55,27 @@ export interface SbomDocument {
   edges: SbomEdge[];
   /** Refs that edges name and nothing in the document describes, such as elements of other documents. */
   missingRefs: string[];
+  /** What ways go through and is no component, such as a service: needed to tell a whole path. */
+  otherSteps: { ref: string; via: string | null }[];
   /** SHA-256 of the bytes, in hex. */
   sha256: string;
   /** SHA-256 of all of the above but the encoding, in hex: equal for equal content. */
   digest: string;
 }
 
-/** One shortest way from the root to a component, both ends included; empty where none leads to it. */
-export function pathTo(ref: string, document: Pick<SbomDocument, "root" | "components">): string[] {
-  const byRef = new Map(
-    [...document.components, ...(document.root === null ? [] : [document.root])].map((one) => [one.ref, one]),
-  );
-  const path: string[] = [];
-  for (let at = byRef.get(ref); at !== undefined && at.distance !== null; at = at.via === null ? undefined : byRef.get(at.via)) {
-    path.unshift(at.ref);
-  }
-  return path;
+type Ways = Pick<SbomDocument, "root" | "components" | "otherSteps">;
+
+/** @returns for a ref one shortest way from the root to it, both ends included; empty where none leads to it */
+export function pathsOf({ root, components, otherSteps }: Ways): (ref: string) => string[] {
+  const reached = [...components, ...(root === null ? [] : [root])].filter(({ distance }) => distance !== null);
+  const viaByRef = new Map([...reached, ...otherSteps].map(({ ref, via }) => [ref, via]));
+  return (ref) => {
+    const path: string[] = [];
+    let at: string | null = ref;
+    while (at !== null && viaByRef.has(at)) {
+      path.push(at);
+      at = viaByRef.get(at) ?? null;
+    }
+    return path.toReversed();
+  };
 }

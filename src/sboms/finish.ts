@@ -19,6 +19,7 @@ export function finishSbom(draft: Draft, bytes: Uint8Array): SbomDocument {
   const holdings = inOrder([...draft.holdings, ...parentHoldings(all, refs)]);
   const ways = findWays({ root, tops: draft.tops.toSorted(), edges, holdings });
   const finish = (component: DraftComponent) => finished({ component, refs, ways });
+  const described = new Set(refs.values());
   const content = {
     format: draft.format,
     specVersion: draft.specVersion,
@@ -29,7 +30,8 @@ export function finishSbom(draft: Draft, bytes: Uint8Array): SbomDocument {
     root: draft.root === null ? null : finish(draft.root),
     components: draft.components.map(finish).toSorted((one, other) => byCodeUnits(one.ref, other.ref)),
     edges,
-    missingRefs: missingRefs([...edges, ...draft.holdings], new Set([...refs.values(), ...draft.otherRefs])),
+    missingRefs: missingRefs([...edges, ...draft.holdings], new Set([...described, ...draft.otherRefs])),
+    otherSteps: otherSteps(ways, described),
   };
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { ...content, encoding: draft.encoding, sha256, digest: digestOf(content) };
@@ -90,6 +92,11 @@ function inOrder(edges: readonly SbomEdge[]): SbomEdge[] {
 
 function missingRefs(edges: readonly SbomEdge[], known: ReadonlySet<string>): string[] {
   return unique(edges.flatMap(({ from, to }) => [from, to].filter((ref) => !known.has(ref))));
+}
+
+function otherSteps(ways: ReadonlyMap<string, Way>, described: ReadonlySet<string>): SbomDocument["otherSteps"] {
+  const steps = [...ways].filter(([ref]) => !described.has(ref)).map(([ref, { via }]) => ({ ref, via }));
+  return steps.toSorted((one, other) => byCodeUnits(one.ref, other.ref));
 }
 
 function digestOf({ root, components, edges, ...rest }: Omit<SbomDocument, "encoding" | "sha256" | "digest">): string {

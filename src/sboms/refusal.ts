@@ -1,5 +1,5 @@
 /** Why a document is not taken, and what to change. */
-import { sbomProblemsShownMax } from "../limits/constants.ts";
+import { sbomProblemsMax, sbomProblemsShownMax } from "../limits/constants.ts";
 
 export type SbomRefusalCode =
   /** Nothing, or nothing but blanks. */
@@ -42,6 +42,7 @@ export function invalidSbom(problems: SbomProblem[]): SbomRefusal {
   const shown = problems.slice(0, sbomProblemsShownMax);
   const [first] = shown;
   const others = problems.length - 1;
-  const more = others > 0 ? ` (and ${others} more ${others === 1 ? "problem" : "problems"})` : "";
+  const counted = problems.length < sbomProblemsMax ? `${others}` : `at least ${others}`;
+  const more = others > 0 ? ` (and ${counted} more ${others === 1 ? "problem" : "problems"})` : "";
   return new SbomRefusal("invalid", `${first?.path ?? ""}: ${first?.says ?? "is not valid"}${more}`, shown);
 }

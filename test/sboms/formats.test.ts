@@ -1,6 +1,6 @@
 /** "SBOM management": every SBOM that a user has is read, and says the same whatever it is written in. */
 import { describe, expect, test } from "bun:test";
-import { pathTo } from "../../src/sboms/document.ts";
+import { pathsOf } from "../../src/sboms/document.ts";
 import { readSbom } from "../../src/sboms/read-sbom.ts";
 import {
   bomJson,
@@ -53,7 +53,7 @@ describe.each(cyclonedxVersions)("CycloneDX %s", (version) => {
       ["left", "direct", 1],
       ["right", "transitive", 2],
     ]);
-    expect(pathTo("inner", fromJson)).toEqual(["app", "left", "right", "inner"]);
+    expect(pathsOf(fromJson)("inner")).toEqual(["app", "left", "right", "inner"]);
   });
 
   test("says in XML what it says in JSON", () => {

@@ -1,7 +1,7 @@
 /** "Components, dependency graph, direct or transitive with the path." */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { pathTo, type SbomDocument } from "../../src/sboms/document.ts";
+import { pathsOf, type SbomDocument } from "../../src/sboms/document.ts";
 import { bomJson, read, spdxJson } from "../support/sbom-documents.ts";
 
 const library = (ref: string, more: object = {}) => ({ type: "library", "bom-ref": ref, name: ref, version: "1", ...more });
@@ -19,13 +19,13 @@ describe("ways", () => {
   test("go the shortest path from the root, and cycles end", () => {
     const document = graph(bare("abcd"), ["app>a", "a>b", "b>c", "c>a", "a>c", "c>d", "d>d"]);
     expect(relations(document)).toEqual({ a: "direct", b: "transitive", c: "transitive", d: "transitive" });
-    expect(pathTo("d", document)).toEqual(["app", "a", "c", "d"]);
+    expect(pathsOf(document)("d")).toEqual(["app", "a", "c", "d"]);
   });
 
   test("what nothing leads to is unknown and kept, and no path is made up", () => {
     const document = graph(bare("ab"), ["app>a", "b>a"]);
     expect(relations(document)).toEqual({ a: "direct", b: "unknown" });
-    expect(pathTo("b", document)).toEqual([]);
+    expect(pathsOf(document)("b")).toEqual([]);
   });
 
   test("without a root, or without a graph, all are unknown", () => {
@@ -36,7 +36,7 @@ describe("ways", () => {
 
   test("a held component comes in with its holder where no dependency leads to it", () => {
     const document = graph([library("a", { components: [library("b", { components: [library("c")] })] })], ["app>a"]);
-    expect(pathTo("c", document)).toEqual(["app", "a", "b", "c"]);
+    expect(pathsOf(document)("c")).toEqual(["app", "a", "b", "c"]);
     expect(document.components.map(({ ref, parent }) => [ref, parent])).toEqual([
       ["a", null],
       ["b", "a"],
@@ -59,6 +59,14 @@ describe("ways", () => {
     ];
     const document = read({ ...spdxJson("2.3"), packages, relationships });
     expect(relations(document)).toEqual({ "SPDXRef-left": "direct", "SPDXRef-right": "transitive" });
+  });
+
+  test("packages that hold each other end", () => {
+    const packages = ["app", "a", "b"].map((name) => ({ SPDXID: name, name, downloadLocation: "NONE" }));
+    const holds = (from: string, to: string) => ({ spdxElementId: from, relationshipType: "CONTAINS", relatedSpdxElement: to });
+    const relationships = [holds("app", "a"), holds("a", "b"), holds("b", "a"), holds("b", "app")];
+    const document = read({ ...spdxJson("2.3"), packages, relationships, documentDescribes: ["app"] });
+    expect(pathsOf(document)("b")).toEqual(["app", "a", "b"]);
   });
 
   test("of several packages described none is the root, and each is direct", () => {
@@ -85,6 +93,7 @@ describe("references", () => {
     const found = read({ ...document, services, dependencies, components: bare("a") });
     expect(found.missingRefs).toEqual([]);
     expect(found.components[0]).toMatchObject({ relation: "transitive", via: "s" });
+    expect(pathsOf(found)("a")).toEqual(["app", "s", "a"]);
   });
 
   test("are made of what a component is where it has none, each once", () => {
@@ -117,7 +126,7 @@ test("distances are those of a plain search, on random graphs", () => {
       }
       for (const { ref, distance } of document.components) {
         expect(distance).toBe(distances.get(ref) ?? null);
-        expect(pathTo(ref, document)).toHaveLength(distance === null ? 0 : distance + 1);
+        expect(pathsOf(document)(ref)).toHaveLength(distance === null ? 0 : distance + 1);
       }
     }),
     { numRuns: 200 },

@@ -136,7 +136,7 @@ test("all faults of a document are told, up to a bound", () => {
   const components = Array.from({ length: 1_000 }, () => ({}));
   const refusal = refusalOf({ ...bomJson("1.6"), components });
   expect(refusal.problems).toHaveLength(20);
-  expect(refusal.message).toMatch(/^components\[0\]\.type: is required \(and \d+ more problems\)$/);
+  expect(refusal.message).toMatch(/^components\[0\]\.type: is required \(and at least 99 more problems\)$/);
 });
 
 const xml: [string, (text: string) => string, string][] = [
