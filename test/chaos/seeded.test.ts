@@ -6,9 +6,13 @@ import { runChaos } from "./harness/run-chaos.ts";
 
 const servers = await testServers();
 
-/** One of each family, the quick ones: `npm run chaos` has the others, and the time for them. */
+/** The quick ones, and pairs that broke a promise once: `npm run chaos` has the others, and the time for them. */
 const faults: Fault[][] = [
-  [{ kind: "kill", who: "gateway-1" }],
+  [
+    { kind: "kill", who: "worker-1" },
+    { kind: "kill", who: "worker-2" },
+  ],
+  [{ kind: "kill", who: "gateway-1" }, { kind: "empty-redis" }],
   [{ kind: "silence", who: null, server: "redis", ms: 1_000 }, { kind: "end-sessions" }],
   [{ kind: "truncate", who: null, server: "nats", bytes: 300, ms: 500 }],
   [{ kind: "empty-redis" }, { kind: "freeze", who: "gateway-2", ms: 1_000 }],
