@@ -17,7 +17,7 @@ export const suites: Suite[] = [
   { name: "conformance", folders: ["wire"], budgetSeconds: 60, usesServers: true },
   { name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
   { name: "chaos", folders: ["chaos"], budgetSeconds: 90, usesServers: true },
-  { name: "tools", folders: ["tools", "versions", "advisories", "sboms"], budgetSeconds: 90, usesServers: false },
+  { name: "tools", folders: ["tools", "tickets", "versions", "advisories", "sboms"], budgetSeconds: 90, usesServers: true },
   { name: "browser", folders: ["browser"], budgetSeconds: 60, usesServers: false },
 ];
 

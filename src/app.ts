@@ -6,21 +6,25 @@ import { controlApi } from "./console/api.ts";
 import type { ControlParts } from "./console/parts.ts";
 import type { Gateway } from "./inference/gateway.ts";
 import { openApiDocument } from "./openapi/document.ts";
+import type { ToolsParts } from "./tools/parts.ts";
+import { toolsRoutes } from "./tools/routes.ts";
 
 export interface AppParts {
   gateway: Gateway;
   control: ControlParts;
+  tools: ToolsParts;
   health: Health;
 }
 
 /** `fetch` of the result is a web-standard handler: it runs wherever `Request` and `Response` do. */
-export function makeApp({ gateway, control, health }: AppParts) {
-  const description = JSON.stringify(openApiDocument(gateway));
+export function makeApp({ gateway, control, tools, health }: AppParts) {
+  const description = JSON.stringify(openApiDocument(tools));
   // Paths are to be found behind any Host, and not, as by default, behind those of four characters and more alone.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
     .get("/openapi.json", () => new Response(description, { headers: { "content-type": "application/json" } }))
     .use(healthRoutes(health))
     .use(inferenceRoutes(gateway))
+    .use(toolsRoutes(tools))
     .use(controlApi(control));
 }

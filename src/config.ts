@@ -14,6 +14,13 @@ export interface Clocks {
   bodyMs: number;
 }
 
+/** How mails leave. */
+export interface MailConfig {
+  /** It may hold a password. */
+  smtpUrl: Secret;
+  from: { name: string; address: string };
+}
+
 export type Backends = { mode: "embedded" } | { mode: "distributed"; databaseUrl: Secret; natsUrl: Secret; redisUrl: Secret };
 
 export interface Config {
@@ -31,6 +38,8 @@ export interface Config {
   /** null: made in the data folder on first start. */
   operatorToken: Secret | null;
   sandbox: boolean;
+  /** null: mails wait. */
+  mail: MailConfig | null;
   clocks: Clocks;
   /** How long a gateway that was told to stop goes on serving while everybody learns of it. */
   leaveMs: number;
@@ -68,6 +77,7 @@ export function readConfig(environment: Environment = process.env): Config {
     secretsKeys,
     operatorToken: secret(environment, "OPERATOR_TOKEN"),
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
+    mail: readMail(environment),
     clocks: {
       connectMs: milliseconds(environment, "CONNECT_TIMEOUT_MS", 5_000),
       firstByteMs: milliseconds(environment, "FIRST_BYTE_TIMEOUT_MS", 120_000),
@@ -79,6 +89,26 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     providerKey: (name) => secret(environment, name),
   };
+}
+
+function readMail(environment: Environment): MailConfig | null {
+  const url = environment["SMTP_URL"];
+  const sender = environment["MAIL_FROM"];
+  const from = sender ? readSender(sender) : null;
+  if (!url) return null;
+  if (!/^smtps?:\/\/\S+$/.test(url) || !URL.canParse(url)) {
+    throw new ConfigError("SMTP_URL is not an address such as smtp://user:password@host:587 or smtps://user:password@host:465");
+  }
+  if (from === null) throw new ConfigError("MAIL_FROM is required when SMTP_URL is set: the address that mails come from");
+  return { smtpUrl: new Secret(url), from };
+}
+
+/** `weir@example.com` or `Weir <weir@example.com>`. */
+function readSender(text: string): MailConfig["from"] {
+  const [, name = "", bracketed, bare] = /^(?:([^<>"\p{Cc}]*)<([^<>]+)>|(\S+))$/u.exec(text.trim()) ?? [];
+  const address = bracketed ?? bare ?? "";
+  if (/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address)) return { name: name.trim(), address };
+  throw new ConfigError(`MAIL_FROM is "${text}": an address such as weir@example.com or Weir <weir@example.com> is needed`);
 }
 
 const serviceUrls = {
@@ -97,18 +127,35 @@ export interface ClientConfig {
   catalogDir: string;
 }
 
+/** What the MCP server over stdio needs of its environment. */
+export interface McpConfig {
+  /** Without a trailing slash. */
+  url: string;
+  /** A tools key; null: it is missing. */
+  key: Secret | null;
+}
+
+/** @throws ConfigError naming the variable and what it takes */
+export function readMcpConfig(environment: Environment = process.env): McpConfig {
+  return { url: readServiceAddress(environment), key: secret(environment, "WEIR_TOOLS_KEY") };
+}
+
 /** @throws ConfigError naming the variable and what it takes */
 export function readClientConfig(environment: Environment = process.env): ClientConfig {
-  const url = text(environment, "WEIR_URL", `http://127.0.0.1:${integer(environment, "PORT", 8080, 1, 65_535)}`);
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new ConfigError(`WEIR_URL is "${url}": an address such as http://127.0.0.1:8080 is needed`);
-  }
   return {
-    url: url.replace(/\/+$/, ""),
+    url: readServiceAddress(environment),
     token: secret(environment, "WEIR_TOKEN"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),
     catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
   };
+}
+
+function readServiceAddress(environment: Environment): string {
+  const url = text(environment, "WEIR_URL", `http://127.0.0.1:${integer(environment, "PORT", 8080, 1, 65_535)}`);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new ConfigError(`WEIR_URL is "${url}": an address such as http://127.0.0.1:8080 is needed`);
+  }
+  return url.replace(/\/+$/, "");
 }
 
 function readBackends(environment: Environment): Backends {

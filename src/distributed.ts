@@ -4,7 +4,7 @@ import { openBacking } from "./backing/open-backing.ts";
 import { openOwnDatabase } from "./backing/open-own-database.ts";
 import { migrate, MigrationError } from "./backing/migrate.ts";
 import type { Config } from "./config.ts";
-import { firstStart } from "./console/first-start.ts";
+import { firstStart, type FirstStart } from "./console/first-start.ts";
 import { openFront } from "./front.ts";
 import { adoptOrphansForEver } from "./generations/orphans.ts";
 import { sleep, type Clock } from "./kernel/clock.ts";
@@ -53,7 +53,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
 export async function prepareDatabase(
   parts: { sql: Database; slug: string; clock: Clock; log: Logger },
   signal: AbortSignal,
-): Promise<{ key: string } | null> {
+): Promise<FirstStart | null> {
   while (!signal.aborted) {
     try {
       await migrate(parts.sql);

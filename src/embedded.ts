@@ -1,6 +1,7 @@
 /** The whole service in one process: embedded parts, both workers and the prober beside the front. */
 import { join } from "node:path";
 import { startAdmission } from "../workers/admission.ts";
+import { startMailer } from "../workers/mailer.ts";
 import { startMetering } from "../workers/metering.ts";
 import { startProber } from "../workers/prober.ts";
 import { EmbeddedBus } from "./backing/embedded/bus.ts";
@@ -41,6 +42,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const call = providerCalls({ clock, clocks: launchCheckClocks(clocks), providerKey });
   const alone = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
+  stack.use(startMailer({ sql, bus, mail: config.mail, lock: alone, clock, log }));
   const front = openFront({
     config,
     backing,

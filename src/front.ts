@@ -22,6 +22,8 @@ import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
 import { providerCalls } from "./providers/http.ts";
 import type { Keyring } from "./secrets/keyring.ts";
+import { AttachmentFolder } from "./tickets/attachment-folder.ts";
+import type { ToolsParts } from "./tools/parts.ts";
 
 export interface FrontParts {
   config: Config;
@@ -82,7 +84,7 @@ export function openFront(parts: FrontParts): Front {
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
-  const app = makeApp({ gateway, health, control: controlParts(parts, gateway) });
+  const app = makeApp({ gateway, health, control: controlParts(parts, gateway), tools: toolsParts(parts) });
   return {
     app,
     gateway,
@@ -114,6 +116,19 @@ function controlParts({ config, backing, models, operatorToken, keyring, clock, 
     refresh: gateway.admission.refresh.bind(gateway.admission),
     changed: () => backing.bus.broadcast("records-changed"),
     checksChanged: () => backing.bus.broadcast("checks-changed"),
+  };
+}
+
+function toolsParts({ config, backing, clock, log }: FrontParts): ToolsParts {
+  const own = config.backends.mode === "embedded" && /^(localhost$|127\.|::1$)/.test(config.host);
+  return {
+    sql: backing.sql,
+    clock,
+    log,
+    slug: config.slug,
+    sendsMail: config.mail !== null,
+    mailWaits: () => backing.bus.broadcast("mail-waits"),
+    attachments: own ? new AttachmentFolder(join(config.dataDir, "attachments")) : null,
   };
 }
 

@@ -1,21 +1,32 @@
 /** What a person reads after a start: the first key once, and lines that work as pasted. */
 import type { Config } from "./config.ts";
+import type { FirstStart } from "./console/first-start.ts";
 
-type Address = Pick<Config, "host" | "port" | "sandbox">;
+type Address = Pick<Config, "host" | "port" | "sandbox" | "slug">;
+type Keys = Pick<FirstStart, "key" | "toolsKey">;
 
 /** @param first null: this is a later start */
-export function welcome({ host, port, sandbox }: Address, first: { key: string } | null): void {
+export function welcome({ host, port, sandbox, slug }: Address, first: Keys | null): void {
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   console.log(`\nWeir is ready at ${url}\n`);
-  console.log(first === null ? laterStart : firstStart({ url: `${url}/gpt/v1`, key: first.key, sandbox }));
+  console.log(first === null ? laterStart : firstStart({ url, ...first, sandbox, slug }));
 }
 
 const laterStart = `Keys are stored as hashes, so none can be shown again. Another one:
 
   npm run -s weir -- key create --workspace default --owner owner@localhost --name "another key"
+
+With --kind tools it opens the tools API and MCP in place of the models.
 `;
 
-function firstStart({ url, key, sandbox }: { url: string; key: string; sandbox: boolean }): string {
+interface First extends Keys {
+  url: string;
+  sandbox: boolean;
+  slug: string;
+}
+
+function firstStart({ url: service, key, toolsKey, sandbox, slug }: First): string {
+  const url = `${service}/gpt/v1`;
   const bearer = `-H "Authorization: Bearer ${key}"`;
   return `The workspace "default" has 10 USD of credit and this key, which is shown this once:
 
@@ -29,6 +40,14 @@ See what the key may still spend:
 See what it cost:
 
   npm run -s weir -- log list --limit 1
+
+The tools API, and MCP at ${service}/mcp, take a key of their own, shown this once as well:
+
+  ${toolsKey}
+
+See what its lists show:
+
+  curl ${service}/api/tools/${slug}_get_active_scope -H "Authorization: Bearer ${toolsKey}" -H "Content-Type: application/json" -d '{}'
 `;
 }
 

@@ -1,7 +1,7 @@
 /** What is written down is what the code does. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { readClientConfig, readConfig } from "../src/config.ts";
+import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
 import * as constants from "../src/limits/constants.ts";
 
@@ -60,6 +60,7 @@ describe("docs/operations.md", () => {
     const noticing = new Proxy<Record<string, string | undefined>>({}, { get: (_, name) => void asked.add(String(name)) });
     readConfig(noticing);
     readClientConfig(noticing);
+    readMcpConfig(noticing);
     expect(written.map(([name]) => name).toSorted()).toEqual([...asked].toSorted());
   });
 

@@ -1,5 +1,6 @@
-/** A worker's process: `bun workers/main.ts admission|metering|prober`. */
+/** A worker's process: `bun workers/main.ts admission|metering|prober|mailer`. */
 import type { Backing } from "../src/backing/backing.ts";
+import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
 import { openCounters } from "../src/backing/open-counters.ts";
 import { ConfigError, readConfig, type Config } from "../src/config.ts";
@@ -7,11 +8,11 @@ import { systemClock } from "../src/kernel/clock.ts";
 import { openLog, type Logger } from "../src/kernel/log.ts";
 import { serveMetrics } from "../src/process/metrics-port.ts";
 import { openModels, type Models } from "../src/models/models.ts";
-import { takeProberLock } from "../src/models/store.ts";
 import { providerCalls } from "../src/providers/http.ts";
 import { launchCheckClocks } from "../src/providers/launch-check.ts";
 import { whenStopped } from "../src/process/stop.ts";
 import { startAdmission } from "./admission.ts";
+import { startMailer } from "./mailer.ts";
 import { startMetering } from "./metering.ts";
 import { startProber } from "./prober.ts";
 
@@ -36,7 +37,10 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   async prober({ config, backing, clock, log }, stack) {
     const models = stack.use(await modelsOf({ config, backing, clock, log }));
     const call = providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey });
-    return startProber({ ...backing, models, call, clock, log, lock: () => takeProberLock(backing.sql) });
+    return startProber({ ...backing, models, call, clock, log, lock: () => tryAdvisoryLock("weir prober", backing.sql) });
+  },
+  async mailer({ config, backing, clock, log }) {
+    return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
   },
 };
 

@@ -1,6 +1,6 @@
 /** The words of a command line, as the verb that they name and the fields that it sends. */
 import { parseArgs } from "node:util";
-import { nearest } from "../../src/console/nearest.ts";
+import { nearest } from "../../src/kernel/nearest.ts";
 import { UsageError } from "./usage-error.ts";
 import { isRemote, type Flag, type LocalVerb, type RemoteVerb, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";

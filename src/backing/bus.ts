@@ -22,7 +22,9 @@ export type Topic =
   /** Settlement batches that are in the ledger. Payload: JSON array of batch ids. */
   | "settled"
   /** The state of launch checks changed: read it again. */
-  | "checks-changed";
+  | "checks-changed"
+  /** A mail waits: send it. */
+  | "mail-waits";
 
 /** What every process is asked and may answer. */
 export type Survey =

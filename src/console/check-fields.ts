@@ -2,7 +2,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ControlError } from "../workspaces/control-error.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../kernel/nearest.ts";
 
 /**
  * @throws ControlError invalid_field for a field that is unknown (naming the nearest known one), missing, or of the wrong kind

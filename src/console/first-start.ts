@@ -10,10 +10,18 @@ import { anyWorkspace, lockWorkspaces } from "../workspaces/store.ts";
 const actor: Service = { kind: "service" };
 const owner: MemberActor = { kind: "member", email: "owner@localhost", role: "super_admin", carriedBy: "first start" };
 
+export interface FirstStart {
+  workspace: WorkspaceId;
+  /** Opens the inference API. */
+  key: string;
+  /** Opens the tools API. */
+  toolsKey: string;
+}
+
 /**
- * Where there is no workspace yet: opens `default` with 10 USD, its owner and a first key, all or nothing, and once even when
+ * Where there is no workspace yet: opens `default` with 10 USD, its owner and a first key of each kind, all or nothing, and once even when
  * several processes start together.
- * @returns the workspace and the full key, which is shown now or never; null: this is a later start
+ * @returns the workspace and the full keys, which are shown now or never; null: this is a later start
  */
 export async function firstStart({
   sql,
@@ -23,7 +31,7 @@ export async function firstStart({
   sql: Database;
   clock: Clock;
   slug: string;
-}): Promise<{ workspace: WorkspaceId; key: string } | null> {
+}): Promise<FirstStart | null> {
   if (await anyWorkspace(sql)) return null;
   return sql.begin(async (tx) => {
     await lockWorkspaces(tx);
@@ -32,6 +40,7 @@ export async function firstStart({
     const workspace = await openWorkspace({ actor, form: { name: "default", credit_usd: "10" }, ref: "first start" }, sources);
     await addMember({ actor, workspace, member: { email: owner.email, role: owner.role } }, sources);
     const { key } = await createKey({ actor: owner, workspace, form: { name: "first key" } }, sources);
-    return { workspace, key };
+    const tools = await createKey({ actor: owner, workspace, form: { name: "first tools key", kind: "tools" } }, sources);
+    return { workspace, key, toolsKey: tools.key };
   });
 }

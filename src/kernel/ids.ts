@@ -28,6 +28,11 @@ export function newKeyId(nowMs: number): KeyId {
   return `key-${timeSortedText(nowMs)}`;
 }
 
+/** What the tools API shows: `tkt_` and the like, and 26 characters. */
+export function newToolsId(kind: "tkt" | "att", nowMs: number): string {
+  return `${kind}_${timeSortedText(nowMs)}`;
+}
+
 /** An id for a batch, a process or a beat; unique, not shown to users. */
 export function newInternalId(nowMs: number): string {
   return timeSortedText(nowMs);
@@ -88,13 +93,17 @@ export interface MintedKey {
   lastFour: string;
 }
 
-export function keyPrefix(slug: string): string {
-  return `${slug}-api-`;
+/** What the two kinds of keys begin with after the service's own name, so that neither is taken for the other. */
+const kindWords = { inference: "api", tools: "mcp" } as const;
+
+export function keyPrefix(slug: string, kind: keyof typeof kindWords = "inference"): string {
+  return `${slug}-${kindWords[kind]}-`;
 }
 
-export function mintKey(slug: string): MintedKey {
-  const full = keyPrefix(slug) + randomBytes(32).toString("hex");
-  return { full, hash: hashKey(full), start: full.slice(0, keyPrefix(slug).length + 8), lastFour: full.slice(-4) };
+export function mintKey(slug: string, kind: keyof typeof kindWords = "inference"): MintedKey {
+  const prefix = keyPrefix(slug, kind);
+  const full = prefix + randomBytes(32).toString("hex");
+  return { full, hash: hashKey(full), start: full.slice(0, prefix.length + 8), lastFour: full.slice(-4) };
 }
 
 export function hashKey(full: string): string {

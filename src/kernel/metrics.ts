@@ -85,7 +85,8 @@ export type Alarm =
   | "settlement.dead"
   | "spool.failed"
   | "catalog.unreadable"
-  | "upstream.auth";
+  | "upstream.auth"
+  | "mail.given_up";
 
 export const alarmsTotal = new Counter({
   name: "weir_alarms_total",

@@ -6,7 +6,7 @@ import { mintKey, newKeyId, type WorkspaceId } from "../kernel/ids.ts";
 import { allow, writers } from "../workspaces/allow.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 import { formFields, newLimits, parseForm } from "./form.ts";
-import type { KeyForm, NewKeyView } from "./schema.ts";
+import type { KeyForm, KeyKind, NewKeyView } from "./schema.ts";
 import { insertKey, lockOwnership, type KeyRow } from "./store.ts";
 import { viewKey } from "./view.ts";
 
@@ -26,12 +26,12 @@ export async function createKey(
       message: "Cannot create a key for somebody else: it belongs to who creates it",
     });
   }
-  const limits = parseForm(form, newLimits);
   const kind = form.kind ?? "inference";
+  const limits = parseForm(form, newLimits);
   return change(actor, sources, async (tx) => {
-    await requireOpen({ workspace, owner: actor.email }, tx);
+    await requireOpen({ workspace, owner: actor.email, kind }, tx);
     const at = sources.clock.now();
-    const minted = mintKey(slug);
+    const minted = mintKey(slug, kind);
     const key = { ...limits, id: newKeyId(at), workspace, owner: actor.email, kind };
     await insertKey({ ...key, minted, at }, tx);
     const row: KeyRow = {
@@ -51,13 +51,16 @@ export async function createKey(
   });
 }
 
-/** Nobody can deactivate the owner or switch the workspace off between this and the key's insertion. */
-async function requireOpen(place: { workspace: WorkspaceId; owner: string }, tx: Transaction): Promise<void> {
+/**
+ * Nobody can deactivate the owner or switch the workspace off between this and the key's insertion. The switch is that of the
+ * inference API.
+ */
+async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
   const ownership = await lockOwnership(place, tx);
   if (!ownership) {
     throw new ControlError("forbidden", { field: "owner", message: `Cannot create a key: "${place.owner}" is no active member` });
   }
-  if (!ownership.enabled) {
+  if (place.kind === "inference" && !ownership.enabled) {
     throw new ControlError("workspace_disabled", {
       field: "workspace",
       message: "Cannot create a key: the workspace is switched off",

@@ -20,6 +20,13 @@ export const KeyKind = Type.Union([Type.Literal("inference"), Type.Literal("tool
 });
 export type KeyKind = Static<typeof KeyKind>;
 
+/** What a tools key's lists show: the whole workspace, one product of it, or one project. */
+export const ScopeKind = Type.Union([Type.Literal("workspace"), Type.Literal("product"), Type.Literal("project")], {
+  title: "What lists show",
+  description: "one of workspace, product and project",
+});
+export type ScopeKind = Static<typeof ScopeKind>;
+
 export const KeyForm = Type.Object({
   name: Type.Optional(line("one line of text", { title: "The key's label; empty gives `Untitled key`" })),
   monthly_spend_limit_usd: Type.Optional(limit),

@@ -1,9 +1,10 @@
+import type { Role } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../backing/backing.ts";
 import type { Month } from "../kernel/clock.ts";
 import type { KeyId, MintedKey, WorkspaceId } from "../kernel/ids.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { KeyRecord } from "./record.ts";
-import type { KeyKind } from "./schema.ts";
+import type { KeyKind, ScopeKind } from "./schema.ts";
 
 /** What a key's form holds. */
 export interface Limits {
@@ -42,6 +43,42 @@ export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<
     JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
     JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'
     WHERE k.hash = ANY(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[]) AND k.kind = 'inference' AND k.revoked_at IS NULL`;
+}
+
+export interface ToolsKeyRow {
+  id: KeyId;
+  workspace: WorkspaceId;
+  owner: string;
+  role: Role;
+  scopeKind: ScopeKind;
+  scopeId: string | null;
+  lastUsedAt: Date | null;
+}
+
+/** A tools key that may be used now, by the same rules as an inference key, but for the switch of the inference API. */
+export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsKeyRow | undefined> {
+  const [row] = await sql<ToolsKeyRow[]>`
+    SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, m.role, k.scope_kind AS "scopeKind",
+      k.scope_id AS "scopeId", (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt"
+    FROM api_keys k
+    JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
+    JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'
+    WHERE k.hash = decode(${hash}, 'hex') AND k.kind = 'tools' AND k.revoked_at IS NULL`;
+  return row;
+}
+
+/** A tools key spends nothing: its row of the month tells its last use alone. */
+export async function updateToolsKeyUse({ id, month, at }: { id: KeyId; month: Month; at: Date }, sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO key_months (key_id, month, spent_nano, version, last_used_at) VALUES (${id}, ${month}, 0, 0, ${at})
+    ON CONFLICT (key_id, month) DO UPDATE SET last_used_at = greatest(key_months.last_used_at, excluded.last_used_at)`;
+}
+
+export async function updateScope(
+  { id, kind, target }: { id: KeyId; kind: ScopeKind; target: string | null },
+  sql: Queries,
+): Promise<void> {
+  await sql`UPDATE api_keys SET scope_kind = ${kind}, scope_id = ${target} WHERE id = ${id}`;
 }
 
 /** The workspace's switch, held as it is until the transaction ends; undefined: the owner is no active member. */

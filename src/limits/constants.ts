@@ -165,6 +165,38 @@ export const positionsAtOnceMax = 64;
 export const positionsMsMax = 3_000;
 export const ledgerStatementMsMax = 600_000;
 
+// The specification's: tools API
+export const ticketTextCharactersMax = 8_000;
+export const ticketContextCharactersMax = 500;
+export const toolNameCharactersMax = 120;
+export const attachmentPathCharactersMax = 4_096;
+export const attachmentBytesMax = 50 * 1024 * 1024;
+export const feedbackRatingMax = 5;
+export const listRowsMax = 200;
+
+// Ours: tools API
+export const toolsBodyBytesMax = 50 * 1024 * 1024;
+export const toolsBodyMs = 60_000;
+export const toolsDeadlineMs = 10_000;
+/** How often the last use of a tools key is noted. */
+export const toolsKeyUseMs = 60_000;
+export const ticketRowsDefault = 25;
+/** The same ticket of the same person within this time is one ticket: agents try again. */
+export const ticketRepeatMs = 600_000;
+/** A file that no ticket came for is removed after this time. */
+export const attachmentUnusedMs = 3_600_000;
+export const attachmentsUnusedMax = 10;
+export const mailPollMs = 5_000;
+/** Of a mail that its server refused for now; doubled from attempt to attempt. */
+export const mailRetryMs = 60_000;
+export const mailRetryMsMax = 21_600_000;
+export const mailAttemptsMax = 10;
+/** Between tries to reach a mail server that is away. */
+export const mailServerRetryMs = 1_000;
+export const mailServerRetryMsMax = 60_000;
+/** Connecting to a mail server, its greeting, and each of its answers. */
+export const mailServerMs = 30_000;
+
 // Ours: the database
 export const databaseConnectionsMax = 8;
 /** How long a statement may wait for a free connection, and how long it may then run: together within databaseDeadlineMs. */

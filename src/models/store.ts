@@ -1,5 +1,5 @@
 /** SQL of launch checks: one row for each model and provider, the check that ran last. */
-import type { Database, Queries } from "../backing/backing.ts";
+import type { Queries } from "../backing/backing.ts";
 
 export interface CheckOutcome {
   model: string;
@@ -35,23 +35,4 @@ export async function recordLaunchCheck(sql: Queries, check: CheckOutcome): Prom
 /** Has the prober run these checks again. One that has never run is run in any case. */
 export async function askForLaunchChecks(entries: string[], sql: Queries): Promise<void> {
   await sql`UPDATE launch_checks SET asked_at = now() WHERE entry = ANY(${entries}::text[])`;
-}
-
-/**
- * The prober's lock of the whole fleet, on a connection of its own for as long as it is held.
- * @returns null when another process holds it
- */
-export async function takeProberLock(sql: Database): Promise<AsyncDisposable | null> {
-  const connection = await sql.reserve();
-  const [row] = await connection<{ locked: boolean }[]>`SELECT pg_try_advisory_lock(hashtext('weir prober')) AS locked`;
-  if (!row?.locked) {
-    connection.release();
-    return null;
-  }
-  return {
-    async [Symbol.asyncDispose]() {
-      await connection`SELECT pg_advisory_unlock(hashtext('weir prober'))`;
-      connection.release();
-    },
-  };
 }

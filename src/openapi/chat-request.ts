@@ -5,7 +5,7 @@ import { messagesSchema } from "../inference/chat-messages.ts";
 import { fieldsSchema } from "../inference/read-value.ts";
 import { modelIdCharactersMax } from "../limits/constants.ts";
 import { additions, fieldWords } from "./field-words.ts";
-import { jsonSchema, type JsonSchema } from "./json-schema.ts";
+import { jsonSchema, type JsonSchema } from "../kernel/json-schema.ts";
 
 export function chatRequestSchema(): JsonSchema {
   const { properties } = fieldsSchema(chatFields.map((field) => [field.name, field]));

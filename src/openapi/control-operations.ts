@@ -3,7 +3,7 @@ import { controlPrefix } from "../console/api.ts";
 import type { Endpoint } from "../console/endpoint.ts";
 import { endpoints } from "../console/endpoints.ts";
 import { controlStatuses, type ControlCode } from "../workspaces/control-error.ts";
-import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "./json-schema.ts";
+import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
 import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
 
 /** What stands in a path for `:id`, by the noun before it. */

@@ -10,13 +10,18 @@ import { ModelListBody } from "../inference/model-list.ts";
 import { KeyView, NewKeyView } from "../keys/schema.ts";
 import { Verification } from "../metering/verify.ts";
 import { ModelRecord } from "../models/listing.ts";
+import { ScopeView } from "../scopes/schema.ts";
+import { Confirmation, TicketRow } from "../tickets/schema.ts";
+import { Failure } from "../tools/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../workspaces/schema.ts";
 import { chatRequestSchema } from "./chat-request.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { headers } from "./headers.ts";
 import { inferencePaths } from "./inference-operations.ts";
-import { jsonSchema, type JsonSchema } from "./json-schema.ts";
+import { jsonSchema, type JsonSchema } from "../kernel/json-schema.ts";
 import type { Paths } from "./operation.ts";
+import { keyPrefix } from "../kernel/ids.ts";
+import { toolsPaths } from "./tools-operations.ts";
 import { servicePaths } from "./service-operations.ts";
 
 const named: [string, TSchema][] = [
@@ -25,6 +30,10 @@ const named: [string, TSchema][] = [
   ["Model", ModelRecord],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
+  ["ToolsFailure", Failure],
+  ["Ticket", TicketRow],
+  ["TicketConfirmation", Confirmation],
+  ["ActiveScope", ScopeView],
   ["ControlWorkspace", WorkspaceView],
   ["ControlMember", MemberView],
   ["ControlAccount", AccountView],
@@ -40,7 +49,7 @@ const names: ReadonlyMap<TSchema, string> = new Map(named.map(([name, schema]) =
 const description = `A metered inference gateway: one chat-completions API in front of many model providers.
 
 Paths that are not served answer 404 with \`{"detail":"Not Found"}\`, wrong methods below /gpt/v1 405 with
-\`{"detail":"Method Not Allowed"}\`. Times are ISO 8601 in UTC. What is marked \`x-addition\` is not in the specification of the
+\`{"detail":"Method Not Allowed"}\`, both below /api/tools with \`{"success":false,"error":…}\`. Times are ISO 8601 in UTC. What is marked \`x-addition\` is not in the specification of the
 service.`;
 
 export interface OpenApiDocument {
@@ -52,8 +61,9 @@ export interface OpenApiDocument {
   components: Record<string, Record<string, unknown>> & { schemas: Record<string, JsonSchema> };
 }
 
-/** @param keyPrefix what every key of this service begins with */
-export function openApiDocument({ keyPrefix }: { keyPrefix: string }): OpenApiDocument {
+/** @param slug the service's own name, with which its keys and operations begin */
+export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
+  const prefix = keyPrefix(slug);
   const schemas = Object.fromEntries(named.map(([name, schema]) => [name, jsonSchema(schema, names)]));
   return {
     openapi: "3.1.0",
@@ -61,21 +71,28 @@ export function openApiDocument({ keyPrefix }: { keyPrefix: string }): OpenApiDo
     servers: [{ url: "/" }],
     tags: [
       { name: "inference", description: "What applications call, with an API key" },
+      { name: "tools", description: "What people and agents call, with a tools key; over MCP as well" },
       { name: "service", description: "What watches the process" },
       { name: "control", description: "What operators call, with the operator token" },
     ],
-    paths: { ...inferencePaths(keyPrefix), ...servicePaths(), ...controlPaths(names) },
+    paths: { ...inferencePaths(prefix), ...servicePaths(), ...toolsPaths(slug, names), ...controlPaths(names) },
     components: {
       schemas: { ChatRequest: chatRequestSchema(), ...schemas },
       responses: controlRefusals(),
       headers,
       parameters: { ActAs: actAs },
       securitySchemes: {
-        apiKey: bearer(`An API key: \`${keyPrefix}\` and 64 hexadecimal digits in small letters`),
+        apiKey: bearer(`An API key: \`${prefix}\` and 64 hexadecimal digits in small letters`),
+        // As the specification names it: the bare key will do, and so will `Bearer` or `ApiKey` before it.
+        ApiKeyAuth: { type: "apiKey", in: "header", name: "Authorization", description: toolsKeyWords(slug) },
         operatorToken: { ...bearer("The token of whoever operates the service; no API key is one"), "x-addition": true },
       },
     },
   };
+}
+
+function toolsKeyWords(slug: string): string {
+  return `A tools key: \`${keyPrefix(slug, "tools")}\` and 64 hexadecimal digits in small letters, bare or after \`Bearer\``;
 }
 
 function bearer(words: string): Record<string, unknown> {

@@ -1,6 +1,6 @@
 /** The headers of the inference API's answers; their names are those that src/inference/headers.ts writes. */
 import { generationHeaders, retryHeaders, windowHeaders } from "../inference/headers.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "../kernel/json-schema.ts";
 import type { Reference } from "./operation.ts";
 
 export interface Header {

@@ -76,7 +76,7 @@ test("a key is created, listed, edited and revoked", async () => {
   });
   const form = ["--name", "app", "--limit", "2.50", "--rpm", "5", "--kind", "tools"];
   const { id, key } = await json("key", "create", "--workspace", "keys", "--owner", "ada@keys", ...form);
-  expect(key).toMatch(/^platform-api-[0-9a-f]{64}$/);
+  expect(key).toMatch(/^platform-mcp-[0-9a-f]{64}$/);
   const shown = await json("key", "show", "--id", String(id));
   expect(shown).toMatchObject({ name: "app", kind: "tools", monthly_spend_limit_usd: "2.500000000", rate_limit_rpm: 5 });
   const edited = await json(

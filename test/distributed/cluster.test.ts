@@ -91,6 +91,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
       "bun src/main.ts",
       "bun workers/main.ts admission",
       "bun workers/main.ts admission",
+      "bun workers/main.ts mailer",
       "bun workers/main.ts metering",
       "bun workers/main.ts prober",
     ]);
@@ -126,7 +127,9 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     expect(await fleet.ended).toBe(0);
     expect(await allGone(processes)).toBe(true);
     const stopping = [...fleet.said().matchAll(/"role":"(\w+)",[^\n]*"event":"stopping"/g)].map(([, role = ""]) => role);
-    const ranks = stopping.map((role) => ["gateway", "admission", "metering"].indexOf(role === "prober" ? "admission" : role));
+    const beside = ["prober", "mailer"];
+    const rank = (role: string) => ["gateway", "admission", "metering"].indexOf(beside.includes(role) ? "admission" : role);
+    const ranks = stopping.map(rank);
     expect(ranks).toEqual(ranks.toSorted());
     expect(new Set(ranks)).toEqual(new Set([0, 1, 2]));
   });

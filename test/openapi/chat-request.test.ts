@@ -5,7 +5,7 @@ import { fieldCases } from "../inference/field-cases.ts";
 import { refusal, tool, type Body } from "../support/check-chat.ts";
 import { problems, type Json } from "../support/described.ts";
 
-const document: Json = JSON.parse(JSON.stringify(openApiDocument({ keyPrefix: "acme-api-" })));
+const document: Json = JSON.parse(JSON.stringify(openApiDocument({ slug: "acme" })));
 const hello = [{ role: "user", content: "Hello" }];
 
 function problemsOf(fields: Body): string[] {

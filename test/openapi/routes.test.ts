@@ -7,21 +7,27 @@ import { Secret } from "../../src/kernel/secret.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { jsonOf } from "../support/described.ts";
 
-const keyPrefix = "acme-api-";
+const slug = "acme";
 const token = "operator-token-of-a-test";
 
 /** Nothing else is asked for before an endpoint is found. */
 function partsToFindAnEndpoint(): AppParts {
   const shared = { clock: systemClock, log: silentLog };
-  return { gateway: { ...shared, keyPrefix }, control: { ...shared, operatorToken: new Secret(token) }, health: {} } as AppParts;
+  const control = { ...shared, operatorToken: new Secret(token) };
+  return {
+    gateway: { ...shared, keyPrefix: "acme-api-" },
+    control,
+    tools: { ...shared, slug, attachments: null },
+    health: {},
+  } as AppParts;
 }
 
 const app = makeApp(partsToFindAnEndpoint());
-const described = Object.entries(openApiDocument({ keyPrefix }).paths);
+const described = Object.entries(openApiDocument({ slug }).paths);
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** What answers that there is nothing. */
-const catchAlls = ["/api/console/", "/api/console/*"];
+const catchAlls = ["/api/console/", "/api/console/*", "/api/tools", "/api/tools/*"];
 
 test("its paths are those of the app's routes", () => {
   const routes = app.routes.map(({ path }) => path).filter((path) => !catchAlls.includes(path));
@@ -38,7 +44,10 @@ describe("every method that it does not name is refused", () => {
   test.each(others)("$method $path", async ({ method, path, named }) => {
     const url = `http://localhost${path.replaceAll(/\{\w+\}/g, "any")}`;
     const response = await app.handle(new Request(url, { method, headers: { authorization: `Bearer ${token}` } }));
-    if (path.startsWith("/gpt/") || path.startsWith("/api/")) {
+    if (path === "/api/tools-attachments") {
+      // Served by one process on a loopback address alone.
+      expect(response.status).toBe(404);
+    } else if (/^\/(gpt|api|mcp)/.test(path)) {
       expect(response.status).toBe(405);
       expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual(named.toSorted());
     } else {
@@ -50,5 +59,5 @@ describe("every method that it does not name is refused", () => {
 test("it is served as JSON at /openapi.json", async () => {
   const response = await app.handle(new Request("http://localhost/openapi.json"));
   expect(response.headers.get("content-type")).toBe("application/json");
-  expect(jsonOf(await response.json())).toEqual(JSON.parse(JSON.stringify(openApiDocument({ keyPrefix }))));
+  expect(jsonOf(await response.json())).toEqual(JSON.parse(JSON.stringify(openApiDocument({ slug }))));
 });

@@ -51,6 +51,7 @@ const keywords: Record<string, (value: unknown, told: unknown, context: Context)
   },
   $ref: (value, pointer, context) => problemsOf(value, resolve(context.document, String(pointer)), context),
   description: () => [],
+  default: () => [],
   deprecated: () => [],
   "x-addition": () => [],
 };

@@ -29,8 +29,13 @@ export const places: Place[] = [
   noun("prompts"),
   noun("admission"),
   noun("metering"),
+  noun("operations"),
+  noun("mails"),
+  noun("tickets"),
+  noun("scopes"),
   { name: "workers", holds: ["workers/"] },
   noun("inference"),
+  noun("tools"),
   noun("console"),
   { name: "app", holds: ["src/"] },
 ];
@@ -39,6 +44,8 @@ export const places: Place[] = [
 export const strangers: { from: string; to: string; why: string }[] = [
   { from: "src/inference/", to: "workers/", why: "the front asks over the bus" },
   { from: "src/console/", to: "workers/", why: "the control API asks over the bus" },
+  { from: "src/tools/", to: "workers/", why: "the front tells over the bus what waits" },
+  { from: "src/console/", to: "src/tools/", why: "each plane stands alone" },
   { from: "src/backing/embedded/", to: "src/backing/distributed/", why: "the two modes share their port alone" },
   { from: "src/backing/distributed/", to: "src/backing/embedded/", why: "the two modes share their port alone" },
 ];
@@ -51,13 +58,15 @@ export const packageHomes: Record<string, string[]> = {
   saxes: ["src/sboms/"],
   "spdx-license-ids": ["src/sboms/"],
   "lru-cache": ["src/admission/", "src/prompts/"],
-  elysia: ["src/app.ts", "src/health.ts", "src/inference/routes.ts", "src/console/api.ts"],
+  elysia: ["src/app.ts", "src/health.ts", "src/inference/routes.ts", "src/tools/routes.ts", "src/console/api.ts"],
   postgres: ["src/backing/embedded/", "src/backing/distributed/"],
   "@electric-sql/pglite": ["src/backing/embedded/"],
   "js-yaml": ["src/advisories/reading/"],
   "ae-cvss-calculator": ["src/advisories/cvss/"],
   redis: ["src/backing/distributed/"],
   nats: ["src/backing/distributed/"],
+  "@modelcontextprotocol/server": ["src/tools/"],
+  nodemailer: ["src/mails/smtp.ts"],
   "@nats-io/jetstream": ["src/backing/distributed/"],
 };
 

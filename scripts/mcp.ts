@@ -1,0 +1,30 @@
+/**
+ * MCP over stdio: `npm run -s mcp -- [--attach-root DIR]`, a client of the running service that WEIR_URL names, with the tools key
+ * in WEIR_TOOLS_KEY. On stdout is the protocol and nothing else.
+ */
+import { parseArgs } from "node:util";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { ConfigError, readMcpConfig } from "../src/config.ts";
+import { mcpServer } from "../src/tools/mcp-server.ts";
+import { callService } from "./mcp/call-service.ts";
+
+function main(): void {
+  const { values } = parseArgs({ options: { "attach-root": { type: "string" } } });
+  const { url, key } = readMcpConfig();
+  // Operations are called as the service calls itself, and so are its keys.
+  const [, slug] = /^([a-z][a-z0-9-]*)-mcp-[0-9a-f]{64}$/.exec(key?.reveal() ?? "") ?? [];
+  if (key === null || slug === undefined) {
+    throw new ConfigError("WEIR_TOOLS_KEY holds no tools key: npm run -s weir -- key create --kind tools makes one");
+  }
+  const service = { url, key, slug, attachRoot: values["attach-root"] ?? process.cwd() };
+  serveStdio(() => mcpServer(slug, (operation, input) => callService({ operation, input }, service)), {
+    onerror: (error) => process.stderr.write(`mcp: ${error.message}\n`),
+  });
+}
+
+try {
+  main();
+} catch (error) {
+  process.stderr.write(`mcp: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

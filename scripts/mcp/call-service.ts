@@ -1,0 +1,79 @@
+/** One call of the tools API of a running service, with the file that it names sent ahead. */
+import { Value } from "@sinclair/typebox/value";
+import { Type } from "@sinclair/typebox";
+import type { Secret } from "../../src/kernel/secret.ts";
+import { checkInput } from "../../src/operations/check-input.ts";
+import { OperationError } from "../../src/operations/operation-error.ts";
+import type { Operation } from "../../src/operations/operation.ts";
+import { attachmentHeader, attachmentNameHeader, attachmentsPath, toolsPrefix } from "../../src/tools/doors.ts";
+import { failure, Failure, successOf, type Answer } from "../../src/tools/envelope.ts";
+import { fullName } from "../../src/tools/operations.ts";
+import { readAttachment } from "./read-attachment.ts";
+
+export interface Service {
+  url: string;
+  key: Secret;
+  /** The service's own name. */
+  slug: string;
+  /** Files are read in this folder alone. */
+  attachRoot: string;
+}
+
+const answerMsMax = 60_000;
+
+/** Never rejects. */
+export async function callService(
+  { operation, input }: { operation: Operation; input: Record<string, unknown> },
+  service: Service,
+): Promise<Answer> {
+  try {
+    const attachment = await sendAhead(operation, input, service);
+    return await post({
+      path: `${toolsPrefix}/${fullName(service.slug, operation)}`,
+      headers: { "content-type": "application/json", ...(attachment !== null && { [attachmentHeader]: attachment }) },
+      body: JSON.stringify(input),
+      service,
+    });
+  } catch (error) {
+    if (error instanceof OperationError) return failure(400, error.message);
+    return failure(500, `Cannot reach Weir at ${service.url}: ${reason(error)}; is it running? WEIR_URL says where`);
+  }
+}
+
+/**
+ * Nothing is read before the call's fields are checked.
+ * @returns the file's id; null: the call names none, or the service takes text only, which its answer then says
+ */
+async function sendAhead(operation: Operation, input: Record<string, unknown>, service: Service): Promise<string | null> {
+  if (!("attachment_path" in operation.input.properties) || input["attachment_path"] === undefined) return null;
+  const checked: Record<string, unknown> = checkInput(operation.input, input);
+  const file = await readAttachment({ path: String(checked["attachment_path"]), root: service.attachRoot });
+  const headers = { "content-type": "application/octet-stream", [attachmentNameHeader]: encodeURIComponent(file.name) };
+  const { status, body } = await post({ path: attachmentsPath, headers, body: file.bytes, service });
+  if (status === 404) return null;
+  if (!body.success) throw new OperationError(`Cannot attach the file: ${body.error}`);
+  return String(body.data["id"]);
+}
+
+interface Sent {
+  path: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array<ArrayBuffer>;
+  service: Service;
+}
+
+async function post({ path, headers, body, service: { url, key } }: Sent): Promise<Answer> {
+  const authorization = `Bearer ${key.reveal()}`;
+  const signal = AbortSignal.timeout(answerMsMax);
+  const response = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers, authorization }, body, signal });
+  const answered: unknown = await response.json().catch(() => null);
+  if (Value.Check(envelope, answered)) return { status: response.status, body: answered };
+  return failure(500, `What answers at ${url} is not Weir's tools API: status ${response.status}`);
+}
+
+const envelope = Type.Union([successOf(Type.Record(Type.String(), Type.Unknown())), Failure]);
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.name === "TimeoutError" ? "it does not answer" : error.message;
+}

@@ -1,0 +1,100 @@
+/** The operations below /api/tools, from the list that its routes and the MCP tools are made of, and the two doors beside them. */
+import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
+import type { Operation as ToolsOperation } from "../operations/operation.ts";
+import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, toolsPrefix } from "../tools/doors.ts";
+import { successOf } from "../tools/envelope.ts";
+import { fullName, operations } from "../tools/operations.ts";
+import { jsonContent, type Answer, type Operation, type Parameter, type Paths } from "./operation.ts";
+
+const shared = { tags: ["tools"], security: [{ ApiKeyAuth: [] }] };
+
+export function toolsPaths(slug: string, names: Names): Paths {
+  const described = operations.map((one) => [`${toolsPrefix}/${fullName(slug, one)}`, { post: operation(slug, one, names) }]);
+  return { ...Object.fromEntries(described), [attachmentsPath]: { post: attachments }, [mcpPath]: { post: mcp } };
+}
+
+function operation(slug: string, described: ToolsOperation, names: Names): Operation {
+  const { title, description, input, data, addition } = described;
+  const body = { ...jsonSchema(input, names), additionalProperties: false };
+  const { properties = {}, ...envelope } = jsonSchema(successOf(data), new Map());
+  const named = { ...Object(properties), data: schemaOrReference(data, names) };
+  return {
+    ...shared,
+    operationId: fullName(slug, described),
+    summary: title,
+    description,
+    ...("attachment_path" in input.properties && { parameters: [attachmentParameter] }),
+    requestBody: { required: true, content: jsonContent(body) },
+    responses: answers({ ...envelope, properties: named }),
+    ...(addition && { "x-addition": true }),
+  };
+}
+
+const attachmentParameter: Parameter = {
+  name: attachmentHeader,
+  in: "header",
+  required: false,
+  description: `Id of a file that was sent to ${attachmentsPath}; what an MCP server on the same machine sends in place of attachment_path`,
+  schema: { type: "string" },
+};
+
+function answers(success: JsonSchema): Record<string, Answer> {
+  const failure = jsonContent({ $ref: "#/components/schemas/ToolsFailure" });
+  return {
+    "200": { description: "It was done", content: jsonContent(success) },
+    "400": { description: "Something has to be changed in the call; `error` says what", content: failure },
+    "401": { description: "The key is missing or invalid; `error` is `Unauthorized`, whatever the reason", content: failure },
+    "500": { description: "It is our fault, or the database's", content: failure },
+  };
+}
+
+const kept = {
+  type: "object",
+  required: ["success", "data", "message"],
+  properties: {
+    success: { type: "boolean", const: true, description: "It is kept" },
+    data: {
+      type: "object",
+      description: "The file",
+      required: ["id", "name", "size"],
+      properties: {
+        id: { type: "string", description: `What the header ${attachmentHeader} of the call that follows names` },
+        name: { type: "string", description: "Name of the file" },
+        size: { type: "integer", description: "Its size in bytes" },
+      },
+    },
+    message: { type: "string", description: "What was done, as a sentence for people" },
+  },
+};
+
+const attachments: Operation = {
+  ...shared,
+  operationId: "keepAttachment",
+  summary: "Keep a file of at most 50 MiB for the ticket that is to follow",
+  description: "Served where the whole service is one process on a loopback address; 404 elsewhere",
+  parameters: [
+    {
+      name: attachmentNameHeader,
+      in: "header",
+      required: true,
+      description: "Name of the file, percent-encoded, without folders",
+      schema: { type: "string" },
+    },
+  ],
+  requestBody: { required: true, content: { "application/octet-stream": { schema: {} } } },
+  responses: answers(kept),
+  "x-addition": true,
+};
+
+const mcp: Operation = {
+  ...shared,
+  operationId: "mcp",
+  summary: "The same operations as tools of the Model Context Protocol",
+  description: "Streamable HTTP without sessions, in the revisions 2025-11-25 and 2026-07-28. A foreign `Origin` is refused",
+  requestBody: { required: true, content: jsonContent({ type: "object", description: "A JSON-RPC 2.0 message" }) },
+  responses: {
+    ...answers({ type: "object", description: "A JSON-RPC 2.0 answer" }),
+    "403": { description: "The header `Origin` names another site" },
+  },
+  "x-addition": true,
+};

@@ -1,0 +1,80 @@
+/** What the tools API can do, one definition each: served over HTTP and MCP alike, and described from it. */
+import type { Static, TObject } from "@sinclair/typebox";
+import type { Database } from "../backing/backing.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import type { Caller } from "./caller.ts";
+import { checkInput } from "./check-input.ts";
+
+/** What every operation works with. */
+export interface OperationParts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  /** Whether this service sends mails; where it does not, they wait. */
+  sendsMail: boolean;
+  /** A mail waits: whoever sends them is to look. */
+  mailWaits(): void;
+}
+
+/** One call, after its fields were checked and their defaults filled in. */
+export interface Call<Input> {
+  input: Input;
+  caller: Caller;
+  /** Id of a file that the caller sent ahead; null: none. */
+  attachment: string | null;
+  parts: OperationParts;
+}
+
+/** For people, beside the data: what was done, and what an empty answer may mean. */
+export interface Outcome<Data> {
+  data: Data;
+  message: string;
+}
+
+/** What MCP clients are told before they call: https://modelcontextprotocol.io/specification, ToolAnnotations. */
+export interface Annotations {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+}
+
+interface Definition<Input extends TObject, Data extends TObject> {
+  /** Follows `<slug>_`. */
+  name: string;
+  title: string;
+  /** For whoever chooses among operations, a person or a model. */
+  description: string;
+  annotations: Annotations;
+  /** The specification does not name it. */
+  addition?: true;
+  input: Input;
+  /** `data` of the answer. */
+  data: Data;
+  handle(call: Call<Static<Input>>): Promise<Outcome<Static<Data>>>;
+}
+
+/** An operation as the routes, the MCP server and the documents read it. */
+export interface Operation extends Omit<Definition<TObject, TObject>, "handle" | "addition"> {
+  addition: boolean;
+  /** @throws OperationError for what the caller has to change */
+  run(call: Call<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
+}
+
+export function operation<Input extends TObject, Data extends TObject>(definition: Definition<Input, Data>): Operation {
+  const { handle, addition = false, ...described } = definition;
+  return {
+    ...described,
+    addition,
+    run: async (call) => handled(await handle({ ...call, input: checkInput(definition.input, call.input) })),
+  };
+}
+
+/** The schema of `data` is an object's, hence so is what it describes. */
+function handled(outcome: Outcome<unknown>): Outcome<Record<string, unknown>> {
+  return outcome as Outcome<Record<string, unknown>>;
+}
+
+/** Of operations that look and change nothing. */
+export const reading: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };

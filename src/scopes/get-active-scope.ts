@@ -1,0 +1,20 @@
+import { Type } from "@sinclair/typebox";
+import { operation, reading } from "../operations/operation.ts";
+import { ScopeView } from "./schema.ts";
+
+export const getActiveScope = operation({
+  name: "get_active_scope",
+  title: "Get the active scope",
+  description: "Tells what lists of this key show: its whole workspace, one product or one project.",
+  annotations: reading,
+  addition: true,
+  input: Type.Object({}),
+  data: ScopeView,
+  async handle({ caller: { scope } }) {
+    const id = scope.kind === "workspace" ? null : scope.id;
+    return {
+      data: { kind: scope.kind, id },
+      message: `Lists show the ${id === null ? "whole workspace" : `${scope.kind} ${id}`}`,
+    };
+  },
+});

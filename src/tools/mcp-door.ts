@@ -1,0 +1,45 @@
+/** MCP over HTTP: stateless, so that any gateway answers any request. */
+import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from "@modelcontextprotocol/server";
+import { scanJson } from "../inference/json-scan.ts";
+import { GatewayError } from "../kernel/errors.ts";
+import type { Caller } from "../operations/caller.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import { failure } from "./envelope.ts";
+import { mcpServer } from "./mcp-server.ts";
+import type { ToolsParts } from "./parts.ts";
+import { perform } from "./perform.ts";
+import { readBytes } from "./read-input.ts";
+
+/**
+ * A page of another site in a browser names its origin, and is refused: it is not to act with what a person's machine can reach.
+ * Programs name none.
+ */
+export function mcpDoor(parts: ToolsParts): (request: Request, caller: Caller) => Promise<Response> {
+  const callers = new WeakMap<Request, Caller>();
+  const handler = createMcpHandler(
+    ({ requestInfo }) =>
+      mcpServer(parts.slug, async (operation, input) => {
+        const caller = requestInfo && callers.get(requestInfo);
+        return caller ? perform({ operation, input, caller, attachment: null }, parts) : failure(401, "Unauthorized");
+      }),
+    { onerror: (error) => parts.log.debug({ event: "mcp.refused", reason: error.message }) },
+  );
+  return async (request, caller) => {
+    const foreign = originValidationResponse(request, localhostAllowedOrigins());
+    if (foreign) return foreign;
+    callers.set(request, caller);
+    return handler.fetch(request, { parsedBody: await readMessage(request, parts) });
+  };
+}
+
+/** Parsed here, for the SDK takes any depth and any number of values. */
+async function readMessage(request: Request, { clock }: ToolsParts): Promise<unknown> {
+  const bytes = await readBytes(request, clock);
+  try {
+    scanJson(bytes);
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (error instanceof GatewayError) throw new OperationError(error.message);
+    throw new OperationError("The body is not valid JSON in UTF-8: send one JSON-RPC message");
+  }
+}

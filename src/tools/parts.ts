@@ -1,0 +1,10 @@
+import type { OperationParts } from "../operations/operation.ts";
+import type { AttachmentFolder } from "../tickets/attachment-folder.ts";
+
+/** What the tools API works with. */
+export interface ToolsParts extends OperationParts {
+  /** The service's own name, with which operations and keys begin. */
+  slug: string;
+  /** null: this service takes text only. */
+  attachments: AttachmentFolder | null;
+}

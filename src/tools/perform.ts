@@ -1,0 +1,42 @@
+/** Runs an operation for a caller: the one way to an answer, from whichever door. */
+import { DeadlineError, withDeadline } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import { toolsDeadlineMs } from "../limits/constants.ts";
+import type { Caller } from "../operations/caller.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import type { Operation } from "../operations/operation.ts";
+import { failure, type Answer } from "./envelope.ts";
+import type { ToolsParts } from "./parts.ts";
+
+export interface Asked {
+  operation: Operation;
+  input: Record<string, unknown>;
+  caller: Caller;
+  attachment: string | null;
+}
+
+/** Never rejects. */
+export async function perform({ operation, ...call }: Asked, parts: ToolsParts): Promise<Answer> {
+  try {
+    const running = operation.run({ ...call, parts });
+    const { data, message } = await withDeadline(parts.clock, toolsDeadlineMs, "The operation", running);
+    return { status: 200, body: { success: true, data, message } };
+  } catch (error) {
+    return refuse(error, parts.log);
+  }
+}
+
+/** Connection lost or refused, and statements that PostgreSQL gave up: the same call may succeed later. */
+const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
+
+/** Whatever a call ran into, as an answer: what the caller has to change, or that it is our fault. */
+export function refuse(error: unknown, log: Logger): Answer {
+  if (error instanceof OperationError) return failure(400, error.message);
+  const cause = error instanceof Error ? error : new Error(String(error));
+  const code = "code" in cause ? String(cause.code) : "";
+  log.error({ event: "tools.failed", name: cause.name, code, stack: cause.stack }, "A call of the tools API failed");
+  if (error instanceof DeadlineError || passing.test(code)) {
+    return failure(500, "The database did not answer; whether a change was made is not known, so look before trying again");
+  }
+  return failure(500, "An unexpected error occurred");
+}

@@ -1,0 +1,77 @@
+/** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the door for files beside them; no logic. */
+import { Elysia } from "elysia";
+import { readRest } from "../inference/read-rest.ts";
+import { newRequestId } from "../kernel/ids.ts";
+import { requestTarget } from "../kernel/request-target.ts";
+import type { Caller } from "../operations/caller.ts";
+import type { Operation } from "../operations/operation.ts";
+import { authenticate } from "./authenticate.ts";
+import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./doors.ts";
+import { failure, type Answer } from "./envelope.ts";
+import { mcpDoor } from "./mcp-door.ts";
+import { fullName, operations } from "./operations.ts";
+import type { ToolsParts } from "./parts.ts";
+import { perform, refuse } from "./perform.ts";
+import { readInput } from "./read-input.ts";
+import { takeAttachment } from "./take-attachment.ts";
+
+interface Context {
+  request: Request;
+}
+
+/** Answers a request whose caller is known. */
+type Door = (request: Request, caller: Caller) => Promise<Answer | Response>;
+
+export function toolsRoutes(parts: ToolsParts): Elysia {
+  const app = new Elysia({ normalize: false });
+  const route = (path: string, door: Door): void => {
+    app.all(path, ({ request }: Context) => answer(request, parts, door), { parse: "none" });
+  };
+  for (const operation of operations) route(`${toolsPrefix}/${fullName(parts.slug, operation)}`, callOf(operation, parts));
+  const { attachments } = parts;
+  if (attachments !== null) {
+    route(attachmentsPath, (request, caller) => takeAttachment({ request, caller }, { ...parts, attachments }));
+  }
+  route(mcpPath, mcpDoor(parts));
+  for (const path of [toolsPrefix, `${toolsPrefix}/*`, ...(attachments === null ? [attachmentsPath] : [])]) {
+    app.all(path, ({ request }: Context) => unknownPath(request, parts), { parse: "none" });
+  }
+  return app as unknown as Elysia;
+}
+
+function callOf(operation: Operation, parts: ToolsParts): Door {
+  return async (request, caller) => {
+    const input = await readInput(request, parts.clock);
+    return perform({ operation, input, caller, attachment: request.headers.get(attachmentHeader) }, parts);
+  };
+}
+
+/** A wrong method comes before the key, for paths and methods are public; the key before the body. */
+async function answer(request: Request, parts: ToolsParts, door: Door): Promise<Response> {
+  if (request.method !== "POST") {
+    const refusal = failure(405, `Cannot ${request.method} ${requestTarget(request).path}: it takes POST`);
+    return written(request, parts, refusal, { allow: "POST" });
+  }
+  try {
+    const caller = await authenticate(request, parts);
+    const answered = caller === null ? failure(401, "Unauthorized") : await door(request, caller);
+    return answered instanceof Response ? answered : await written(request, parts, answered);
+  } catch (error) {
+    return written(request, parts, refuse(error, parts.log));
+  }
+}
+
+function unknownPath(request: Request, parts: ToolsParts): Promise<Response> {
+  return written(request, parts, failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json names all`));
+}
+
+async function written(
+  request: Request,
+  { clock }: ToolsParts,
+  { status, body }: Answer,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  await readRest(request, clock);
+  const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
+  return Response.json(body, { status, headers: { ...always, ...headers } });
+}

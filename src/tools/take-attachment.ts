@@ -1,0 +1,41 @@
+/** A file sent ahead of the ticket that it belongs to, by an MCP server on the same machine. */
+import { attachmentBytesMax } from "../limits/constants.ts";
+import type { Caller } from "../operations/caller.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import type { AttachmentFolder } from "../tickets/attachment-folder.ts";
+import { attachmentNameHeader } from "./doors.ts";
+import type { Answer } from "./envelope.ts";
+import type { ToolsParts } from "./parts.ts";
+import { readBytes } from "./read-input.ts";
+
+const nameCharactersMax = 255;
+
+/** The body is the file, the header `X-Attachment-Name` its name, percent-encoded. */
+export async function takeAttachment(
+  { request, caller: { workspace, owner } }: { request: Request; caller: Caller },
+  { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },
+): Promise<Answer> {
+  const name = fileName(request.headers.get(attachmentNameHeader));
+  const bytes = await readBytes(request, parts.clock, attachmentBytesMax);
+  const id = await attachments.keep({ workspace, owner, name, bytes }, parts);
+  return {
+    status: 200,
+    body: { success: true, data: { id, name, size: bytes.length }, message: "The file waits for its ticket" },
+  };
+}
+
+function fileName(header: string | null): string {
+  const name = decoded(header ?? "");
+  if (name === null || name === "" || name.length > nameCharactersMax || /[\p{Cc}/\\]/u.test(name)) {
+    throw new OperationError("The header X-Attachment-Name is no file's name: send one, percent-encoded, without folders");
+  }
+  return name;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

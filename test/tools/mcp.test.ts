@@ -1,0 +1,260 @@
+/** The same operations over three doors: HTTP, MCP over HTTP and MCP over stdio, as the official client sees them, in both eras. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { operations } from "../../src/tools/operations.ts";
+import { objectOf } from "../support/control.ts";
+import { Fleet } from "../support/fleet.ts";
+import { bun, repository } from "../support/process.ts";
+import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
+
+let fleet: Fleet;
+let folder: TemporaryFolder;
+let key = "";
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await mkdir(join(folder.path, "inside"));
+  fleet = await Fleet.start({ services: null });
+  const operator = fleet.operator();
+  await operator.call("POST", "/workspaces", { name: "agents" });
+  await operator.call("POST", "/members", { workspace: "agents", email: "agent@example.test", role: "member" });
+  const form = { workspace: "agents", owner: "agent@example.test", kind: "tools" };
+  key = (await operator.call<{ key: string }>("POST", "/keys", form)).key;
+}, 60_000);
+afterAll(async () => {
+  await fleet[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+type Era = "legacy" | "auto";
+const client = (era: Era) => new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
+
+const overHttp = async (era: Era): Promise<Client> => {
+  const connected = client(era);
+  const requestInit = { headers: { authorization: `Bearer ${key}` } };
+  await connected.connect(new StreamableHTTPClientTransport(new URL(`${fleet.url()}/mcp`), { requestInit }));
+  return connected;
+};
+
+const overStdio = async (era: Era): Promise<Client> => {
+  const connected = client(era);
+  const args = ["scripts/mcp.ts", "--attach-root", join(folder.path, "inside")];
+  const env = { PATH: process.env["PATH"] ?? "", WEIR_URL: fleet.url(), WEIR_TOOLS_KEY: key };
+  await connected.connect(new StdioClientTransport({ command: bun, args, env, cwd: repository, stderr: "ignore" }));
+  return connected;
+};
+
+interface Called {
+  isError: boolean;
+  body: Record<string, unknown>;
+}
+
+const call = async (through: Client, operation: string, input: Record<string, unknown> = {}): Promise<Called> => {
+  const result = await through.callTool({ name: `platform_${operation}`, arguments: input });
+  const body = objectOf(result.structuredContent);
+  const [text] = result.content;
+  expect(text?.type === "text" ? JSON.parse(text.text) : null).toEqual(body);
+  return { isError: result.isError === true, body };
+};
+
+const overPost = async (operation: string, input: Record<string, unknown> = {}): Promise<Called> => {
+  const headers = { authorization: key, "content-type": "application/json" };
+  const url = `${fleet.url()}/api/tools/platform_${operation}`;
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(input) });
+  return { isError: !response.ok, body: objectOf(await response.json()) };
+};
+
+/** A call of each operation that gives the same whenever it is made. */
+const calls: Record<string, Record<string, unknown>> = {
+  get_active_scope: {},
+  set_active_scope: { kind: "workspace" },
+  submit_feedback: { message: "Every door is the same" },
+  report_bug: { expected_behavior: "One answer", actual_behavior: "Three" },
+  create_support_request: { subject: "Doors", message: "Which one?" },
+  list_my_tickets: { limit: 2, offset: 1 },
+};
+
+test("every operation is called below", () => {
+  expect(Object.keys(calls).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+});
+
+describe.each([
+  ["HTTP", "legacy", overHttp],
+  ["HTTP", "auto", overHttp],
+  ["stdio", "legacy", overStdio],
+  ["stdio", "auto", overStdio],
+] as const)("MCP over %s, era %s", (_door, era, connect) => {
+  let connected: Client;
+  beforeAll(async () => {
+    connected = await connect(era);
+  }, 30_000);
+  afterAll(() => connected.close());
+
+  test("speaks the revision of its era", () => {
+    expect(connected.getProtocolEra()).toBe(era === "legacy" ? "legacy" : "modern");
+  });
+
+  test("lists every operation in one order, with title, description, schemas and annotations", async () => {
+    const { tools } = await connected.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(operations.map(({ name }) => `platform_${name}`));
+    for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
+      expect([typeof title, typeof description, inputSchema.type, outputSchema?.["type"]]).toEqual([
+        "string",
+        "string",
+        "object",
+        "object",
+      ]);
+      expect(inputSchema["additionalProperties"]).toBe(false);
+      expect(Object.keys(annotations ?? {}).toSorted()).toEqual([
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+        "readOnlyHint",
+        "title",
+      ]);
+      for (const field of Object.values(inputSchema.properties ?? {}))
+        expect(typeof objectOf(field)["description"]).toBe("string");
+    }
+    expect(tools.find(({ name }) => name === "platform_list_my_tickets")?.annotations?.readOnlyHint).toBe(true);
+    expect(tools.find(({ name }) => name === "platform_submit_feedback")?.annotations?.readOnlyHint).toBe(false);
+  });
+
+  // The client checks what comes back against the output schema.
+  test.each(Object.entries(calls))("%s gives the same data as over HTTP", async (operation, input) => {
+    await connected.listTools();
+    const expected = await overPost(operation, input);
+    const { isError, body } = await call(connected, operation, input);
+    expect([isError, body["success"]]).toEqual([false, true]);
+    expect(body["data"]).toEqual(expected.body["data"]);
+  });
+
+  test.each([
+    ["submit_feedback", { mesage: "x" }],
+    ["submit_feedback", {}],
+    ["list_my_tickets", { limit: 500 }],
+    ["list_my_tickets", { limit: null }],
+    ["set_active_scope", { kind: "project", id: "prj_none" }],
+  ])("a call of %s with %j fails with the envelope of HTTP", async (operation, input) => {
+    const expected = await overPost(operation, input);
+    expect(await call(connected, operation, input)).toEqual({ isError: true, body: expected.body });
+  });
+
+  test("a tool that there is not is an error of the protocol", async () => {
+    expect(connected.callTool({ name: "platform_none", arguments: {} })).rejects.toThrow("There is no tool platform_none");
+  });
+});
+
+describe("/mcp", () => {
+  const post = (headers: Record<string, string>, body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}') =>
+    fetch(`${fleet.url()}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+      body,
+    });
+
+  test("refuses a page of another site", async () => {
+    expect((await post({ authorization: key, origin: "https://evil.example" })).status).toBe(403);
+    expect((await post({ authorization: key, origin: "http://127.0.0.1.evil.example" })).status).toBe(403);
+    expect((await post({ authorization: key, origin: "null" })).status).toBe(403);
+    expect((await post({ authorization: key, origin: "http://localhost:5173" })).status).toBe(200);
+  });
+
+  test("takes tools keys alone", async () => {
+    for (const authorization of ["", `platform-mcp-${"0".repeat(64)}`]) {
+      const response = await post({ authorization });
+      expect([response.status, await response.json()]).toEqual([401, { success: false, error: "Unauthorized" }]);
+    }
+  });
+
+  test("has no sessions to open or to end: it takes POST", async () => {
+    for (const method of ["GET", "DELETE"]) {
+      const response = await fetch(`${fleet.url()}/mcp`, { method, headers: { authorization: key } });
+      expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
+    }
+  });
+
+  test("refuses what is no message, without a fault of its own", async () => {
+    for (const body of ["", "{", "[]", "null", '"x"', "{}", '{"jsonrpc":"2.0","id":1,"method":"none"}', "[".repeat(100_000)]) {
+      const response = await post({ authorization: key }, body);
+      expect([body.slice(0, 50), response.status < 500]).toEqual([body.slice(0, 50), true]);
+    }
+  });
+});
+
+describe("an attachment over stdio", () => {
+  let connected: Client;
+  const inside = (name: string) => join(folder.path, "inside", name);
+  beforeAll(async () => {
+    connected = await overStdio("auto");
+    await writeFile(inside("notes.txt"), "What I saw");
+    await writeFile(inside("server.pem"), "secret");
+    await writeFile(inside(".env"), "SECRET=1");
+    await mkdir(inside(".hidden"));
+    await writeFile(inside(".hidden/file.txt"), "secret");
+    await mkdir(inside("folder"));
+    await writeFile(join(folder.path, "outside.txt"), "secret");
+    await symlink(join(folder.path, "outside.txt"), inside("link.txt"));
+    await symlink(inside(".env"), inside("plain.txt"));
+    await writeFile(inside("huge.bin"), new Uint8Array(50 * 1024 * 1024 + 1));
+  }, 30_000);
+  afterAll(() => connected.close());
+
+  test("is sent ahead, kept beside its ticket, and named in the confirmation", async () => {
+    const { body } = await call(connected, "submit_feedback", { message: "See the file", attachment_path: "notes.txt" });
+    expect(objectOf(body["data"])["attachment"]).toEqual({ name: "notes.txt", size: 10 });
+    const kept = await readdir(join(fleet.dataDir, "attachments"));
+    const texts = await Promise.all(kept.map((name) => readFile(join(fleet.dataDir, "attachments", name), "utf8")));
+    expect(texts).toContain("What I saw");
+  });
+
+  test.each([
+    ["../outside.txt", /^Cannot attach "..\/outside.txt": it is not in /],
+    ["/etc/passwd", /it is not in /],
+    ["link.txt", /it is not in /],
+    ["plain.txt", /hidden files and keys are never attached$/],
+    [".env", /hidden files and keys are never attached$/],
+    [".hidden/file.txt", /hidden files and keys are never attached$/],
+    ["server.pem", /hidden files and keys are never attached$/],
+    ["folder", /it is no regular file$/],
+    [".", /it is not in /],
+    ["none.txt", /there is no such file$/],
+    ["huge.bin", /it has 52428801 bytes, and at most 52428800 are possible$/],
+  ])("%s is refused, and no ticket is logged", async (path, sentence) => {
+    const before = await call(connected, "list_my_tickets");
+    const { isError, body } = await call(connected, "submit_feedback", { message: `Attach ${path}`, attachment_path: path });
+    expect([isError, body["error"]]).toEqual([true, expect.stringMatching(sentence)]);
+    expect(await call(connected, "list_my_tickets")).toEqual(before);
+  });
+
+  test("is not read where the rest of the call is wrong", async () => {
+    const { body } = await call(connected, "submit_feedback", { attachment_path: "none.txt" });
+    expect(body["error"]).toStartWith('The field "message" is missing');
+  });
+
+  test("of somebody else's sending is not there", async () => {
+    const headers = { authorization: key, "content-type": "application/json", "x-attachment": "att_none" };
+    const response = await fetch(`${fleet.url()}/api/tools/platform_submit_feedback`, {
+      method: "POST",
+      headers,
+      body: '{"message":"x"}',
+    });
+    const error = "The attachment is not there any longer: send the file again";
+    expect([response.status, await response.json()]).toEqual([400, { success: false, error }]);
+  });
+});
+
+test("without a service it fails in words, and with no key it does not start", async () => {
+  const env = { PATH: process.env["PATH"] ?? "", WEIR_URL: "http://127.0.0.1:9", WEIR_TOOLS_KEY: key };
+  const connected = client("auto");
+  await connected.connect(
+    new StdioClientTransport({ command: bun, args: ["scripts/mcp.ts"], env, cwd: repository, stderr: "ignore" }),
+  );
+  const { isError, body } = await call(connected, "get_active_scope");
+  expect([isError, body["error"]]).toEqual([true, expect.stringMatching(/^Cannot reach Weir at http:\/\/127\.0\.0\.1:9: /)]);
+  await connected.close();
+  const child = Bun.spawn([bun, "scripts/mcp.ts"], { cwd: repository, env: { PATH: env.PATH }, stdout: "pipe", stderr: "pipe" });
+  expect([await child.exited, await new Response(child.stdout).text()]).toEqual([1, ""]);
+  expect(await new Response(child.stderr).text()).toStartWith("mcp: WEIR_TOOLS_KEY holds no tools key");
+});

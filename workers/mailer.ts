@@ -1,0 +1,64 @@
+/** The worker that sends mails, one at a time; one of a fleet sends, by an advisory lock, and another takes over where it dies. */
+import type { Database } from "../src/backing/backing.ts";
+import type { Bus } from "../src/backing/bus.ts";
+import type { MailConfig } from "../src/config.ts";
+import { sleep, type Clock } from "../src/kernel/clock.ts";
+import type { Logger } from "../src/kernel/log.ts";
+import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/limits/constants.ts";
+import { sendDue } from "../src/mails/send-due.ts";
+import { mailServer, reasonOf, type MailServer } from "../src/mails/smtp.ts";
+
+export interface MailerParts {
+  sql: Database;
+  bus: Pick<Bus, "listen">;
+  /** null: mails wait. */
+  mail: MailConfig | null;
+  /** The right to send: one mailer of a fleet has it at a time. */
+  lock: () => Promise<AsyncDisposable | null>;
+  clock: Clock;
+  log: Logger;
+}
+
+export function startMailer(parts: MailerParts): AsyncDisposable {
+  const { mail, log } = parts;
+  if (mail === null) {
+    log.info({ event: "mail.waits" }, "SMTP_URL is not set: mails wait until it is");
+    return new AsyncDisposableStack();
+  }
+  const stop = new AbortController();
+  const running = mailForEver(parts, mailServer(mail), stop.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** Looks when it is told that a mail waits, and regularly, for what is told may be lost. */
+async function mailForEver(parts: MailerParts, server: MailServer, signal: AbortSignal): Promise<void> {
+  let pause = new AbortController();
+  const wake = (): void => pause.abort();
+  using _listening = parts.bus.listen("mail-waits", wake);
+  signal.addEventListener("abort", wake);
+  for (let failures = 0; !signal.aborted;) {
+    pause = new AbortController();
+    const reached = await round(parts, server, signal);
+    failures = reached ? 0 : failures + 1;
+    if (reached && !signal.aborted) await sleep(parts.clock, mailPollMs, pause.signal);
+    // Whoever is away is not asked more often because more mails wait.
+    if (!reached) await sleep(parts.clock, Math.min(mailServerRetryMs * 2 ** (failures - 1), mailServerRetryMsMax), signal);
+  }
+}
+
+/** Never rejects. @returns whether there was anybody to send mails to */
+async function round({ lock, ...parts }: MailerParts, server: MailServer, signal: AbortSignal): Promise<boolean> {
+  try {
+    await using alone = await lock();
+    if (alone !== null) await sendDue({ ...parts, server }, signal);
+    return true;
+  } catch (error) {
+    parts.log.warn({ event: "mail.unreachable", reason: reasonOf(error) }, "Mails cannot be sent at present");
+    return false;
+  }
+}
