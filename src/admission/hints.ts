@@ -2,9 +2,9 @@
  * What a front remembers of keys, so that it need not ask before each body. A hint dies when the *record* it came from is
  * 30 s old, not 30 s after it arrived: the worker's cache and this one never add up.
  */
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../kernel/clock.ts";
-import { keyRecordAgeMsMax, recordsCachedMax, unknownKeyAgeMsMax } from "../limits/constants.ts";
+import { keyRecordAgeMsMax, unknownKeyAgeMsMax } from "../limits/constants.ts";
+import { KeyMemory } from "./key-memory.ts";
 import type { RecordAnswer, RecordOnBus } from "./message.ts";
 
 interface Hint {
@@ -13,13 +13,13 @@ interface Hint {
 }
 
 export class Hints {
-  readonly #hints: LRUCache<string, Hint>;
+  readonly #hints: KeyMemory<Hint>;
   readonly #clock: Clock;
   #version = 0;
 
-  /** @param max how many are remembered: room for all of them is taken at once */
-  constructor(clock: Clock, max = recordsCachedMax) {
-    this.#hints = new LRUCache({ max });
+  /** @param max how many are remembered; absent: `recordsCachedMax` */
+  constructor(clock: Clock, max?: number) {
+    this.#hints = new KeyMemory(max);
     this.#clock = clock;
   }
 

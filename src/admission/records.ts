@@ -3,10 +3,10 @@
  * Hashes asked for in one turn are looked up in one statement; nothing caps look-ups, so that a flood of wrong keys
  * cannot refuse a right one.
  */
-import { LRUCache } from "lru-cache";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
-import { keyRecordAgeMsMax, recordLookupMs, recordsCachedMax, unknownKeyAgeMsMax } from "../limits/constants.ts";
+import { keyRecordAgeMsMax, recordLookupMs, unknownKeyAgeMsMax } from "../limits/constants.ts";
 import type { KeyRecord } from "../keys/record.ts";
+import { KeyMemory } from "./key-memory.ts";
 
 /** Reads the records of these hashes; hashes without a usable key are absent from the map. */
 export type FindRecords = (hashes: string[]) => Promise<Map<string, KeyRecord>>;
@@ -24,16 +24,16 @@ interface Lookup {
 }
 
 export class Records {
-  readonly #cache: LRUCache<string, CachedRecord>;
+  readonly #cache: KeyMemory<CachedRecord>;
   readonly #find: FindRecords;
   readonly #clock: Clock;
   #gathering: Lookup | null = null;
   /** Rises with every change: a read that began before a change is not kept. */
   #version = 0;
 
-  /** @param max how many are remembered: room for all of them is taken at once */
-  constructor(find: FindRecords, clock: Clock, max = recordsCachedMax) {
-    this.#cache = new LRUCache({ max });
+  /** @param max how many are remembered; absent: `recordsCachedMax` */
+  constructor(find: FindRecords, clock: Clock, max?: number) {
+    this.#cache = new KeyMemory(max);
     this.#find = find;
     this.#clock = clock;
   }

@@ -68,6 +68,8 @@ export const probeOutputTokensMax = 16;
 
 // Ours: caches and waits of admission
 export const recordsCachedMax = 100_000;
+/** Wrong keys are remembered for 5 s. */
+export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
 /** How long a worker lets a message wait for counters that are being loaded before it says "ask again". */
 export const loadPatienceMs = 40;
