@@ -4,6 +4,7 @@ import type { Operation as ToolsOperation } from "../operations/operation.ts";
 import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, toolsPrefix } from "../tools/doors.ts";
 import { successOf } from "../tools/envelope.ts";
 import { fullName, operations } from "../tools/operations.ts";
+import { headerReferences } from "./headers.ts";
 import { jsonContent, type Answer, type Operation, type Parameter, type Paths } from "./operation.ts";
 
 const shared = { tags: ["tools"], security: [{ ApiKeyAuth: [] }] };
@@ -40,11 +41,16 @@ const attachmentParameter: Parameter = {
 
 function answers(success: JsonSchema): Record<string, Answer> {
   const failure = jsonContent({ $ref: "#/components/schemas/ToolsFailure" });
+  const headers = headerReferences(["x-request-id"]);
   return {
-    "200": { description: "It was done", content: jsonContent(success) },
-    "400": { description: "Something has to be changed in the call; `error` says what", content: failure },
-    "401": { description: "The key is missing or invalid; `error` is `Unauthorized`, whatever the reason", content: failure },
-    "500": { description: "It is our fault, or the database's", content: failure },
+    "200": { description: "It was done", headers, content: jsonContent(success) },
+    "400": { description: "Something has to be changed in the call; `error` says what", headers, content: failure },
+    "401": {
+      description: "The key is missing or invalid; `error` is `Unauthorized`, whatever the reason",
+      headers,
+      content: failure,
+    },
+    "500": { description: "It is our fault, or the database's", headers, content: failure },
   };
 }
 
@@ -86,14 +92,20 @@ const attachments: Operation = {
   "x-addition": true,
 };
 
+const message = { type: "object", description: "A JSON-RPC 2.0 message" };
+
 const mcp: Operation = {
   ...shared,
   operationId: "mcp",
   summary: "The same operations as tools of the Model Context Protocol",
   description: "Streamable HTTP without sessions, in the revisions 2025-11-25 and 2026-07-28. A foreign `Origin` is refused",
-  requestBody: { required: true, content: jsonContent({ type: "object", description: "A JSON-RPC 2.0 message" }) },
+  requestBody: { required: true, content: jsonContent(message) },
   responses: {
-    ...answers({ type: "object", description: "A JSON-RPC 2.0 answer" }),
+    ...answers(message),
+    "200": {
+      description: "An answer, whole or as an event",
+      content: { ...jsonContent(message), "text/event-stream": { schema: message } },
+    },
     "403": { description: "The header `Origin` names another site" },
   },
   "x-addition": true,

@@ -30,6 +30,7 @@ interface Asked {
   accept?: string;
   /** Calls with an API key, not with the operator token. */
   key?: string;
+  headers?: Record<string, string>;
 }
 
 /** Asks, holds the answer to what is described for its status and type, and gives it back. */
@@ -53,10 +54,14 @@ async function ask(operation: string, expected: number, asked: Asked = {}): Prom
   return typeof last === "object" ? jsonOf(last) : {};
 }
 
-function send(method: string, path: string, { query = "", body, accept, key: apiKey }: Asked): Promise<Response> {
+function send(method: string, path: string, { query = "", body, accept, key: apiKey, headers = {} }: Asked): Promise<Response> {
   if (apiKey === undefined) return on.fleet.operator().send(path + query, { method, body, ...(accept && { accept }) });
   const content = body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body);
-  return fetch(on.fleet.url() + path + query, { method, headers: { authorization: `Bearer ${apiKey}` }, body: content });
+  return fetch(on.fleet.url() + path + query, {
+    method,
+    headers: { ...headers, authorization: `Bearer ${apiKey}` },
+    body: content,
+  });
 }
 
 function followed(value: unknown): Json {
@@ -179,6 +184,29 @@ test("models, the ledger and secrets are, and what tells its progress does it so
   expect(await ask("get /api/console/ledger/verify", 200)).toMatchObject({ ok: true });
   expect(await ask("get /api/console/ledger/verify", 200, { accept })).toMatchObject({ result: { ok: true } });
   await ask("post /api/console/secrets/rotate", 200, { body: {} });
+});
+
+test("the tools API is, with what it takes, what it refuses and whom", async () => {
+  const form = { workspace: customer.workspace, owner: "owner@example.test", kind: "tools" };
+  const { key } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", form);
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const inputs = {
+    get_active_scope: {},
+    set_active_scope: { kind: "workspace" },
+    submit_feedback: { message: "As described" },
+    report_bug: { expected_behavior: "As described", actual_behavior: "Otherwise" },
+    create_support_request: { subject: "Words", message: "As described" },
+    list_my_tickets: { limit: 1 },
+  };
+  for (const [name, body] of Object.entries(inputs)) {
+    await ask(`post /api/tools/platform_${name}`, 200, { key, body, headers });
+    await ask(`post /api/tools/platform_${name}`, 400, { key, body: { unknown: 1 }, headers });
+    await ask(`post /api/tools/platform_${name}`, 401, { key: "none", body, headers });
+  }
+  await ask("post /api/tools-attachments", 200, { key, body: "A file", headers: { "x-attachment-name": "notes.txt" } });
+  await ask("post /api/tools-attachments", 400, { key, body: "A file" });
+  await ask("post /mcp", 200, { key, body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers });
+  await ask("post /mcp", 401, { key: "none", body: {}, headers });
 });
 
 test("nothing is described that was not asked for here", () => {
