@@ -113,6 +113,12 @@ async function read(response: Response, gone: AbortSignal): Promise<Seen> {
 }
 
 /** Reserves up to `amountMax`. */
+/** One that its provider answers whole and within moments: what takes longer took its time before. */
+export function promptRequest(chance: Chance): CheckedChat {
+  const request = someRequest(chance);
+  return { ...request, streamed: false, body: { ...request.body, is_prompt: true } };
+}
+
 export function someRequest(chance: Chance): CheckedChat {
   const inputTokens = chance.between(1, 236);
   const maxTokens = chance.between(1, 50);

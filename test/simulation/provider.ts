@@ -15,9 +15,13 @@ import type { Host } from "./host.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** How slow answers may be: most take moments, a few very long. */
-function someDurationMs(chance: Chance): number {
-  if (chance.happens(0.6)) return chance.between(5, 400);
+function someDurationMs(chance: Chance, { chat }: ProviderCall): number {
+  if (isPrompt(chat) || chance.happens(0.6)) return chance.between(5, 400);
   return chance.happens(0.6) ? chance.between(400, 6_000) : chance.between(6_000, 60_000);
+}
+
+function isPrompt(chat: ProviderCall["chat"]): boolean {
+  return chat["is_prompt"] === true;
 }
 
 export class Provider {
@@ -36,7 +40,7 @@ export class Provider {
     this.#recorder.note({ kind: "called", generation: reservation.generation });
     return new Promise((resolve, reject) => {
       const { clock } = this.#host;
-      const cancel = clock.after(someDurationMs(this.#chance), () => {
+      const cancel = clock.after(someDurationMs(this.#chance, call), () => {
         options?.givenUp?.listen(null);
         try {
           resolve(this.#answer(reservation, call));
@@ -52,7 +56,7 @@ export class Provider {
   };
 
   #answer(reservation: Reservation, call: ProviderCall): ProviderAnswer {
-    if (this.#chance.happens(0.1)) {
+    if (!isPrompt(call.chat) && this.#chance.happens(0.1)) {
       const code = this.#chance.pick([
         "upstream_error",
         "upstream_rejected",

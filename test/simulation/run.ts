@@ -3,7 +3,7 @@ import { randomFillSync } from "node:crypto";
 import { drawIdsFrom } from "../../src/kernel/ids.ts";
 import type { Evidence, Settled } from "../invariants/evidence.ts";
 import { Chance } from "./chance.ts";
-import { someRequest } from "./clients.ts";
+import { promptRequest, someRequest } from "./clients.ts";
 import { planFaults } from "./faults.ts";
 import { World } from "./world.ts";
 
@@ -58,7 +58,7 @@ function beBusy(world: World): void {
 function askUntilHealthy(world: World): void {
   const { chance, scheduler, fleet, plan } = world;
   for (let times = 0; times < 35; times++) {
-    world.clients.send({ key: plan.witness, gateway: chance.pick(fleet.gateways), chat: someRequest(chance) });
+    world.clients.send({ key: plan.witness, gateway: chance.pick(fleet.gateways), chat: promptRequest(chance) });
     scheduler.pass(200);
   }
 }
