@@ -4,6 +4,7 @@ import { inferenceRoutes, notFound } from "./inference/routes.ts";
 import { healthRoutes, type Health } from "./health.ts";
 import { controlApi } from "./console/api.ts";
 import type { ControlParts } from "./console/parts.ts";
+import { connectorRoutes, type ConnectorParts } from "./connectors/routes.ts";
 import type { Gateway } from "./inference/gateway.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { ToolsParts } from "./tools/parts.ts";
@@ -13,11 +14,12 @@ export interface AppParts {
   gateway: Gateway;
   control: ControlParts;
   tools: ToolsParts;
+  connectors: ConnectorParts;
   health: Health;
 }
 
 /** `fetch` of the result is a web-standard handler: it runs wherever `Request` and `Response` do. */
-export function makeApp({ gateway, control, tools, health }: AppParts) {
+export function makeApp({ gateway, control, tools, connectors, health }: AppParts) {
   const description = JSON.stringify(openApiDocument(tools));
   // Paths are to be found behind any Host, and not, as by default, behind those of four characters and more alone.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -26,5 +28,6 @@ export function makeApp({ gateway, control, tools, health }: AppParts) {
     .use(healthRoutes(health))
     .use(inferenceRoutes(gateway))
     .use(toolsRoutes(tools))
+    .use(connectorRoutes(connectors))
     .use(controlApi(control));
 }

@@ -4,6 +4,7 @@ import { openBacking } from "./backing/open-backing.ts";
 import { openOwnDatabase } from "./backing/open-own-database.ts";
 import { migrate, MigrationError } from "./backing/migrate.ts";
 import type { Config } from "./config.ts";
+import { ConnectorLibrary } from "./connectors/library.ts";
 import { firstStart, type FirstStart } from "./console/first-start.ts";
 import { openFront } from "./front.ts";
 import { adoptOrphansForEver } from "./generations/orphans.ts";
@@ -28,9 +29,14 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, providerKey }));
   const keyring = new Keyring(config.secretsKeys ?? []);
   const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
-  const front = openFront({ config, backing, models, operatorToken, keyring, promptSql, folder, clock, log });
+  const connectors = new ConnectorLibrary({ sql: backing.sql, folder: config.catalogDir, clock, log });
+  const front = openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
   const stop = new AbortController();
   const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
+  const publishing = preparing.then(
+    () => connectors.publishWhenPossible(stop.signal),
+    () => {},
+  );
   const { voids } = front.gateway.admission;
   const giveUp = voids.add.bind(voids);
   const adopting = adoptOrphansForEver({ bus: backing.bus, clock, log, dataDir, take: takeIfFree, giveUp }, stop.signal);
@@ -43,7 +49,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
     },
     async close() {
       stop.abort();
-      await Promise.all([preparing, adopting]);
+      await Promise.all([preparing, publishing, adopting]);
       await opened.disposeAsync();
     },
   };

@@ -5,6 +5,7 @@ import { makeApp } from "./app.ts";
 import type { Backing, Database } from "./backing/backing.ts";
 import { ping } from "./backing/ping.ts";
 import type { Config } from "./config.ts";
+import type { ConnectorLibrary } from "./connectors/library.ts";
 import { GenerationBook } from "./generations/book.ts";
 import type { Check, Health } from "./health.ts";
 import { Drains } from "./inference/drains.ts";
@@ -29,6 +30,7 @@ export interface FrontParts {
   config: Config;
   backing: Backing;
   models: Models;
+  connectors: ConnectorLibrary;
   operatorToken: Secret;
   keyring: Keyring;
   /** A connection that nothing but storing prompts waits for, where there is more than one. */
@@ -84,7 +86,13 @@ export function openFront(parts: FrontParts): Front {
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
-  const app = makeApp({ gateway, health, control: controlParts(parts, gateway), tools: toolsParts(parts) });
+  const app = makeApp({
+    gateway,
+    health,
+    control: controlParts(parts, gateway),
+    tools: toolsParts(parts),
+    connectors: { library: parts.connectors, clock, log },
+  });
   return {
     app,
     gateway,

@@ -5,6 +5,12 @@ import { rowOf, type ConnectorRow } from "./row.ts";
 export const exportFormats = ["ndjson", "csv", "json"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
+export const exportTypes: Record<ExportFormat, string> = {
+  ndjson: "application/x-ndjson",
+  csv: "text/csv; charset=utf-8; header=present",
+  json: "application/json",
+};
+
 export function exportCatalog(catalog: ConnectorCatalog, format: ExportFormat): string {
   const rows = catalog.connectors.map((connector) => rowOf(connector, catalog));
   return writers[format](rows);

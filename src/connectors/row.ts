@@ -15,18 +15,23 @@ export const ConnectorRow = Type.Object({
   category,
   methods,
   form,
-  /** Empty where there is nothing to ask for. */
-  credential_sets: Type.Array(CredentialSet),
+  credential_sets: Type.Array(CredentialSet, {
+    description:
+      "What the form asks for: the first set is the default, the others stand in its place; empty where it asks for nothing",
+  }),
   grant,
   docs,
   mcp,
   evidence,
-  columns: Type.Object({
-    connect_with: Type.String(),
-    form_asks_for: Type.String(),
-    grant_at_the_vendor: Type.String(),
-    vendor_docs: Type.String(),
-  }),
+  columns: Type.Object(
+    {
+      connect_with: Type.String({ description: "The ways to connect" }),
+      form_asks_for: Type.String({ description: "The labels of the form's fields" }),
+      grant_at_the_vendor: Type.String({ description: "What to create at the vendor" }),
+      vendor_docs: Type.String({ description: "The vendor's page on it" }),
+    },
+    { description: "The same for people, in fixed words; — stands for what is not known" },
+  ),
 });
 export type ConnectorRow = Static<typeof ConnectorRow>;
 

@@ -85,6 +85,7 @@ export type Alarm =
   | "settlement.dead"
   | "spool.failed"
   | "catalog.unreadable"
+  | "connectors.unreadable"
   | "upstream.auth"
   | "mail.given_up";
 

@@ -249,8 +249,10 @@ export const eventRetryMsMax = 5_000;
 /** A consumer whose acknowledged end did not move for this long, with events there, is made anew. */
 export const eventStuckMs = 180_000;
 
-// Ours: versions of packages
+// Ours: versions of packages, connectors
 export const versionCharactersMax = 1_024;
+export const connectorsDeadlineMs = 5_000;
+export const connectorDocumentsKeptMax = 24;
 
 // Ours: advisories
 /** One record, as text. */

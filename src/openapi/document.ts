@@ -1,6 +1,9 @@
 /** The OpenAPI description of everything that a gateway serves, from the schemas and tables that its routes use. */
 import type { TSchema } from "@sinclair/typebox";
 import { AuditView } from "../audit/list.ts";
+import { ConnectorList } from "../connectors/list.ts";
+import { RefusalBody } from "../connectors/refusal.ts";
+import { ConnectorRow } from "../connectors/row.ts";
 import { CreditView } from "../credit/schema.ts";
 import { GenerationView } from "../generations/schema.ts";
 import { CompletionBody } from "../inference/answer.ts";
@@ -15,6 +18,7 @@ import { Confirmation, TicketRow } from "../tickets/schema.ts";
 import { Failure } from "../tools/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../workspaces/schema.ts";
 import { chatRequestSchema } from "./chat-request.ts";
+import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { headers } from "./headers.ts";
 import { inferencePaths } from "./inference-operations.ts";
@@ -34,6 +38,9 @@ const named: [string, TSchema][] = [
   ["Ticket", TicketRow],
   ["TicketConfirmation", Confirmation],
   ["ActiveScope", ScopeView],
+  ["Connector", ConnectorRow],
+  ["ConnectorList", ConnectorList],
+  ["ConnectorRefusal", RefusalBody],
   ["ControlWorkspace", WorkspaceView],
   ["ControlMember", MemberView],
   ["ControlAccount", AccountView],
@@ -72,10 +79,17 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
     tags: [
       { name: "inference", description: "What applications call, with an API key" },
       { name: "tools", description: "What people and agents call, with a tools key; over MCP as well" },
+      { name: "connectors", description: "What batch jobs and pages read of the connector catalog, without a key" },
       { name: "service", description: "What watches the process" },
       { name: "control", description: "What operators call, with the operator token" },
     ],
-    paths: { ...inferencePaths(prefix), ...servicePaths(), ...toolsPaths(slug, names), ...controlPaths(names) },
+    paths: {
+      ...inferencePaths(prefix),
+      ...servicePaths(),
+      ...toolsPaths(slug, names),
+      ...connectorPaths(names),
+      ...controlPaths(names),
+    },
     components: {
       schemas: { ChatRequest: chatRequestSchema(), ...schemas },
       responses: controlRefusals(),

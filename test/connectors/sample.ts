@@ -7,7 +7,7 @@ import type { Connector } from "../../src/connectors/schema.ts";
 const data = new URL("../../catalog-data/", import.meta.url);
 const textOf = (name: string): string => readFileSync(new URL(name, data), "utf8");
 
-const noteCodes: string[] = JSON.parse(textOf("grant-notes.json")).map(({ code }: { code: string }) => code);
+export const noteCodes: string[] = JSON.parse(textOf("grant-notes.json")).map(({ code }: { code: string }) => code);
 
 export function sampleConnector(changes: Partial<Connector> = {}): Connector {
   return {

@@ -18,6 +18,7 @@ function partsToFindAnEndpoint(): AppParts {
     gateway: { ...shared, keyPrefix: "acme-api-" },
     control,
     tools: { ...shared, slug, attachments: null },
+    connectors: shared,
     health: {},
   } as AppParts;
 }

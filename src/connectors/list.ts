@@ -1,0 +1,31 @@
+/** A page of the catalog. */
+import { Type } from "@sinclair/typebox";
+import { searchable, type Published } from "./published.ts";
+import type { ListQuery } from "./read-parameters.ts";
+import { ConnectorRow } from "./row.ts";
+
+export const ConnectorList = Type.Object({
+  connectors: Type.Array(ConnectorRow, { description: "The connectors of this page, sorted by id" }),
+  total: Type.Integer({ minimum: 0, description: "How many connectors the filters leave" }),
+  limit: Type.Integer({ minimum: 1, description: "Most connectors of a page" }),
+  offset: Type.Integer({ minimum: 0, description: "How many come before this page" }),
+  has_more: Type.Boolean({ description: "Whether some come after it" }),
+  version: Type.String({ description: "Version of the catalog, such as `2026-11-20.1`" }),
+});
+
+/** As JSON, with the rows byte for byte as in the exports. */
+export function listText({ connectors, version }: Published, { category, method, q, limit, offset }: ListQuery): string {
+  const words = searchable(q)
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const found = connectors.filter(
+    (one) =>
+      (category === null || one.category === category) &&
+      (method === null || one.methods.includes(method)) &&
+      words.every((word) => one.words.includes(word)),
+  );
+  const rows = found.slice(offset, offset + limit).map(({ json }) => json);
+  const total = found.length;
+  const rest = JSON.stringify({ total, limit, offset, has_more: offset + rows.length < total && rows.length > 0, version });
+  return `{"connectors":[${rows.join(",")}],${rest.slice(1)}`;
+}

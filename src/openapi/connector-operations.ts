@@ -1,0 +1,130 @@
+/** The public paths of the connector catalog. */
+import { versionHeader } from "../connectors/answer.ts";
+import { ConnectorList } from "../connectors/list.ts";
+import { RefusalBody } from "../connectors/refusal.ts";
+import { ConnectorRow } from "../connectors/row.ts";
+import { methods } from "../connectors/schema.ts";
+import { schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
+import { listRowsMax } from "../limits/constants.ts";
+import { jsonContent, type Answer, type MediaType, type Operation, type Parameter, type Paths } from "./operation.ts";
+
+/** GET says it all; HEAD is the same without a body. */
+interface Described {
+  operationId: string;
+  summary: string;
+  description?: string;
+  parameters?: Parameter[];
+  content: Record<string, MediaType>;
+  refusals: Record<string, string>;
+  /** Takes `Range`. */
+  ranges?: boolean;
+}
+
+export function connectorPaths(names: Names): Paths {
+  const refusal = jsonContent(schemaOrReference(RefusalBody, names));
+  const both = (described: Described): Record<string, Operation> => ({
+    get: operation(described, refusal),
+    head: headOf(operation(described, refusal)),
+  });
+  return {
+    "/api/connectors": both({ ...list, content: jsonContent(schemaOrReference(ConnectorList, names)) }),
+    "/api/connectors/{slug}": both({ ...one, content: jsonContent(schemaOrReference(ConnectorRow, names)) }),
+    "/api/connector-exports/{file}": both(exported),
+    "/api/connector-changes": both(changes),
+    "/api/connector-schema.json": both(rowSchema),
+  };
+}
+
+const later = { "503": "There is no catalog yet, or the database does not answer: try again shortly" };
+
+const list = {
+  operationId: "listConnectors",
+  summary: "Connectors of the catalog, sorted by id",
+  description: "Filters apply together",
+  parameters: [
+    parameter("category", { type: "string" }, "Name of a category"),
+    parameter("method", { type: "string", enum: [...methods] }, "A way to connect"),
+    parameter("q", { type: "string", maxLength: 200 }, "Words that are all in name, vendor or slug"),
+    parameter("limit", { type: "integer", minimum: 1, maximum: listRowsMax, default: 50 }, "Most connectors of the page"),
+    parameter("offset", { type: "integer", minimum: 0, default: 0 }, "How many to leave out before it"),
+  ],
+  refusals: { "400": "A parameter has to be changed: the sentence names it", ...later },
+};
+
+const one = {
+  operationId: "showConnector",
+  summary: "One connector",
+  parameters: [inPath("slug", "The connector's slug, or its id")],
+  refusals: { "400": "There is no such parameter", "404": "There is no such connector", ...later },
+};
+
+const exported: Described = {
+  operationId: "exportConnectors",
+  summary: "The whole catalog as one file, the same bytes for the same version",
+  description: "What stands under a version never changes. Parts may be asked for with `Range` and `If-Range`",
+  parameters: [inPath("file", "`latest` or a version, and `.ndjson`, `.csv` or `.json`, such as `latest.ndjson`")],
+  content: {
+    "application/x-ndjson": { schema: { type: "string", description: "A row on each line" } },
+    "text/csv": { schema: { type: "string", description: "The columns for people, then those for programs" } },
+    "application/json": { schema: { type: "object", description: "The rows as `connectors`" } },
+  },
+  refusals: { "400": "There is no such parameter", "404": "There is no such file", ...later },
+  ranges: true,
+};
+
+const changes: Described = {
+  operationId: "listConnectorChanges",
+  summary: "What changed since a version: applied in their order, the lines give the present catalog",
+  description:
+    "A line is `{seq,id,op,version,row}`; `op` is `added`, `changed` or `removed`, and `row` is null where the connector is gone. The last line names the version that was reached; without lines it is the one that you have",
+  parameters: [{ ...parameter("since", { type: "string" }, "The version that you have, or `0`"), required: true }],
+  content: { "application/x-ndjson": { schema: { type: "string", description: "A change on each line" } } },
+  refusals: { "400": "The version was never published", ...later },
+};
+
+const rowSchema: Described = {
+  operationId: "connectorSchema",
+  summary: "JSON Schema (2020-12) of a row; fields may be added to it",
+  content: { "application/schema+json": { schema: { type: "object", description: "The schema" } } },
+  refusals: { "400": "There is no such parameter" },
+};
+
+function operation(described: Described, refusal: Record<string, MediaType>): Operation {
+  const { content, refusals, ranges, ...words } = described;
+  const found: Record<string, Answer> = {
+    "200": { description: `It, with a strong ETag; the header ${versionHeader} names its version`, content },
+    "304": { description: "The client has it: `If-None-Match` named its ETag" },
+  };
+  if (ranges) found["206"] = { description: "The part of it that `Range` asked for", content };
+  const refused = Object.entries({ ...refusals, ...(ranges && { "416": "`Range` asks for bytes after the last" }) });
+  const answers = refused.map(([status, description]): [string, Answer] => [status, { description, content: refusal }]);
+  return {
+    ...words,
+    tags: ["connectors"],
+    security: [],
+    responses: { ...found, ...Object.fromEntries(answers) },
+    "x-addition": true,
+  };
+}
+
+function headOf({ operationId, summary, responses, ...rest }: Operation): Operation {
+  const bare = Object.entries(responses).filter(([status]) => status !== "206" && status !== "416");
+  const bodiless = bare.map(([status, response]): [string, Answer] => [
+    status,
+    { description: "description" in response ? response.description : "" },
+  ]);
+  return {
+    ...rest,
+    operationId: `${operationId}Head`,
+    summary: `${summary}: the headers alone`,
+    responses: Object.fromEntries(bodiless),
+  };
+}
+
+function parameter(name: string, schema: JsonSchema, description: string): Parameter {
+  return { name, in: "query", required: false, description, schema };
+}
+
+function inPath(name: string, description: string): Parameter {
+  return { name, in: "path", required: true, description, schema: { type: "string" } };
+}
