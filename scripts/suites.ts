@@ -18,7 +18,7 @@ export const suites: Suite[] = [
   { name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
   { name: "chaos", folders: ["chaos"], budgetSeconds: 90, usesServers: true },
   { name: "tools", folders: ["tools", "tickets", "versions", "advisories", "sboms"], budgetSeconds: 90, usesServers: true },
-  { name: "browser", folders: ["browser"], budgetSeconds: 60, usesServers: false },
+  { name: "connectors", folders: ["connectors", "browser"], budgetSeconds: 60, usesServers: true },
 ];
 
 /** Run by the checks before. */

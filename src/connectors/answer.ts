@@ -21,8 +21,7 @@ const cacheControl: Record<Manner["stays"], string> = {
 };
 
 export function answer(request: Request, document: Document, manner: Manner): Response {
-  const compressed = acceptsGzip(request.headers.get("accept-encoding"));
-  const chosen = compressed ? document.gzip : document.plain;
+  const chosen = choose(request, document, manner);
   const headers = new Headers({
     etag: chosen.etag,
     vary: "accept-encoding",
@@ -32,9 +31,16 @@ export function answer(request: Request, document: Document, manner: Manner): Re
   });
   if (isKnown(request.headers.get("if-none-match"), chosen.etag)) return new Response(null, { status: 304, headers });
   headers.set("content-type", document.contentType);
-  if (compressed) headers.set("content-encoding", "gzip");
+  if (chosen === document.gzip) headers.set("content-encoding", "gzip");
   if (request.method === "HEAD") return whole(null, chosen, headers);
   return (manner.ranges && part(request, chosen, headers)) || whole(chosen.bytes, chosen, headers);
+}
+
+/** Parts are of the plain bytes: clients that unpack by themselves fail at half an archive. One that says which it has, goes on with that. */
+function choose({ headers, method }: Request, { plain, gzip }: Document, { ranges }: Manner): Representation {
+  if (!acceptsGzip(headers.get("accept-encoding"))) return plain;
+  const wantsPart = ranges && method === "GET" && headers.has("range");
+  return wantsPart && headers.get("if-range")?.trim() !== gzip.etag ? plain : gzip;
 }
 
 function whole(body: Uint8Array<ArrayBuffer> | null, { bytes }: Representation, headers: Headers): Response {

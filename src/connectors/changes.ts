@@ -1,7 +1,20 @@
 /** What differs between two catalogs, each as its NDJSON export: applied to the first, it gives the second. */
+import { Type } from "@sinclair/typebox";
 import { byCodeUnits } from "./canonical.ts";
+import { ConnectorRow } from "./row.ts";
 
 export type ChangeOp = "added" | "changed" | "removed";
+
+/** A line of the feed. */
+export const ConnectorChange = Type.Object({
+  seq: Type.Integer({ minimum: 1, description: "Its number; there are no gaps" }),
+  id: Type.String({ description: "The connector's id" }),
+  op: Type.Union([Type.Literal("added"), Type.Literal("changed"), Type.Literal("removed")], {
+    description: "What became of the connector",
+  }),
+  version: Type.String({ description: "Version of the catalog in which it did" }),
+  row: Type.Union([ConnectorRow, Type.Null()], { description: "The row as it is in that version; null: it is gone" }),
+});
 
 export interface Change {
   id: string;

@@ -1,4 +1,5 @@
 /** The connector catalog that a gateway answers with: of the files at its start, or the last recorded one where they are no good. */
+import { join } from "node:path";
 import type { Database } from "../backing/backing.ts";
 import { raiseAlarm } from "../kernel/alarm.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
@@ -79,8 +80,21 @@ export class ConnectorLibrary {
       return catalogOf(await readConnectorFiles(folder));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      raiseAlarm(log, "connectors.unreadable", { reason }, "The connector files cannot be used: the last recorded catalog stays");
+      if (isNoFolder(error, folder)) log.info({ event: "connectors.absent", folder }, "There is no folder of connectors");
+      else
+        raiseAlarm(
+          log,
+          "connectors.unreadable",
+          { reason },
+          "The connector files cannot be used: the last recorded catalog stays",
+        );
       return null;
     }
   }
+}
+
+/** A service may have models alone; a folder that is there and cannot be used is another thing. */
+function isNoFolder(error: unknown, folder: string): boolean {
+  const missing = error instanceof Error && "code" in error && error.code === "ENOENT" && "path" in error;
+  return missing && error.path === join(folder, "connectors");
 }

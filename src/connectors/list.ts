@@ -13,6 +13,11 @@ export const ConnectorList = Type.Object({
   version: Type.String({ description: "Version of the catalog, such as `2026-11-20.1`" }),
 });
 
+/** The export as JSON. */
+export const ConnectorExport = Type.Object({
+  connectors: Type.Array(ConnectorRow, { description: "All connectors, sorted by id" }),
+});
+
 /** As JSON, with the rows byte for byte as in the exports. */
 export function listText({ connectors, version }: Published, { category, method, q, limit, offset }: ListQuery): string {
   const words = searchable(q)

@@ -1,6 +1,7 @@
 /** The public paths of the connector catalog. */
 import { versionHeader } from "../connectors/answer.ts";
-import { ConnectorList } from "../connectors/list.ts";
+import { ConnectorChange } from "../connectors/changes.ts";
+import { ConnectorExport, ConnectorList } from "../connectors/list.ts";
 import { RefusalBody } from "../connectors/refusal.ts";
 import { ConnectorRow } from "../connectors/row.ts";
 import { methods } from "../connectors/schema.ts";
@@ -29,8 +30,18 @@ export function connectorPaths(names: Names): Paths {
   return {
     "/api/connectors": both({ ...list, content: jsonContent(schemaOrReference(ConnectorList, names)) }),
     "/api/connectors/{slug}": both({ ...one, content: jsonContent(schemaOrReference(ConnectorRow, names)) }),
-    "/api/connector-exports/{file}": both(exported),
-    "/api/connector-changes": both(changes),
+    "/api/connector-exports/{file}": both({
+      ...exported,
+      content: {
+        "application/x-ndjson": { schema: schemaOrReference(ConnectorRow, names) },
+        "text/csv": { schema: { type: "string", description: "The columns for people, then those for programs" } },
+        ...jsonContent(schemaOrReference(ConnectorExport, names)),
+      },
+    }),
+    "/api/connector-changes": both({
+      ...changes,
+      content: { "application/x-ndjson": { schema: schemaOrReference(ConnectorChange, names) } },
+    }),
     "/api/connector-schema.json": both(rowSchema),
   };
 }
@@ -58,27 +69,21 @@ const one = {
   refusals: { "400": "There is no such parameter", "404": "There is no such connector", ...later },
 };
 
-const exported: Described = {
+const exported = {
   operationId: "exportConnectors",
   summary: "The whole catalog as one file, the same bytes for the same version",
   description: "What stands under a version never changes. Parts may be asked for with `Range` and `If-Range`",
   parameters: [inPath("file", "`latest` or a version, and `.ndjson`, `.csv` or `.json`, such as `latest.ndjson`")],
-  content: {
-    "application/x-ndjson": { schema: { type: "string", description: "A row on each line" } },
-    "text/csv": { schema: { type: "string", description: "The columns for people, then those for programs" } },
-    "application/json": { schema: { type: "object", description: "The rows as `connectors`" } },
-  },
   refusals: { "400": "There is no such parameter", "404": "There is no such file", ...later },
   ranges: true,
 };
 
-const changes: Described = {
+const changes = {
   operationId: "listConnectorChanges",
   summary: "What changed since a version: applied in their order, the lines give the present catalog",
   description:
     "A line is `{seq,id,op,version,row}`; `op` is `added`, `changed` or `removed`, and `row` is null where the connector is gone. The last line names the version that was reached; without lines it is the one that you have",
   parameters: [{ ...parameter("since", { type: "string" }, "The version that you have, or `0`"), required: true }],
-  content: { "application/x-ndjson": { schema: { type: "string", description: "A change on each line" } } },
   refusals: { "400": "The version was never published", ...later },
 };
 

@@ -1,7 +1,8 @@
 /** The OpenAPI description of everything that a gateway serves, from the schemas and tables that its routes use. */
 import type { TSchema } from "@sinclair/typebox";
 import { AuditView } from "../audit/list.ts";
-import { ConnectorList } from "../connectors/list.ts";
+import { ConnectorChange } from "../connectors/changes.ts";
+import { ConnectorExport, ConnectorList } from "../connectors/list.ts";
 import { RefusalBody } from "../connectors/refusal.ts";
 import { ConnectorRow } from "../connectors/row.ts";
 import { CreditView } from "../credit/schema.ts";
@@ -40,6 +41,8 @@ const named: [string, TSchema][] = [
   ["ActiveScope", ScopeView],
   ["Connector", ConnectorRow],
   ["ConnectorList", ConnectorList],
+  ["ConnectorChange", ConnectorChange],
+  ["ConnectorExport", ConnectorExport],
   ["ConnectorRefusal", RefusalBody],
   ["ControlWorkspace", WorkspaceView],
   ["ControlMember", MemberView],

@@ -82,6 +82,15 @@ test("parts put together are the whole", async () => {
   expect(parts.join("")).toBe(text);
 });
 
+test("a part is of the plain bytes, but where If-Range names the compressed ones", async () => {
+  const accepting = { "accept-encoding": "gzip", range: "bytes=2-4" };
+  const part = ask(accepting);
+  expect([part.status, part.headers.get("content-encoding"), await part.text()]).toEqual([206, null, "234"]);
+  const resumed = ask({ ...accepting, "if-range": gzip.etag });
+  expect([resumed.status, resumed.headers.get("content-encoding")]).toEqual([206, "gzip"]);
+  expect(new Uint8Array(await resumed.arrayBuffer())).toEqual(gzip.bytes.slice(2, 5));
+});
+
 test("If-Range with another tag, a weak one or a date gives the whole", async () => {
   for (const condition of ['"other"', `W/${plain.etag}`, "Fri, 20 Nov 2026 00:00:00 GMT"]) {
     const response = ask({ range: "bytes=0-1", "if-range": condition });

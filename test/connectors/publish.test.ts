@@ -1,7 +1,8 @@
 /** New content found at start is recorded with its change list, once, and what is recorded never changes. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pino } from "pino";
 import { exportCatalog } from "../../src/connectors/exports.ts";
 import { catalogOf } from "../../src/connectors/judge.ts";
 import { ConnectorLibrary } from "../../src/connectors/library.ts";
@@ -29,15 +30,16 @@ describe.each(databases)("on $name", ({ open }) => {
   let database: TestDatabase;
   let folder: TemporaryFolder;
   let clock: ManualClock;
+  beforeAll(async () => {
+    database = await open();
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
   beforeEach(async () => {
     clock = new ManualClock(Date.UTC(2026, 10, 20, 23));
-    database = await open();
+    await database.sql`TRUNCATE connector_catalogs, connector_exports, connector_changes`;
     folder = await temporaryFolder();
-  }, 60_000);
-  afterEach(async () => {
-    await folder[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
   });
+  afterEach(() => folder[Symbol.asyncDispose]());
 
   async function write(connectors: Connector[]): Promise<void> {
     const { categories, grantNotes, oauthApps, connectors: files } = filesOf(connectors);
@@ -164,6 +166,21 @@ describe.each(databases)("on $name", ({ open }) => {
     await library.publish();
     expect(library.published?.version).toBe("2026-11-20.1");
     expect(JSON.parse((await ask(library, "/connectors")).text)).toMatchObject({ total: 2, version: "2026-11-20.1" });
+  });
+
+  test("a service that has models alone starts without an alarm, and refused files raise one", async () => {
+    const said: unknown[] = [];
+    const log = pino({}, { write: (line: string) => void said.push(JSON.parse(line)) });
+    await new ConnectorLibrary({ sql: database.sql, folder: folder.path, clock, log }).publish();
+    expect(said).toEqual([expect.objectContaining({ level: 30, event: "connectors.absent" })]);
+    await write([acme]);
+    await writeFile(join(folder.path, "categories.json"), "{");
+    await new ConnectorLibrary({ sql: database.sql, folder: folder.path, clock, log }).publish();
+    expect(said[1]).toMatchObject({
+      level: 50,
+      event: "connectors.unreadable",
+      reason: expect.stringContaining("categories.json"),
+    });
   });
 
   test("without any catalog the answer is 503, and says so", async () => {

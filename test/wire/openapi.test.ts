@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 90_000);
 
 interface Asked {
-  /** In place of `{id}`. */
+  /** In place of `{id}`, or whatever the path's parameter is called. */
   id?: string;
   query?: string;
   body?: unknown;
@@ -36,7 +36,7 @@ interface Asked {
 /** Asks, holds the answer to what is described for its status and type, and gives it back. */
 async function ask(operation: string, expected: number, asked: Asked = {}): Promise<Json> {
   const [method = "", path = ""] = operation.split(" ");
-  const response = await send(method.toUpperCase(), path.replace("{id}", encodeURIComponent(asked.id ?? "")), asked);
+  const response = await send(method.toUpperCase(), path.replace(/\{\w+\}/, encodeURIComponent(asked.id ?? "")), asked);
   const text = await response.text();
   expect([operation, response.status, response.status === expected ? "" : text]).toEqual([operation, expected, ""]);
   if (response.ok) answered.add(operation);
@@ -45,6 +45,10 @@ async function ask(operation: string, expected: number, asked: Asked = {}): Prom
   for (const name of ["x-generation-id", "x-request-id", "retry-after-ms", "x-ratelimit-limit-requests", "x-should-retry"]) {
     if (response.headers.has(name))
       expect([operation, Object.keys(jsonOf(answer["headers"]))]).toEqual([operation, expect.arrayContaining([name])]);
+  }
+  if (answer["content"] === undefined) {
+    expect([operation, text]).toEqual([operation, ""]);
+    return {};
   }
   const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
   const { schema } = jsonOf(jsonOf(answer["content"])[type]);
@@ -71,7 +75,7 @@ function followed(value: unknown): Json {
 
 /** A body holds one value, a stream of events or lines several. */
 function valuesOf(type: string, text: string): unknown[] {
-  if (type === "application/json") return [JSON.parse(text)];
+  if (/[/+]json$/.test(type)) return [JSON.parse(text)];
   if (type === "text/plain") return [text];
   const lines = text.split("\n").map((line) => line.replace(/^data: /, ""));
   return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
@@ -207,6 +211,28 @@ test("the tools API is, with what it takes, what it refuses and whom", async () 
   await ask("post /api/tools-attachments", 400, { key, body: "A file" });
   await ask("post /mcp", 200, { key, body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers });
   await ask("post /mcp", 401, { key: "none", body: {}, headers });
+});
+
+test("the connector catalog is, which takes no key", async () => {
+  const asked = { key: "none" };
+  const { version } = await ask("get /api/connectors", 200, { ...asked, query: "?limit=200" });
+  await ask("get /api/connectors", 400, { ...asked, query: "?limit=0" });
+  await ask("get /api/connectors/{slug}", 200, { ...asked, id: "okta" });
+  await ask("get /api/connectors/{slug}", 404, { ...asked, id: "no-such-vendor" });
+  for (const id of ["latest.ndjson", "latest.json", "latest.csv", `${String(version)}.csv`]) {
+    await ask("get /api/connector-exports/{file}", 200, { ...asked, id });
+  }
+  await ask("get /api/connector-exports/{file}", 404, { ...asked, id: "latest.xml" });
+  await ask("get /api/connector-exports/{file}", 206, { ...asked, id: "latest.csv", headers: { range: "bytes=0-9" } });
+  await ask("get /api/connector-exports/{file}", 416, { ...asked, id: "latest.csv", headers: { range: "bytes=99999999-" } });
+  await ask("get /api/connector-changes", 200, { ...asked, query: "?since=0" });
+  await ask("get /api/connector-changes", 400, { ...asked, query: "?since=1" });
+  await ask("get /api/connector-schema.json", 200, asked);
+  await ask("head /api/connectors", 200, asked);
+  await ask("head /api/connectors/{slug}", 200, { ...asked, id: "okta" });
+  await ask("head /api/connector-exports/{file}", 200, { ...asked, id: "latest.ndjson" });
+  await ask("head /api/connector-changes", 200, { ...asked, query: "?since=0" });
+  await ask("head /api/connector-schema.json", 200, asked);
 });
 
 test("nothing is described that was not asked for here", () => {

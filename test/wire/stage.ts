@@ -2,10 +2,13 @@
  * The service in each of its two modes, with a provider stub behind every wire format: started once for all files of this
  * folder, when the first of them asks, and gone when the test process ends.
  */
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import OpenAI from "openai";
 import { supportWords } from "../../src/inference/supports.ts";
 import { atEnd } from "../support/at-end.ts";
 import { Fleet } from "../support/fleet.ts";
+import { repository } from "../support/process.ts";
 import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
 import { testServices } from "../support/services.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
@@ -30,6 +33,9 @@ export interface Stage {
   client(apiKey: string, options?: ConstructorParameters<typeof OpenAI>[0]): OpenAI;
 }
 
+/** What makes the connector catalog, taken as it is. */
+const connectorFiles = ["categories.json", "grant-notes.json", "oauth-apps.json", "connectors"];
+
 const stages = new Map<Mode, Promise<Stage>>();
 
 export function stage(mode: Mode): Promise<Stage> {
@@ -52,6 +58,7 @@ async function openStage(mode: Mode): Promise<Stage> {
     stubs.set(name, stack.use(await startProviderStub(passing.answer)));
   }
   const folder = stack.use(await temporaryFolder());
+  await Promise.all(connectorFiles.map((name) => symlink(join(repository, "catalog-data", name), join(folder.path, name))));
   const fleet = stack.use(
     await Fleet.start({
       services: mode === "embedded" ? null : (services?.urls ?? null),
