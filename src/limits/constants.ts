@@ -68,7 +68,6 @@ export const probeOutputTokensMax = 16;
 
 // Ours: caches and waits of admission
 export const recordsCachedMax = 100_000;
-/** Wrong keys are remembered for 5 s. */
 export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
 /** How long a worker lets a message wait for counters that are being loaded before it says "ask again". */
@@ -112,6 +111,8 @@ export const shutdownFlushMs = 10_000;
 /** Well within the 30 s in which a changed catalog counts. */
 export const catalogPollMs = 5_000;
 export const launchChecksPollMs = 10_000;
+export const launchChecksReadMs = 2_000;
+export const launchChecksRetryMs = 500;
 export const hiddenInputTokensDefault = 64;
 export const hiddenInputTokensWithTools = 1_024;
 export const inputTokensPerMessage = 16;
@@ -291,7 +292,6 @@ export const sbomValuesMax = 5_000_000;
 export const sbomFieldsMax = 1_000;
 export const sbomKeyBytesMax = 1_024;
 export const sbomComponentsMax = 300_000;
-/** Dependencies and other relationships. */
 export const sbomEdgesMax = 1_000_000;
 /** Of one text that is kept, such as a name; texts that are not read may be longer. */
 export const sbomTextCharactersMax = 65_536;

@@ -3,7 +3,7 @@ import type { Queries } from "../backing/backing.ts";
 import type { Bus } from "../backing/bus.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { databaseDeadlineMs, launchChecksPollMs } from "../limits/constants.ts";
+import { launchChecksPollMs, launchChecksReadMs, launchChecksRetryMs } from "../limits/constants.ts";
 import { readLaunchChecks, type LaunchCheck } from "./store.ts";
 
 export interface LaunchCheckSources {
@@ -37,17 +37,26 @@ export class LaunchCheckWatch implements Disposable {
     return this.#checks;
   }
 
-  /** Reads now, and again after a while; what was known stays when the database does not answer. */
+  /**
+   * Reads now, and again after a while. When the database does not answer, what was known stays, and it is asked again soon: a
+   * process that was started without it knows of no model until then.
+   */
   async look(): Promise<void> {
-    const { sql, clock, log } = this.#sources;
     this.#cancel?.();
+    const nextMs = (await this.#read()) ? launchChecksPollMs : launchChecksRetryMs;
+    this.#cancel?.();
+    if (!this.#disposed) this.#cancel = this.#sources.clock.after(nextMs, () => void this.look());
+  }
+
+  async #read(): Promise<boolean> {
+    const { sql, clock, log } = this.#sources;
     try {
-      this.#checks = await withDeadline(clock, databaseDeadlineMs, "Reading launch checks", readLaunchChecks(sql));
+      this.#checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
+      return true;
     } catch (error) {
       log.warn({ reason: error instanceof Error ? error.message : String(error) }, "launch checks not read");
+      return false;
     }
-    this.#cancel?.();
-    if (!this.#disposed) this.#cancel = clock.after(launchChecksPollMs, () => void this.look());
   }
 
   [Symbol.dispose](): void {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Queries } from "../../src/backing/backing.ts";
 import type { Topic } from "../../src/backing/bus.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { launchChecksPollMs } from "../../src/limits/constants.ts";
+import { launchChecksPollMs, launchChecksRetryMs } from "../../src/limits/constants.ts";
 import { openModels, type Models } from "../../src/models/models.ts";
 import { readLaunchChecks, recordLaunchCheck, type CheckOutcome } from "../../src/models/store.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -75,6 +75,20 @@ for (const database of databases) {
       await recordLaunchCheck(store.sql, { ...passed(models), passed: false });
       clock.advance(launchChecksPollMs);
       await until(() => reasonOf(models) === "launch_check_failed");
+    });
+
+    test("are read half a second after the database is back, where a process was started without it", async () => {
+      await using folder = await temporaryFolder();
+      const clock = new ManualClock();
+      const away = Object.assign(() => Promise.reject(new Error("away")), {}) as unknown as Queries;
+      let sql = away;
+      const changing = ((...words: Parameters<Queries>) => sql(...words)) as unknown as Queries;
+      using models = await open(folder.path, changing, new Topics(), clock);
+      await recordLaunchCheck(store.sql, passed(models));
+      expect(reasonOf(models)).toBe("launch_check_missing");
+      sql = store.sql;
+      clock.advance(launchChecksRetryMs);
+      await until(() => reasonOf(models) === null);
     });
   });
 }
