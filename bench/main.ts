@@ -4,6 +4,7 @@ import { capacityCommand, capacityUsage } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";
 import { loadCommand, loadUsage } from "./load/command.ts";
 import { microCommand, runMicro } from "./micro/run.ts";
+import { runCatalog } from "./parts/catalog.ts";
 import { runBodies } from "./parts/bodies.ts";
 import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
@@ -25,10 +26,12 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   features           what each feature costs, from a bare relay to the whole
   fleet              Weir in two sizes: what the capacity model is made from and checked against
   stream             2,000 open streams; soak: a minute at 80 % of the ceiling
+  catalog            the connector catalog's export and its 304, one in flight, without other servers
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often contenders are measured in turn (default 3)
-  --seconds S        how long each load is measured: hot-path, features and fleet 3, bodies 5, soak 60
+  --seconds S        how long each load is measured: hot-path, features and fleet 3, bodies and
+                     catalog 5, soak 60
 
 npm run bench -- micro [NAME]        what one function costs; see bench/micro
 
@@ -66,6 +69,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async soak(options, facts) {
     facts.soak = await runSoak({ ...options, seconds: options.seconds ?? 60 });
+  },
+  async catalog(options, facts) {
+    facts.catalog = await runCatalog({ ...options, seconds: options.seconds ?? 5 });
   },
   async micro(options, facts) {
     facts.micro = await runMicro(options);

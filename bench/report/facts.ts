@@ -7,6 +7,7 @@ import { findServers } from "../../scripts/services/find-servers.ts";
 import { environmentOf, type Program } from "../../scripts/services/program.ts";
 import type { Answer } from "../micro/run.ts";
 import type { Bodies } from "../parts/bodies.ts";
+import type { Catalog } from "../parts/catalog.ts";
 import type { Features } from "../parts/features.ts";
 import type { Fleet } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
@@ -30,6 +31,7 @@ export interface Facts {
   fleet?: Fleet;
   streams?: Streams;
   soak?: Soak;
+  catalog?: Catalog;
   micro?: Answer[];
 }
 

@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 const sentLateMsMax = 500;
 
 /** A run in which Weir failed a single request is not a result; others' failures are printed beside their figures. */
-export function failuresOf({ hotPath, bodies, features, fleet, streams, soak }: Facts): string[] {
+export function failuresOf({ hotPath, bodies, features, fleet, streams, soak, catalog }: Facts): string[] {
   const measured: [string, Measurement[]][] = [
     ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
     ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
@@ -23,7 +23,10 @@ export function failuresOf({ hotPath, bodies, features, fleet, streams, soak }: 
   const soaked = soak && soak.result.failedInAll > 0 ? [said("soak", { round: 1, result: soak.result })] : [];
   const held = (soak?.result.sendLatenessMs?.p99 ?? 0) <= sentLateMsMax;
   const behind = soak && !held ? [`soak: ${soak.perSecond} /s were not kept up with: requests waited for a connection`] : [];
-  return [...failed, ...streamed, ...soaked, ...behind];
+  const read = (catalog?.cases ?? [])
+    .filter((one) => one.failed > 0)
+    .map(({ name, failed }) => `catalog, ${name}: ${failed} failed`);
+  return [...failed, ...streamed, ...soaked, ...behind, ...read];
 }
 
 function isWeir({ contender }: { contender: string }): boolean {

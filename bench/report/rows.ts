@@ -13,7 +13,7 @@ export interface Row {
   values: number[];
 }
 
-export function rowsOf({ hotPath, streams, soak }: Facts): Row[] {
+export function rowsOf({ hotPath, streams, soak, catalog }: Facts): Row[] {
   const all = hotPath?.measurements ?? [];
   const rounds = [...new Set(all.map(({ round }) => round))];
   const ratio = (over: string, under: string) => rounds.map((round) => ceiling(all, over, round) / ceiling(all, under, round));
@@ -21,6 +21,8 @@ export function rowsOf({ hotPath, streams, soak }: Facts): Row[] {
   const row = (what: string, better: Row["better"], [bar, goal]: [number, number], values: number[], unit = ""): Row => {
     return { what, bar, goal, unit, better, values: values.filter(Number.isFinite) };
   };
+  const catalogP99 = (name: string): number[] =>
+    (catalog?.cases ?? []).flatMap((one) => (one.name === name ? [one.latencyMs?.p99 ?? Number.NaN] : []));
   return [
     row("hot: metered req/s ÷ bare proxy req/s", "higher", [0.25, 0.45], ratio("Weir hot", "bare proxy")),
     row("hot: metered req/s ÷ Portkey (no governance) req/s", "higher", [5, 10], ratio("Weir hot", "Portkey")),
@@ -29,6 +31,8 @@ export function rowsOf({ hotPath, streams, soak }: Facts): Row[] {
     row("2,000 streams: p99 lateness of events − bare relay's", "lower", [10, 3], streams?.addedLatenessMs ?? [], "ms"),
     row("(RSS with 2,000 streams − idle) ÷ bare relay's", "lower", [2, 1.3], streams?.memoryRatio ?? []),
     row("after 60 s at 80 % of the hot ceiling: metering lag to zero", "lower", [5, 1], soak ? [soak.lagSeconds] : [], "s"),
+    row("catalog at one in flight: p99 of the full NDJSON export", "lower", [20, 5], catalogP99("export"), "ms"),
+    row("catalog at one in flight: p99 of a 304 on repeat", "lower", [5, 1], catalogP99("304"), "ms"),
   ];
 }
 

@@ -138,6 +138,12 @@ describe("a run is no result", () => {
     ]);
   });
 
+  test("where the catalog answered otherwise than asked", () => {
+    const facts = wholeFacts();
+    facts.catalog = { cases: [{ name: "304", bytes: 9, latencyMs: null, failed: 3 }] };
+    expect(failuresOf(facts)).toEqual(["catalog, 304: 3 failed"]);
+  });
+
   test("where a soak's rate was not held", () => {
     const facts = wholeFacts();
     const late = new Histogram();

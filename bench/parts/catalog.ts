@@ -1,0 +1,86 @@
+/** The connector catalog, read by one client at a time: the whole export, and being told that one has it. */
+import { rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { join } from "node:path";
+import { freePort } from "../../scripts/services/free-port.ts";
+import { Histogram, type Summary } from "../load/histogram.ts";
+import { dataFolder } from "../places.ts";
+import { Child } from "../processes/child.ts";
+
+export interface Catalog {
+  /** From the first byte sent to the last one received. */
+  cases: { name: "export" | "compressed export" | "304"; bytes: number; latencyMs: Summary | null; failed: number }[];
+}
+
+export interface CatalogPlan {
+  seconds: number;
+  say(line: string): void;
+}
+
+const path = "/api/connector-exports/latest.ndjson";
+const wakeCount = 200;
+
+/** The service as `npm start` runs it, with its own catalog. */
+export async function runCatalog({ seconds, say }: CatalogPlan): Promise<Catalog> {
+  const folder = join(dataFolder, "catalog-run");
+  rmSync(folder, { recursive: true, force: true });
+  const port = await freePort();
+  const environment = { PORT: String(port), DATA_DIR: folder, LOG_LEVEL: "warn" };
+  await using service = new Child({ name: "service", arguments: ["src/main.ts"], environment });
+  const url = `http://127.0.0.1:${port}`;
+  await service.ready(async () => (await fetch(url + path).catch(() => null))?.status === 200);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = (headers: Record<string, string>): Promise<Answered> => get({ url: url + path, agent, headers });
+  const { etag } = await ask({});
+  const questions = [
+    { name: "export", status: 200, headers: {} },
+    { name: "compressed export", status: 200, headers: { "accept-encoding": "gzip" } },
+    { name: "304", status: 304, headers: { "if-none-match": etag } },
+  ] as const;
+  const cases: Catalog["cases"] = [];
+  for (const { name, status, headers } of questions) {
+    for (let n = 0; n < wakeCount; n++) await ask({ ...headers });
+    const measured = await measureFor(seconds, () => ask({ ...headers }), status);
+    cases.push({ name, ...measured });
+    say(`catalog, ${name}: p99 ${measured.latencyMs?.p99} ms, ${measured.bytes} bytes, ${measured.failed} failed`);
+  }
+  agent.destroy();
+  return { cases };
+}
+
+async function measureFor(
+  seconds: number,
+  ask: () => Promise<Answered>,
+  expected: number,
+): Promise<Omit<Catalog["cases"][number], "name">> {
+  const latencies = new Histogram();
+  let failed = 0;
+  let bytes = 0;
+  const endsAt = performance.now() + seconds * 1_000;
+  for (let startedAt = performance.now(); startedAt < endsAt; startedAt = performance.now()) {
+    const answered = await ask();
+    latencies.add(performance.now() - startedAt);
+    if (answered.status !== expected) failed++;
+    bytes = answered.bytes;
+  }
+  return { bytes, latencyMs: latencies.summary(), failed };
+}
+
+interface Answered {
+  status: number;
+  bytes: number;
+  etag: string;
+}
+
+/** The bytes as they come: a client that unpacks them would be measured with them. */
+function get({ url, agent, headers }: { url: string; agent: Agent; headers: Record<string, string> }): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, headers }, (response) => {
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      response.on("error", reject);
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, bytes, etag: response.headers.etag ?? "" }));
+    });
+    sent.on("error", reject).end();
+  });
+}
