@@ -30,10 +30,11 @@ export class OpenGenerations {
   add(intent: Intent, monotonicMs: number): void {
     const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
     const open = this.#open(workspace);
-    const times = open.admissions.get(key)?.times ?? [];
-    open.admissions.set(key, { times, addedAt: monotonicMs });
-    times.push(admittedAt);
-    forgetBefore(times, admittedAt - rateWindowMs);
+    const admissions = open.admissions.get(key) ?? { times: [], addedAt: 0 };
+    open.admissions.set(key, admissions);
+    admissions.times.push(admittedAt);
+    admissions.addedAt = monotonicMs;
+    forgetBefore(admissions.times, admittedAt - rateWindowMs);
     open.holds.set(generation, {
       generation,
       fingerprint,
