@@ -9,14 +9,19 @@ import type { Stored } from "./stored.ts";
 
 /** What was decided just before a fault may still reach its gateway. */
 const closesAfterMs = 500;
+/** The end of an answer may be on its way for so long: a client that leaves meanwhile is charged for what it was sent. */
+const onTheWayMs = 500;
 
 export function buildHistory(notes: RunNotes, stored: Stored): History {
   const { customers, startedAt, clients, provider, episodes, revoked, quiet } = notes;
   const invocations = new Map(clients.map(({ generation }, index) => [generation, String(index)]));
+  const leaving = new Map(
+    clients.flatMap(({ generation, left, endedAt }) => (left && endedAt !== null ? [[generation, endedAt]] : [])),
+  );
   const events: HistoryEvent[] = [
     ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
     ...clients.flatMap(clientEvents),
-    ...provider.filter(({ isProbe }) => !isProbe).flatMap(providerEvents),
+    ...provider.filter(({ isProbe }) => !isProbe).flatMap((call) => providerEvents(call, leaving.get(call.generation))),
     ...storedEvents(stored, invocations),
     ...revoked.map((event): HistoryEvent => ({ kind: "revoked", ...event })),
     ...episodes.flatMap(episodeEvents),
@@ -41,11 +46,15 @@ function clientEvents(call: ClientCall, index: number): HistoryEvent[] {
   return [asked, { kind: "answered", at, invocation, status, code, generation, whole }];
 }
 
-function providerEvents(call: ProviderCall): HistoryEvent[] {
+/** @param leftAt when its client left; undefined: it stayed */
+function providerEvents(call: ProviderCall, leftAt: number | undefined): HistoryEvent[] {
   const { generation, startedAt, endedAt } = call;
   const called: HistoryEvent = { kind: "called", at: startedAt, generation };
   const cost = costOf(call);
-  return cost === null ? [called] : [called, { kind: "served", at: endedAt ?? startedAt, generation, cost }];
+  if (cost === null) return [called];
+  const at = endedAt ?? startedAt;
+  const isPartial = leftAt !== undefined && leftAt <= at + onTheWayMs;
+  return [called, { kind: "served", at, generation, cost, ...(isPartial && { isPartial }) }];
 }
 
 function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<string | null, string>): HistoryEvent[] {
