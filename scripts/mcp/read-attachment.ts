@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { basename, relative, resolve, sep } from "node:path";
-import { attachmentBytesMax } from "../../src/limits/constants.ts";
+import { attachmentBytesMax } from "../../src/limits/tools.ts";
 import { OperationError } from "../../src/operations/operation-error.ts";
 
 /** Keys by their usual names; whatever is hidden (.env, .ssh, .weir) is refused as well. */

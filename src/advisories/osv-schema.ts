@@ -13,7 +13,7 @@ import {
   advisoryReferencesMax,
   advisoryVersionsMax,
   versionCharactersMax,
-} from "../limits/constants.ts";
+} from "../limits/tools.ts";
 
 const Text = Type.String({ says: "a string" });
 const Id = Type.String({

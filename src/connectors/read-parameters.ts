@@ -1,6 +1,6 @@
 /** The parameters of the catalog's paths: what is not known, twice there or out of bounds is refused by its name. */
 import { nearest } from "../kernel/nearest.ts";
-import { listRowsMax } from "../limits/constants.ts";
+import { listRowsMax } from "../limits/tools.ts";
 import { ConnectorRefusal } from "./refusal.ts";
 import { methods, type Method } from "./schema.ts";
 

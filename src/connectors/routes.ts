@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { requestTarget } from "../kernel/request-target.ts";
-import { connectorsDeadlineMs } from "../limits/constants.ts";
+import { connectorsDeadlineMs } from "../limits/tools.ts";
 import { answer } from "./answer.ts";
 import { documentOf } from "./document.ts";
 import { changesDocument, exportDocument, listDocument, rowDocument } from "./documents.ts";

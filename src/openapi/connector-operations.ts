@@ -6,7 +6,7 @@ import { RefusalBody } from "../connectors/refusal.ts";
 import { ConnectorRow } from "../connectors/row.ts";
 import { methods } from "../connectors/schema.ts";
 import { schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
-import { listRowsMax } from "../limits/constants.ts";
+import { listRowsMax } from "../limits/tools.ts";
 import { jsonContent, type Answer, type MediaType, type Operation, type Parameter, type Paths } from "./operation.ts";
 
 /** GET says it all; HEAD is the same without a body. */

@@ -1,6 +1,6 @@
 /** A draft to the document: every component with a reference and a way, all in one order, with a digest of it. */
 import { createHash } from "node:crypto";
-import { sbomComponentsMax, sbomEdgesMax } from "../limits/constants.ts";
+import { sbomComponentsMax, sbomEdgesMax } from "../limits/tools.ts";
 import { printPackageUrl } from "../versions/package-url.ts";
 import type { SbomComponent, SbomDocument, SbomEdge } from "./document.ts";
 import type { Draft, DraftComponent } from "./draft.ts";

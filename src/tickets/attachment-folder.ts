@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { newToolsId } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Queries } from "../backing/backing.ts";
-import { attachmentsUnusedMax, attachmentUnusedMs } from "../limits/constants.ts";
+import { attachmentsUnusedMax, attachmentUnusedMs } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import { countUnused, deleteUnused, insertAttachment, type Place } from "./store.ts";
 

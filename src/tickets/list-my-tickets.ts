@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { isoTime } from "../kernel/clock.ts";
-import { listRowsMax, ticketRowsDefault } from "../limits/constants.ts";
+import { listRowsMax, ticketRowsDefault } from "../limits/tools.ts";
 import { oneOf } from "../operations/fields.ts";
 import { operation, reading } from "../operations/operation.ts";
 import { listData, pageAnswer, pageFields } from "../operations/page.ts";

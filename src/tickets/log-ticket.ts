@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Transaction } from "../backing/backing.ts";
 import { newToolsId } from "../kernel/ids.ts";
-import { ticketRepeatMs } from "../limits/constants.ts";
+import { ticketRepeatMs } from "../limits/tools.ts";
 import { insertMail } from "../mails/store.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Call, Outcome } from "../operations/operation.ts";

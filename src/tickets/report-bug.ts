@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { nameCharactersMax, ticketTextCharactersMax } from "../limits/constants.ts";
+import { nameCharactersMax } from "../limits/constants.ts";
+import { ticketTextCharactersMax } from "../limits/tools.ts";
 import { lineOf, oneOf, text } from "../operations/fields.ts";
 import { operation } from "../operations/operation.ts";
 import { filing } from "./filing.ts";

@@ -4,7 +4,7 @@ import {
   ticketContextCharactersMax,
   ticketTextCharactersMax,
   toolNameCharactersMax,
-} from "../limits/constants.ts";
+} from "../limits/tools.ts";
 import { lineOf, text } from "../operations/fields.ts";
 
 export const ticketTypes = ["feedback", "bug", "support"] as const;

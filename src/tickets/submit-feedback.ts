@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { feedbackRatingMax } from "../limits/constants.ts";
+import { feedbackRatingMax } from "../limits/tools.ts";
 import { oneOf, optionalNumber } from "../operations/fields.ts";
 import { operation } from "../operations/operation.ts";
 import { filing } from "./filing.ts";

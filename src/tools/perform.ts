@@ -1,7 +1,7 @@
 /** Runs an operation for a caller: the one way to an answer, from whichever door. */
 import { DeadlineError, withDeadline } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { toolsDeadlineMs } from "../limits/constants.ts";
+import { toolsDeadlineMs } from "../limits/tools.ts";
 import type { Caller } from "../operations/caller.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";

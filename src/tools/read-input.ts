@@ -4,7 +4,7 @@ import { parseJsonObject } from "../inference/json-body.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
-import { toolsBodyBytesMax, toolsBodyMs } from "../limits/constants.ts";
+import { toolsBodyBytesMax, toolsBodyMs } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
 
 /** @throws OperationError that says what to change: content type, no body, no JSON, no object, too large or too deep */

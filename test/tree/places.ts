@@ -10,7 +10,7 @@ const noun = (name: string): Place => ({ name, holds: [`src/${name}/`] });
 
 export const places: Place[] = [
   noun("kernel"),
-  { name: "constants", holds: ["src/limits/constants.ts"] },
+  { name: "constants", holds: ["src/limits/"] },
   { name: "process", holds: ["src/config.ts", "src/process/"] },
   { name: "backing", holds: ["src/backing/"] },
   noun("audit"),
@@ -18,7 +18,6 @@ export const places: Place[] = [
   noun("secrets"),
   noun("connectors"),
   noun("keys"),
-  noun("limits"),
   noun("versions"),
   noun("advisories"),
   noun("sboms"),

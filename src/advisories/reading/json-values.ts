@@ -1,5 +1,6 @@
 /** The values of a JSON document, one at a time: of an array its entries, else the values that stand one behind another. */
-import { advisoryBytesMax, jsonDepthMax } from "../../limits/constants.ts";
+import { jsonDepthMax } from "../../limits/constants.ts";
+import { advisoryBytesMax } from "../../limits/tools.ts";
 import type { Bytes } from "./byte-reader.ts";
 
 /** `at` tells where in the document it stands: `[3]` in an array, `:12` in a line, empty where it is the whole of it. */

@@ -2,7 +2,7 @@
  * The keys of the objects that are open at a place of a JSON text. Hashes are kept, and bytes compared only where two are
  * equal; a large object keeps its keys as texts in a set, so that no choice of keys makes this slow.
  */
-import { sbomFieldsMax, sbomKeyBytesMax } from "../../limits/constants.ts";
+import { sbomFieldsMax, sbomKeyBytesMax } from "../../limits/tools.ts";
 import { SbomRefusal } from "../refusal.ts";
 
 const smallMax = 32;

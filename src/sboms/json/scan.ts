@@ -3,7 +3,7 @@
  * values and nesting, so both are bounded here; and keys that stand twice in one object are found, of which JSON.parse
  * silently keeps the last while other readers keep the first.
  */
-import { sbomDepthMax, sbomValuesMax } from "../../limits/constants.ts";
+import { sbomDepthMax, sbomValuesMax } from "../../limits/tools.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { ObjectKeys } from "./object-keys.ts";
 
