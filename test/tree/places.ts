@@ -17,6 +17,7 @@ export const places: Place[] = [
   noun("workspaces"),
   noun("secrets"),
   noun("connectors"),
+  noun("connections"),
   noun("keys"),
   noun("versions"),
   noun("advisories"),
