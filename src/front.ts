@@ -5,6 +5,7 @@ import { makeApp } from "./app.ts";
 import type { Backing, Database } from "./backing/backing.ts";
 import { ping } from "./backing/ping.ts";
 import type { Config } from "./config.ts";
+import { sendOutside } from "./connections/send.ts";
 import type { ConnectorLibrary } from "./connectors/library.ts";
 import { GenerationBook } from "./generations/book.ts";
 import type { Check, Health } from "./health.ts";
@@ -111,7 +112,7 @@ export function openFront(parts: FrontParts): Front {
   };
 }
 
-function controlParts({ config, backing, models, operatorToken, keyring, clock, log }: FrontParts, gateway: Gateway) {
+function controlParts({ config, backing, models, connectors, operatorToken, keyring, clock, log }: FrontParts, gateway: Gateway) {
   return {
     sql: backing.sql,
     clock,
@@ -119,6 +120,8 @@ function controlParts({ config, backing, models, operatorToken, keyring, clock, 
     slug: config.slug,
     operatorToken,
     keyring,
+    connectors,
+    send: sendOutside({ clock }),
     models,
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),

@@ -25,13 +25,14 @@ export interface Call {
 export async function call({ verb, fields, as }: Call, { url, token }: Service): Promise<Response> {
   const { path, rest } = fillPath(verb.path, fields);
   const address = new URL(`${url}/api/console${path}`);
-  if (verb.method === "GET") for (const [field, value] of Object.entries(rest)) address.searchParams.set(field, String(value));
+  const queries = verb.method === "GET" || verb.method === "DELETE";
+  if (queries) for (const [field, value] of Object.entries(rest)) address.searchParams.set(field, String(value));
   const headers = {
     authorization: `Bearer ${token}`,
     accept: verb.progress ? "application/x-ndjson" : "application/json",
     ...(as !== null && { "x-act-as": as }),
   };
-  const body = verb.method === "GET" ? null : JSON.stringify(rest);
+  const body = queries ? null : JSON.stringify(rest);
   const signal = AbortSignal.timeout(verb.progress ? progressMsMax : answerMsMax);
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
     throw new CallError(`Cannot reach Weir at ${url}: ${reason(error)}; is it running? WEIR_URL says where`, { cause: error });

@@ -1,4 +1,5 @@
 /** Kinds of values that flags take: how each is shown in the help, and read into the field of a request. */
+import { readFileSync } from "node:fs";
 import { UsageError } from "./usage-error.ts";
 
 export interface Value {
@@ -48,6 +49,23 @@ export function oneOf(...choices: string[]): Value {
     },
   };
 }
+
+/** The number of one of several, from 0. */
+export const index: Value = { words: "N", read: (given) => wholeNumber(given) };
+
+/** A JSON object in a file: what is secret stays out of the list of processes and of the shell's memory. */
+export const objectFile: Value = {
+  words: "FILE|-",
+  read(given) {
+    try {
+      const value: unknown = JSON.parse(readFileSync(given === "-" ? 0 : given, "utf8"));
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw new UsageError(`"${given}" cannot be read`);
+    }
+    throw new UsageError(`"${given}" holds no JSON object`);
+  },
+};
 
 function wholeNumber(given: string): number {
   if (!/^-?\d{1,9}$/.test(given)) throw new UsageError(`"${given}" is no whole number`);

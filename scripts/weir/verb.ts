@@ -23,7 +23,7 @@ interface VerbWords {
 }
 
 export interface RemoteVerb extends VerbWords {
-  method: "GET" | "POST" | "PATCH";
+  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Below /api/console; `:field` stands for the value of a flag. */
   path: string;
   /** The answer is a stream of parts with the result at its end: the line for a part. Left out: it comes whole. */

@@ -2,6 +2,7 @@
 import { accountVerbs } from "./account.ts";
 import { auditVerbs } from "./audit.ts";
 import { catalogVerbs } from "./catalog.ts";
+import { connectionVerbs } from "./connection.ts";
 import { creditVerbs } from "./credit.ts";
 import { keyVerbs } from "./key.ts";
 import { ledgerVerbs } from "./ledger.ts";
@@ -25,5 +26,6 @@ export const verbs: readonly Verb[] = [
   ...auditVerbs,
   ...ledgerVerbs,
   ...secretsVerbs,
+  ...connectionVerbs,
   ...catalogVerbs,
 ];

@@ -50,6 +50,6 @@ export function searchable(text: string): string {
 }
 
 /** What this service recorded as a row is one. */
-function rowIn(line: string): ConnectorRow {
+export function rowIn(line: string): ConnectorRow {
   return JSON.parse(line) as ConnectorRow;
 }

@@ -4,7 +4,7 @@ import type { Acting } from "./acting.ts";
 import { checkFields } from "./check-fields.ts";
 import type { ControlParts } from "./parts.ts";
 
-export type Method = "GET" | "POST" | "PATCH";
+export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
 /** One request, after its fields were checked. */
 export interface Call<Input> {
@@ -22,7 +22,7 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   /** Below /api/console; a parameter is written `:id`. */
   path: string;
   summary: string;
-  /** Of the body; of the query for GET. */
+  /** Of the body; of the query for GET and DELETE. */
   fields: Fields;
   view: View;
   /** Of an answer that succeeds; 200 unless told. */

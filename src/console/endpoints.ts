@@ -2,6 +2,7 @@
 import type { Endpoint } from "./endpoint.ts";
 import { accountEndpoints } from "./endpoints/accounts.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
+import { connectionEndpoints } from "./endpoints/connections.ts";
 import { creditEndpoints } from "./endpoints/credit.ts";
 import { keyEndpoints } from "./endpoints/keys.ts";
 import { ledgerEndpoints } from "./endpoints/ledger.ts";
@@ -24,4 +25,5 @@ export const endpoints: readonly Endpoint[] = [
   ...modelEndpoints,
   ...ledgerEndpoints,
   ...secretEndpoints,
+  ...connectionEndpoints,
 ];

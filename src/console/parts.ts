@@ -1,4 +1,6 @@
 import type { Database } from "../backing/backing.ts";
+import type { Send } from "../connections/probe.ts";
+import type { ConnectorLibrary } from "../connectors/library.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -25,6 +27,10 @@ export interface ControlParts {
   slug: string;
   operatorToken: Secret;
   keyring: Keyring;
+  /** The connector catalog as it was published last. */
+  connectors: Pick<ConnectorLibrary, "published">;
+  /** Calls vendors for tests of connections. */
+  send: Send;
   models: Pick<Models, "list" | "availability" | "checkable" | "refreshChecks">;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;

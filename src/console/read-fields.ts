@@ -1,4 +1,4 @@
-/** What a request sends: the query of a GET, the JSON object in the body of anything else. */
+/** What a request sends: the query of a GET or DELETE, the JSON object in the body of anything else. */
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { requestTarget } from "../kernel/request-target.ts";
 import { BodyReader } from "../inference/body-reader.ts";
@@ -8,7 +8,8 @@ import { ControlError } from "../workspaces/control-error.ts";
 
 /** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */
 export async function readFields(request: Request, clock: Clock): Promise<Record<string, unknown>> {
-  return request.method === "GET" ? readQuery(request) : readBody(request, clock);
+  const hasBody = request.method !== "GET" && request.method !== "DELETE";
+  return hasBody ? readBody(request, clock) : readQuery(request);
 }
 
 function readQuery(request: Request): Record<string, unknown> {

@@ -28,6 +28,10 @@ export function newKeyId(nowMs: number): KeyId {
   return `key-${timeSortedText(nowMs)}`;
 }
 
+export function newConnectionId(nowMs: number): string {
+  return `con-${timeSortedText(nowMs)}`;
+}
+
 /** What the tools API shows: `tkt_` and the like, and 26 characters. */
 export function newToolsId(kind: "tkt" | "att", nowMs: number): string {
   return `${kind}_${timeSortedText(nowMs)}`;

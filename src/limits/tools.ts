@@ -80,3 +80,15 @@ export const sbomTextCharactersMax = 65_536;
 /** Where a document has more problems, the search ends. */
 export const sbomProblemsMax = 100;
 export const sbomProblemsShownMax = 20;
+
+// Ours: connections
+export const connectionsPerWorkspaceMax = 2_000;
+/** Of a field of one line. */
+export const credentialCharactersMax = 4_096;
+/** Of a field of several lines, such as a key file. */
+export const credentialTextCharactersMax = 32_768;
+/** One call at a vendor, from the look-up of its name to the end of its answer. */
+export const probeCallMs = 8_000;
+/** A whole test, of at most a token and a call. */
+export const connectionTestMs = 20_000;
+export const probeAnswerBytesMax = 1024 * 1024;

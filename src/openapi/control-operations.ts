@@ -14,6 +14,7 @@ const idWords: Record<string, string> = {
   keys: "Id of a key",
   log: "Id of a generation",
   prompts: "Id of a generation",
+  connections: "Id of a connection",
 };
 
 export const actAs: Parameter = {
@@ -51,7 +52,7 @@ export function controlPaths(names: Names): Paths {
 
 function operation(endpoint: Endpoint, names: Names): Operation {
   const { method, path, summary, view, status, progress } = endpoint;
-  const reads = method === "GET";
+  const queries = method === "GET" || method === "DELETE";
   const answer = schemaOrReference(view, names);
   const further = progress ? { "application/x-ndjson": { schema: progressLine(answer) } } : {};
   return {
@@ -59,11 +60,11 @@ function operation(endpoint: Endpoint, names: Names): Operation {
     summary,
     tags: ["control"],
     security: [{ operatorToken: [] }],
-    parameters: [...idParameters(path), ...(reads ? queryParameters(endpoint, names) : []), actAsReference],
-    ...(!reads && { requestBody: requestBody(endpoint, names) }),
+    parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],
+    ...(!queries && { requestBody: requestBody(endpoint, names) }),
     responses: {
       [status]: { description: "Done", content: { ...jsonContent(answer), ...further } },
-      ...refusalReferences(reads ? readingStatuses : changingStatuses),
+      ...refusalReferences(method === "GET" ? readingStatuses : changingStatuses),
     },
     "x-addition": true,
   };

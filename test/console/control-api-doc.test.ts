@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { isRemote } from "../../scripts/weir/verb.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { AuditView } from "../../src/audit/list.ts";
+import { ConnectionTest, ConnectionView } from "../../src/connections/schema.ts";
 import { CreditView } from "../../src/credit/schema.ts";
 import { GenerationView } from "../../src/generations/schema.ts";
 import { KeyView } from "../../src/keys/schema.ts";
@@ -22,6 +23,8 @@ const things: [string, TObject][] = [
   ["A key", KeyView],
   ["A generation", GenerationView],
   ["A stored prompt", PromptView],
+  ["A connection", ConnectionView],
+  ["A test of a connection", ConnectionTest],
   ["An audit row", AuditView],
 ];
 
@@ -52,7 +55,7 @@ describe("docs/control-api.md", () => {
   });
 
   test("names every event of the audit log", () => {
-    const sources = ["workspaces", "keys", "credit", "prompts", "secrets"].flatMap((noun) =>
+    const sources = ["workspaces", "keys", "credit", "prompts", "secrets", "connections"].flatMap((noun) =>
       [...new Bun.Glob("*.ts").scanSync(new URL(`../../src/${noun}`, import.meta.url).pathname)].map((file) =>
         readFileSync(new URL(`../../src/${noun}/${file}`, import.meta.url), "utf8"),
       ),

@@ -41,6 +41,10 @@ export class Control {
   readonly logged: string[] = [];
   /** What the counters answer; null: nothing. */
   position: Position | null = null;
+  /** The connector catalog that connections are made from. */
+  readonly connectors: { published: ControlParts["connectors"]["published"] } = { published: null };
+  /** How vendors are called: not, unless told. */
+  send: ControlParts["send"] = () => Promise.reject(new Error("No vendor is called in this test"));
   readonly keyring: Keyring;
   readonly #app: ReturnType<typeof controlApi>;
 
@@ -54,6 +58,8 @@ export class Control {
       slug: "platform",
       operatorToken: new Secret(operatorToken),
       keyring: this.keyring,
+      connectors: this.connectors,
+      send: (request) => this.send(request),
       models: noModels,
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),

@@ -190,6 +190,21 @@ test("models, the ledger and secrets are, and what tells its progress does it so
   await ask("post /api/console/secrets/rotate", 200, { body: {} });
 });
 
+test("connections are", async () => {
+  const { workspace } = customer;
+  const credentials = { datadog_site: "none.example", api_key: "a", application_key: "b" };
+  const form = { workspace, connector: "datadog", credentials };
+  const { id: made } = await ask("post /api/console/connections", 201, { body: form });
+  const id = String(made);
+  await ask("post /api/console/connections", 400, { body: { ...form, credentials: {} } });
+  await ask("get /api/console/connections", 200, { query: `?workspace=${workspace}` });
+  await ask("put /api/console/connections/{id}/credentials", 200, { id, body: { credentials } });
+  await ask("put /api/console/connections/{id}/credentials", 404, { id: "con-none", body: { credentials } });
+  expect(await ask("post /api/console/connections/{id}/test", 200, { id, body: {} })).toMatchObject({ outcome: "unusable" });
+  await ask("delete /api/console/connections/{id}", 200, { id, query: `?workspace=${workspace}` });
+  await ask("delete /api/console/connections/{id}", 404, { id });
+});
+
 test("the tools API is, with what it takes, what it refuses and whom", async () => {
   const form = { workspace: customer.workspace, owner: "owner@example.test", kind: "tools" };
   const { key } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", form);

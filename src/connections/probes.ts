@@ -1,0 +1,14 @@
+/** Every probe. Another vendor's is a file beside these and a line here. */
+import type { Probe } from "./probe.ts";
+import { datadog } from "./probes/datadog.ts";
+import { googleWorkspace } from "./probes/google-workspace.ts";
+import { jira } from "./probes/jira.ts";
+import { microsoftEntraId } from "./probes/microsoft-entra-id.ts";
+import { okta } from "./probes/okta.ts";
+
+export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
+
+/** The probe for a connector's alternative with these fields. @returns undefined: there is none */
+export function probeFor({ connector, fields }: { connector: string; fields: readonly string[] }): Probe | undefined {
+  return probes.find((probe) => probe.connector === connector && probe.needs.every((key) => fields.includes(key)));
+}

@@ -1,0 +1,88 @@
+import type { Queries, Transaction } from "../backing/backing.ts";
+import { isoTime } from "../kernel/clock.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
+import type { SealedField } from "./sealed-credentials.ts";
+
+export interface NewConnection {
+  id: string;
+  workspace: WorkspaceId;
+  connector: string;
+  method: string;
+  credentialSet: number;
+  /** Milliseconds. */
+  at: number;
+}
+
+export interface ConnectionRow extends Omit<NewConnection, "at"> {
+  fields: string[];
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** How many the workspace has; who else counts them to add one waits until the transaction ends. */
+export async function countConnections(workspace: WorkspaceId, tx: Transaction): Promise<number> {
+  await tx`SELECT FROM workspaces WHERE id = ${workspace} FOR NO KEY UPDATE`;
+  const [row] = await tx<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM connections WHERE workspace_id = ${workspace}`;
+  return row?.count ?? 0;
+}
+
+export async function insertConnection(
+  { id, workspace, connector, method, credentialSet, at }: NewConnection,
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    INSERT INTO connections (id, workspace_id, connector_id, method, credential_set, created_at, updated_at)
+    VALUES (${id}, ${workspace}, ${connector}, ${method}, ${credentialSet}, ${isoTime(at)}, ${isoTime(at)})`;
+}
+
+/** In place of whatever was there. */
+export async function writeFields({ id, fields }: { id: string; fields: SealedField[] }, tx: Transaction): Promise<void> {
+  await tx`DELETE FROM connection_fields WHERE connection_id = ${id}`;
+  await tx`
+    INSERT INTO connection_fields (connection_id, field, sealed)
+    SELECT ${id}, new.field, new.sealed
+    FROM unnest(${fields.map(({ field }) => field)}::text[],
+      ${fields.map(({ sealed }) => `\\x${Buffer.from(sealed).toString("hex")}`)}::text[]::bytea[]) AS new (field, sealed)`;
+}
+
+export async function updateCredentialSet(
+  { id, credentialSet, at }: Pick<NewConnection, "id" | "credentialSet" | "at">,
+  tx: Transaction,
+): Promise<void> {
+  await tx`UPDATE connections SET credential_set = ${credentialSet}, updated_at = ${isoTime(at)} WHERE id = ${id}`;
+}
+
+export async function deleteRow(id: string, tx: Transaction): Promise<void> {
+  await tx`DELETE FROM connections WHERE id = ${id}`;
+}
+
+const columns = (sql: Queries) => sql`
+  id, workspace_id AS workspace, connector_id AS connector, method, credential_set AS "credentialSet",
+  created_at AS "createdAt", updated_at AS "updatedAt",
+  ARRAY(SELECT field FROM connection_fields WHERE connection_id = connections.id ORDER BY field) AS fields`;
+
+export async function selectConnection(id: string, sql: Queries): Promise<ConnectionRow | undefined> {
+  const [row] = await sql<ConnectionRow[]>`SELECT ${columns(sql)} FROM connections WHERE id = ${id}`;
+  return row;
+}
+
+/** Locked until the transaction ends. */
+export async function lockConnection(id: string, tx: Transaction): Promise<ConnectionRow | undefined> {
+  const [row] = await tx<ConnectionRow[]>`SELECT ${columns(tx)} FROM connections WHERE id = ${id} FOR UPDATE`;
+  return row;
+}
+
+/** In the order of their creation. @param workspace null: of all */
+export async function selectConnections(
+  { workspace, limit }: { workspace: WorkspaceId | null; limit: number },
+  sql: Queries,
+): Promise<ConnectionRow[]> {
+  return sql<ConnectionRow[]>`
+    SELECT ${columns(sql)} FROM connections
+    WHERE ${workspace === null ? sql`true` : sql`workspace_id = ${workspace}`} ORDER BY id LIMIT ${limit}`;
+}
+
+export async function selectFields(id: string, sql: Queries): Promise<SealedField[]> {
+  return sql<SealedField[]>`SELECT field, sealed FROM connection_fields WHERE connection_id = ${id} ORDER BY field`;
+}
