@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connectionsPerWorkspaceMax } from "../../src/limits/tools.ts";
 import { Control } from "../support/control.ts";
 import { databases, type TestDatabase } from "../support/databases.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -165,6 +166,17 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(await weir.refusal("connection", "create", ...named)).toContain('"okta_domain" is missing');
     writeFileSync(file, "no JSON");
     expect((await weir.run("connection", "create", ...named, "--credentials", file)).code).toBe(2);
+  });
+
+  test("are at most so many in a workspace, whoever adds them at once", async () => {
+    const workspace = await control.workspace("full");
+    await database.sql`
+      INSERT INTO connections (id, workspace_id, connector_id, method, credential_set, created_at, updated_at)
+      SELECT 'con-' || number, ${workspace}, 'manual', 'record_only', 0, now(), now()
+      FROM generate_series(1, ${connectionsPerWorkspaceMax - 1}::integer) AS number`;
+    const body = { workspace: "full", connector: "manual" };
+    const answers = await Promise.all([1, 2, 3].map(() => control.call("POST", "/connections", { body })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
   });
 
   test("wait for a catalog", async () => {
