@@ -73,6 +73,15 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
   });
 
+  test("open for their own connector alone: a field that is moved to another one's connection does not", async () => {
+    const { id } = await connect();
+    const { id: other } = await connect({ connector: "generic", credentials: { api_token: "of another vendor" } });
+    await database.sql`
+      UPDATE connection_fields SET sealed = (SELECT sealed FROM connection_fields WHERE connection_id = ${String(other)})
+      WHERE connection_id = ${String(id)} AND field = 'api_token'`;
+    expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
+  });
+
   test("can be used after `secrets rotate`, and without the old key", async () => {
     const [old, young] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"));
     const { id } = await connect();
