@@ -2,17 +2,10 @@
  * A look at the bytes of a JSON text before it is parsed. JSON.parse holds the event loop for as long as it takes, and what
  * makes it slow is not bytes but values and nesting: those are counted here, in one pass without any memory.
  */
+import { quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../kernel/json-bytes.ts";
 import { jsonDepthMax, jsonValuesMax } from "../limits/constants.ts";
 import { invalid } from "./refuse.ts";
 
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const space = 0x20;
 const lowerU = 0x75;
 
 /**

@@ -1,4 +1,5 @@
 /** The values of a JSON document, one at a time: of an array its entries, else the values that stand one behind another. */
+import { backslash, closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "../../kernel/json-bytes.ts";
 import { jsonDepthMax } from "../../limits/constants.ts";
 import { advisoryBytesMax } from "../../limits/tools.ts";
 import type { Bytes } from "./byte-reader.ts";
@@ -6,8 +7,6 @@ import type { Bytes } from "./byte-reader.ts";
 /** `at` tells where in the document it stands: `[3]` in an array, `:12` in a line, empty where it is the whole of it. */
 export type Piece = { at: string } & Content;
 type Content = { text: string } | { problem: string };
-
-const [quote, backslash, comma, openList, closeList, openObject, closeObject] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Each value as text, or why it is none; nothing that is held here exceeds one record. */
 export async function* jsonValues(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
@@ -38,7 +37,7 @@ class Scan {
       if (this.#inString) this.#withinString(byte);
       else if (this.#value.isOpen) {
         // A number or word ends before what follows it; a list, an object or a text with its own last byte.
-        const endsBefore = this.#depth === 0 && (isSpace(byte) || byte === comma || byte === closeList);
+        const endsBefore = this.#depth === 0 && (isSpace(byte) || byte === comma || byte === closeBracket);
         const endsWith = !endsBefore && this.#step(byte);
         if (!endsBefore && !endsWith) continue;
         yield this.#placed(this.#value.close(piece.subarray(start, endsBefore ? at : at + 1)));
@@ -69,21 +68,21 @@ class Scan {
   /** Whether a value begins with this byte. */
   #between(byte: number): boolean {
     if (isSpace(byte) || (!this.#began && isMark(byte))) return false;
-    if (!this.#began && byte === openList) {
+    if (!this.#began && byte === openBracket) {
       this.#inArray = true;
       this.#began = true;
       return false;
     }
     this.#began = true;
-    if (this.#inArray && byte === closeList) this.isOver = true;
+    if (this.#inArray && byte === closeBracket) this.isOver = true;
     return !this.isOver && !(this.#inArray && byte === comma);
   }
 
   /** Whether the value ends with this byte. */
   #step(byte: number): boolean {
     if (byte === quote) this.#inString = true;
-    else if (byte === openList || byte === openObject) this.#depth++;
-    else if (byte === closeList || byte === closeObject) {
+    else if (byte === openBracket || byte === openBrace) this.#depth++;
+    else if (byte === closeBracket || byte === closeBrace) {
       this.#depth = Math.max(0, this.#depth - 1);
       return this.#depth === 0;
     }

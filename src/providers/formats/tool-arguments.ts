@@ -1,14 +1,7 @@
 /** The arguments of a tool call: text in chat completions, an object for those who want to see it as one. */
+import { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } from "../../kernel/json-bytes.ts";
 import { jsonDepthMax, jsonValuesMax } from "../../limits/constants.ts";
 import { asObject, parseJson, type JsonObject } from "../json.ts";
-
-const quote = 0x22;
-const comma = 0x2c;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
 
 /** @returns null: see `ToolArguments` */
 export function toolArguments(text: string): JsonObject | null {

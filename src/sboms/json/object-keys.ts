@@ -2,11 +2,11 @@
  * The keys of the objects that are open at a place of a JSON text. Hashes are kept, and bytes compared only where two are
  * equal; a large object keeps its keys as texts in a set, so that no choice of keys makes this slow.
  */
+import { backslash } from "../../kernel/json-bytes.ts";
 import { sbomFieldsMax, sbomKeyBytesMax } from "../../limits/tools.ts";
 import { SbomRefusal } from "../refusal.ts";
 
 const smallMax = 32;
-const backslash = 0x5c;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 

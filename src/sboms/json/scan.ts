@@ -3,18 +3,10 @@
  * values and nesting, so both are bounded here; and keys that stand twice in one object are found, of which JSON.parse
  * silently keeps the last while other readers keep the first.
  */
+import { quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../../kernel/json-bytes.ts";
 import { sbomDepthMax, sbomValuesMax } from "../../limits/tools.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { ObjectKeys } from "./object-keys.ts";
-
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const space = 0x20;
 
 /**
  * Says nothing about other faults of the text: the parser refuses those.
