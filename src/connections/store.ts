@@ -83,6 +83,19 @@ export async function selectConnections(
     WHERE ${workspace === null ? sql`true` : sql`workspace_id = ${workspace}`} ORDER BY id LIMIT ${limit}`;
 }
 
+/** Id of the one whose credentials were given last, of those that have a value for the field. */
+export async function selectNewestWithField(
+  { workspace, connector, field }: { workspace: WorkspaceId; connector: string; field: string },
+  sql: Queries,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    SELECT id FROM connections
+    WHERE workspace_id = ${workspace} AND connector_id = ${connector}
+      AND EXISTS (SELECT FROM connection_fields WHERE connection_id = connections.id AND field = ${field})
+    ORDER BY updated_at DESC, id DESC LIMIT 1`;
+  return row?.id;
+}
+
 export async function selectFields(id: string, sql: Queries): Promise<SealedField[]> {
   return sql<SealedField[]>`SELECT field, sealed FROM connection_fields WHERE connection_id = ${id} ORDER BY field`;
 }

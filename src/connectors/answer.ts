@@ -10,6 +10,8 @@ export interface Manner {
   ranges: boolean;
   /** The version that the answer is of; null: of none. */
   version: string | null;
+  /** Further headers, of a page. */
+  headers?: Record<string, string>;
 }
 
 /** What a batch job is told of the version, whichever path it asked. */
@@ -27,6 +29,7 @@ export function answer(request: Request, document: Document, manner: Manner): Re
     vary: "accept-encoding",
     "cache-control": cacheControl[manner.stays],
     ...(manner.version !== null && { [versionHeader]: manner.version }),
+    ...manner.headers,
     ...(manner.ranges && { "accept-ranges": "bytes" }),
   });
   if (isKnown(request.headers.get("if-none-match"), chosen.etag)) return new Response(null, { status: 304, headers });

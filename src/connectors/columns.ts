@@ -11,7 +11,7 @@ export interface Columns {
 
 const dash = "—";
 
-const methodNames: Record<Method, string> = {
+export const methodNames: Record<Method, string> = {
   oauth: "OAuth",
   api_token: "API token",
   mcp: "MCP server",
@@ -49,9 +49,13 @@ export function grantName({ text, scopes }: Grant): string | null {
   return text ?? (scopes.join(", ") || null);
 }
 
+/** What the notes say, in their order. */
+export function noteTexts({ notes, plan }: Grant, grantNotes: ConnectorCatalog["grantNotes"]): string[] {
+  const texts = new Map(grantNotes.map(({ code, text }) => [code, text]));
+  return notes.map((code) => (texts.get(code) ?? code).replace("{plan}", plan ?? ""));
+}
+
 function grantText(grant: Grant | null, grantNotes: ConnectorCatalog["grantNotes"]): string {
   if (grant === null) return "";
-  const texts = new Map(grantNotes.map(({ code, text }) => [code, text]));
-  const notes = grant.notes.map((code) => (texts.get(code) ?? code).replace("{plan}", grant.plan ?? ""));
-  return [grantName(grant), ...notes].filter((part) => part !== null).join("; ");
+  return [grantName(grant), ...noteTexts(grant, grantNotes)].filter((part) => part !== null).join("; ");
 }

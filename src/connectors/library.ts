@@ -5,13 +5,14 @@ import { raiseAlarm } from "../kernel/alarm.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { prepareRetryMs } from "../limits/constants.ts";
-import { connectorDocumentsKeptMax } from "../limits/tools.ts";
+import { connectorDocumentsKeptMax, connectorPagesKeptMax } from "../limits/tools.ts";
 import type { ConnectorCatalog } from "./catalog.ts";
 import { readConnectorFiles } from "./catalog-folder.ts";
 import { catalogOf } from "./judge.ts";
 import { KeptDocuments } from "./kept-documents.ts";
 import { loadPublished, type Published } from "./published.ts";
 import { recordCatalog } from "./record-catalog.ts";
+import type { GrantNotes } from "./schema.ts";
 import { latestCatalog } from "./store.ts";
 
 export interface LibrarySources {
@@ -25,8 +26,10 @@ export interface LibrarySources {
 export class ConnectorLibrary {
   readonly #sources: LibrarySources;
   readonly kept = new KeptDocuments(connectorDocumentsKeptMax);
+  readonly pages = new KeptDocuments(connectorPagesKeptMax);
   #published: Published | null = null;
   #categories: readonly string[] = [];
+  #grantNotes: GrantNotes = [];
 
   constructor(sources: LibrarySources) {
     this.#sources = sources;
@@ -46,6 +49,11 @@ export class ConnectorLibrary {
     return this.#categories;
   }
 
+  /** Empty where the files are no good: rows hold the notes' words too, in the column of the grant. */
+  get grantNotes(): GrantNotes {
+    return this.#grantNotes;
+  }
+
   /**
    * Reads the files, records what is new in them, and answers with that version from now on.
    * @throws Error of the database
@@ -57,6 +65,7 @@ export class ConnectorLibrary {
     if (!version) return;
     const published = await loadPublished(version, sql);
     this.#categories = catalog?.categories ?? [...new Set(published.connectors.map(({ category }) => category))];
+    this.#grantNotes = catalog?.grantNotes ?? [];
     this.#published = published;
     log.info({ event: "connectors.published", version: version.version, connectors: published.connectors.length });
   }

@@ -1,6 +1,7 @@
 /** A page of the catalog. */
 import { Type } from "@sinclair/typebox";
-import { searchable, type Published } from "./published.ts";
+import { filterConnectors } from "./filter.ts";
+import type { Published } from "./published.ts";
 import type { ListQuery } from "./read-parameters.ts";
 import { ConnectorRow } from "./row.ts";
 
@@ -19,16 +20,8 @@ export const ConnectorExport = Type.Object({
 });
 
 /** As JSON, with the rows byte for byte as in the exports. */
-export function listText({ connectors, version }: Published, { category, method, q, limit, offset }: ListQuery): string {
-  const words = searchable(q)
-    .split(/\s+/)
-    .filter((word) => word !== "");
-  const found = connectors.filter(
-    (one) =>
-      (category === null || one.category === category) &&
-      (method === null || one.methods.includes(method)) &&
-      words.every((word) => one.words.includes(word)),
-  );
+export function listText({ connectors, version }: Published, { limit, offset, ...filters }: ListQuery): string {
+  const found = filterConnectors(connectors, filters);
   const rows = found.slice(offset, offset + limit).map(({ json }) => json);
   const total = found.length;
   const rest = JSON.stringify({ total, limit, offset, has_more: offset + rows.length < total && rows.length > 0, version });

@@ -1,33 +1,51 @@
 /** The parameters of the catalog's paths: what is not known, twice there or out of bounds is refused by its name. */
 import { nearest } from "../kernel/nearest.ts";
 import { listRowsMax } from "../limits/tools.ts";
+import type { Filters } from "./filter.ts";
 import { ConnectorRefusal } from "./refusal.ts";
-import { methods, type Method } from "./schema.ts";
+import { methods } from "./schema.ts";
 
-export interface ListQuery {
-  /** null: any. */
-  category: string | null;
-  method: Method | null;
-  /** Words that must all be found, in small letters; empty: any. */
-  q: string;
+export interface ListQuery extends Filters {
   limit: number;
   offset: number;
 }
 
-const listParameters = ["category", "method", "q", "limit", "offset"];
+/** Of the page of the catalog. */
+export interface PageQuery extends Filters {
+  /** From 1. */
+  page: number;
+}
+
+const filterParameters = ["category", "method", "q"];
 const rowsDefault = 50;
 const offsetMax = 1_000_000;
-const queryCharactersMax = 200;
+const pageMax = 1_000;
+export const queryCharactersMax = 200;
 
 /** @throws ConnectorRefusal 400 */
 export function readListQuery(query: URLSearchParams, categories: readonly string[]): ListQuery {
-  const given = readParameters(query, listParameters);
+  const given = readParameters(query, [...filterParameters, "limit", "offset"]);
+  return {
+    ...readFilters(given, categories),
+    limit: readNumber("limit", given.get("limit"), { fallback: rowsDefault, min: 1, max: listRowsMax }),
+    offset: readNumber("offset", given.get("offset"), { fallback: 0, min: 0, max: offsetMax }),
+  };
+}
+
+/** @throws ConnectorRefusal 400 */
+export function readPageQuery(query: URLSearchParams, categories: readonly string[]): PageQuery {
+  const given = readParameters(query, [...filterParameters, "page"]);
+  return {
+    ...readFilters(given, categories),
+    page: readNumber("page", given.get("page"), { fallback: 1, min: 1, max: pageMax }),
+  };
+}
+
+function readFilters(given: Map<string, string>, categories: readonly string[]): Filters {
   return {
     category: readWord("category", given.get("category"), categories),
     method: readWord("method", given.get("method"), methods),
     q: readText("q", given.get("q") ?? ""),
-    limit: readNumber("limit", given.get("limit"), { fallback: rowsDefault, min: 1, max: listRowsMax }),
-    offset: readNumber("offset", given.get("offset"), { fallback: 0, min: 0, max: offsetMax }),
   };
 }
 

@@ -8,7 +8,11 @@ import { answer } from "./answer.ts";
 import { documentOf } from "./document.ts";
 import { changesDocument, exportDocument, listDocument, rowDocument } from "./documents.ts";
 import type { ConnectorLibrary } from "./library.ts";
-import { readListQuery, readSince, refuseParameters } from "./read-parameters.ts";
+import { connectorAddress } from "./pages/catalog-address.ts";
+import { pageHeaders } from "./pages/page.ts";
+import { catalogDocument, setUpDocument } from "./pages/page-documents.ts";
+import { firstPage, nearestConnector, refusalPage } from "./pages/refusal-page.ts";
+import { readListQuery, readPageQuery, readSince, refuseParameters } from "./read-parameters.ts";
 import type { Published } from "./published.ts";
 import { ConnectorRefusal, refusalResponse } from "./refusal.ts";
 import { rowSchemaText } from "./row-schema.ts";
@@ -25,12 +29,24 @@ interface Context {
   params?: Record<string, string>;
 }
 
-type Endpoint = (call: { request: Request; query: URLSearchParams; word: string }) => Promise<Response>;
+interface Call {
+  request: Request;
+  query: URLSearchParams;
+  /** Of the path; empty where it has none. */
+  word: string;
+}
+
+type Endpoint = (call: Call) => Promise<Response>;
+
+/** How a path says no. */
+type Refuse = (refusal: ConnectorRefusal, call: Call) => Response;
+
+type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
 
 export function connectorRoutes({ library, clock, log }: ConnectorParts): Elysia {
   const app = new Elysia({ normalize: false });
-  const route = (path: string, endpoint: Endpoint): void => {
-    app.all(path, (context: Context) => guarded(context, endpoint, { clock, log }), { parse: "none" });
+  const route: Route = (path, endpoint, refuse = refusalResponse) => {
+    app.all(path, (context: Context) => guarded(context, endpoint, { clock, log, refuse }), { parse: "none" });
   };
   const schema = documentOf(rowSchemaText(), "application/schema+json");
   route("/api/connectors", async ({ request, query }) => {
@@ -59,7 +75,38 @@ export function connectorRoutes({ library, clock, log }: ConnectorParts): Elysia
     refuseParameters(query);
     return answer(request, await schema, { stays: "until changed", ranges: false, version: null });
   });
+  routePages(route, library);
   return app as unknown as Elysia;
+}
+
+function routePages(route: Route, library: ConnectorLibrary): void {
+  const ofPage = { stays: "until changed", ranges: false } as const;
+  route(
+    "/connectors",
+    async ({ request, query }) => {
+      const published = present(library);
+      const document = await catalogDocument(readPageQuery(query, library.categories), { published, library });
+      return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("search") });
+    },
+    (refusal, { query }) =>
+      refusalPage(refusal, refusal.status === 404 ? firstPage(readPageQuery(query, library.categories)) : null),
+  );
+  route(
+    "/connectors/:slug",
+    async ({ request, query, word }) => {
+      refuseParameters(query);
+      const published = present(library);
+      const document = await setUpDocument(word, { published, library });
+      if ("moved" in document) return movedTo(document.moved);
+      return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("set-up") });
+    },
+    (refusal, { word }) => refusalPage(refusal, refusal.status === 404 ? nearestConnector(word, library.published) : null),
+  );
+}
+
+/** The id is the first slug: old addresses lead to the present one, which may change again. */
+function movedTo(slug: string): Response {
+  return new Response(null, { status: 307, headers: { location: connectorAddress(slug), "cache-control": "no-cache" } });
 }
 
 /** @throws ConnectorRefusal 503 until a catalog was published */
@@ -71,18 +118,18 @@ function present({ published }: ConnectorLibrary): Published {
 async function guarded(
   { request, params }: Context,
   endpoint: Endpoint,
-  { clock, log }: Omit<ConnectorParts, "library">,
+  { clock, log, refuse }: Omit<ConnectorParts, "library"> & { refuse: Refuse },
 ): Promise<Response> {
+  const call = { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
   try {
     if (request.method !== "GET" && request.method !== "HEAD") {
       throw new ConnectorRefusal(405, "Method Not Allowed", { allow: "GET, HEAD" });
     }
-    const call = { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
     return await withDeadline(clock, connectorsDeadlineMs, "The catalog's answer", endpoint(call));
   } catch (error) {
-    if (error instanceof ConnectorRefusal) return refusalResponse(error);
+    if (error instanceof ConnectorRefusal) return refuse(error, call);
     log.warn({ event: "connectors.failed", reason: String(error) }, "The database did not answer for the connector catalog");
     const detail = "The catalog cannot be read at present: try again shortly";
-    return refusalResponse(new ConnectorRefusal(503, detail, { "retry-after": "5" }));
+    return refuse(new ConnectorRefusal(503, detail, { "retry-after": "5" }), call);
   }
 }

@@ -56,6 +56,7 @@ export const Evidence = strict({
   for: Type.Array(oneOf(claims), { minItems: 1, description: `a list of what the source bears out: ${claims.join(", ")}` }),
   seen: Day,
 });
+export type Evidence = Static<typeof Evidence>;
 
 export const Connector = strict({
   /** Made once, from the first slug; it stays when the slug changes and is never given to another. */

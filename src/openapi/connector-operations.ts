@@ -23,10 +23,7 @@ interface Described {
 
 export function connectorPaths(names: Names): Paths {
   const refusal = jsonContent(schemaOrReference(RefusalBody, names));
-  const both = (described: Described): Record<string, Operation> => ({
-    get: operation(described, refusal),
-    head: headOf(operation(described, refusal)),
-  });
+  const both = (described: Described) => getAndHead(described, refusal);
   return {
     "/api/connectors": both({ ...list, content: jsonContent(schemaOrReference(ConnectorList, names)) }),
     "/api/connectors/{slug}": both({ ...one, content: jsonContent(schemaOrReference(ConnectorRow, names)) }),
@@ -43,19 +40,35 @@ export function connectorPaths(names: Names): Paths {
       content: { "application/x-ndjson": { schema: schemaOrReference(ConnectorChange, names) } },
     }),
     "/api/connector-schema.json": both(rowSchema),
+    "/connectors": page(catalogPage),
+    "/connectors/{slug}": page(setUpPage),
   };
 }
 
+/** What it refuses is told on a page too. */
+function page(described: Omit<Described, "content">): Record<string, Operation> {
+  const content = { "text/html": { schema: { type: "string", description: "A page for people" } } };
+  return getAndHead({ ...described, content }, content);
+}
+
+function getAndHead(described: Described, refusal: Record<string, MediaType>): Record<string, Operation> {
+  return { get: operation(described, refusal), head: headOf(operation(described, refusal)) };
+}
+
 const later = { "503": "There is no catalog yet, or the database does not answer: try again shortly" };
+
+const filters = [
+  parameter("category", { type: "string" }, "Name of a category"),
+  parameter("method", { type: "string", enum: [...methods] }, "A way to connect"),
+  parameter("q", { type: "string", maxLength: 200 }, "Words that are all in name, vendor or slug"),
+];
 
 const list = {
   operationId: "listConnectors",
   summary: "Connectors of the catalog, sorted by id",
   description: "Filters apply together",
   parameters: [
-    parameter("category", { type: "string" }, "Name of a category"),
-    parameter("method", { type: "string", enum: [...methods] }, "A way to connect"),
-    parameter("q", { type: "string", maxLength: 200 }, "Words that are all in name, vendor or slug"),
+    ...filters,
     parameter("limit", { type: "integer", minimum: 1, maximum: listRowsMax, default: 50 }, "Most connectors of the page"),
     parameter("offset", { type: "integer", minimum: 0, default: 0 }, "How many to leave out before it"),
   ],
@@ -92,6 +105,20 @@ const rowSchema: Described = {
   summary: "JSON Schema (2020-12) of a row; fields may be added to it",
   content: { "application/schema+json": { schema: { type: "object", description: "The schema" } } },
   refusals: { "400": "There is no such parameter" },
+};
+
+const catalogPage = {
+  operationId: "connectorsPage",
+  summary: "The catalog as a page: filters, counts and 50 connectors",
+  parameters: [...filters, parameter("page", { type: "integer", minimum: 1, default: 1 }, "Number of the page")],
+  refusals: { "400": "A parameter has to be changed: the page names it", "404": "The list has no such page", ...later },
+};
+
+const setUpPage = {
+  operationId: "connectorPage",
+  summary: "How one connector is set up: its grant, its form, and the command that connects",
+  parameters: [inPath("slug", "The connector's slug; its id leads there")],
+  refusals: { "400": "There is no such parameter", "404": "There is no such connector; the page names the nearest", ...later },
 };
 
 function operation(described: Described, refusal: Record<string, MediaType>): Operation {

@@ -15,6 +15,7 @@ const idWords: Record<string, string> = {
   log: "Id of a generation",
   prompts: "Id of a generation",
   connections: "Id of a connection",
+  projects: "Id or exact name of a project",
 };
 
 export const actAs: Parameter = {
@@ -51,8 +52,9 @@ export function controlPaths(names: Names): Paths {
 }
 
 function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, view, status, progress } = endpoint;
-  const queries = method === "GET" || method === "DELETE";
+  const { method, path, summary, view, status, progress, file } = endpoint;
+  const reads = method === "GET" || method === "DELETE";
+  const queries = reads || file !== null;
   const answer = schemaOrReference(view, names);
   const further = progress ? { "application/x-ndjson": { schema: progressLine(answer) } } : {};
   return {
@@ -61,7 +63,7 @@ function operation(endpoint: Endpoint, names: Names): Operation {
     tags: ["control"],
     security: [{ operatorToken: [] }],
     parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],
-    ...(!queries && { requestBody: requestBody(endpoint, names) }),
+    ...(!reads && { requestBody: file === null ? requestBody(endpoint, names) : fileBody(file) }),
     responses: {
       [status]: { description: "Done", content: { ...jsonContent(answer), ...further } },
       ...refusalReferences(method === "GET" ? readingStatuses : changingStatuses),
@@ -74,6 +76,10 @@ function operation(endpoint: Endpoint, names: Names): Operation {
 function requestBody({ fields }: Endpoint, names: Names): NonNullable<Operation["requestBody"]> {
   const schema = { ...jsonSchema(fields, names), additionalProperties: false };
   return { required: (fields.required ?? []).length > 0, content: jsonContent(schema) };
+}
+
+function fileBody(description: string): NonNullable<Operation["requestBody"]> {
+  return { required: true, content: { "application/octet-stream": { schema: { description } } } };
 }
 
 const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };

@@ -19,6 +19,10 @@ function vendor(name: string, ...sets: Typed[][]): Connector {
 
 export const vendors: Connector[] = [
   bareConnector("Generic"),
+  vendor("GitHub", [
+    ["personal_access_token", "text", "secret"],
+    ["orgs", "text", "optional"],
+  ]),
   bareConnector("Manual", { methods: ["record_only"], form: "none" }),
   vendor("Hosted", [
     ["base_url", "url"],

@@ -1,0 +1,59 @@
+/** Looks for Chromium on this machine. Unlike a server it starts nothing by itself, so root, as in a container, may install it. */
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import type { Missing } from "./find-servers.ts";
+
+const run = promisify(execFile);
+const names = ["chromium", "chromium-browser", "google-chrome"];
+const installWords = ["install", "--yes", "--no-install-recommends", "chromium"];
+const commandMsMax = 240_000;
+
+export interface Surroundings {
+  /** Folders with a delimiter between them. */
+  path: string;
+  /** Of apt; resolves when it has ended, well or not. */
+  install: (() => Promise<void>) | null;
+}
+
+/** @returns where it is; the first time on a machine without it, it may take some minutes */
+export async function findBrowser({ path, install }: Surroundings = here()): Promise<{ path: string } | Missing> {
+  const found = onPath(path);
+  if (found !== null) return { path: found };
+  await install?.();
+  const installed = onPath(path);
+  if (installed !== null) return { path: installed };
+  return { missing: `install Chromium (on PATH), on Debian by: apt-get ${installWords.join(" ")}` };
+}
+
+function here(): Surroundings {
+  return { path: process.env["PATH"] ?? "", install: process.getuid?.() === 0 ? installByApt : null };
+}
+
+function onPath(path: string): string | null {
+  const folders = path.split(delimiter).filter((folder) => folder !== "");
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Images are made without lists of packages, and lists grow old: where it fails with those that are there, it gets new ones. */
+async function installByApt(): Promise<void> {
+  const apt = (words: string[]): Promise<boolean> =>
+    run("apt-get", ["-q", ...words], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, timeout: commandMsMax }).then(
+      () => true,
+      () => false,
+    );
+  if (!(await apt(["--version"]))) return;
+  console.error("Installing Chromium by apt-get (once), for tests in a browser");
+  if ((await apt(installWords)) || !(await apt(["update"]))) return;
+  await apt(installWords);
+}

@@ -1,0 +1,134 @@
+/** Calls of hosts outside: what connections are tested with, and where repositories are imported from. */
+import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "node:dns";
+import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { request as requestHttps } from "node:https";
+import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { requireOutside } from "./base-url.ts";
+import { isGlobalAddress } from "./global-address.ts";
+
+/** The name stands for an address within a network, or for none. */
+export class NotOutsideError extends Error {
+  override name = "NotOutsideError";
+}
+
+/** The answer is larger than what was asked for can be. */
+export class TooLargeError extends Error {
+  override name = "TooLargeError";
+}
+
+export interface Outside {
+  clock: Clock;
+  /** All addresses of a name; the system's resolver unless told. */
+  resolve?(name: string): Promise<LookupAddress[]>;
+  /** Which of them may be connected to; those that are reachable from everywhere unless told. */
+  isOutside?(address: string): boolean;
+  /** Certificates of authorities in place of the system's. */
+  authorities?: string;
+  /** Whoever runs the service configured this origin: it is called wherever it is. */
+  configured?(origin: string): boolean;
+}
+
+export interface OutsideRequest {
+  method: "GET" | "POST";
+  /** https, but for a configured origin. */
+  url: URL;
+  headers: Record<string, string>;
+  body?: string | undefined;
+  answerBytesMax: number;
+  deadlineMs: number;
+  /** Names what did not end in time. */
+  what: string;
+}
+
+export interface OutsideAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Rejects with what kept it from an answer; follows no redirection. */
+export type CallOutside = (request: OutsideRequest) => Promise<OutsideAnswer>;
+
+/** The address that was judged is the one that is connected to: a name that changes in between gains nothing. */
+export function callOutside({
+  clock,
+  resolve = resolveInDns,
+  isOutside = isGlobalAddress,
+  authorities,
+  configured = () => false,
+}: Outside): CallOutside {
+  return async (request) => {
+    const isConfigured = configured(request.url.origin);
+    if (!isConfigured) {
+      if (request.url.protocol !== "https:") throw new NotOutsideError("The address is not one of https");
+      requireOutside(request.url);
+    }
+    const addresses = async (name: string): Promise<LookupAddress[]> => {
+      const found = await resolve(name);
+      if (found.length > 0 && found.every(({ address }) => isConfigured || isOutside(address))) return found;
+      throw new NotOutsideError("The host is not reachable from everywhere");
+    };
+    const aborting = new AbortController();
+    try {
+      const call = exchange(request, { addresses, authorities, signal: aborting.signal });
+      return await withDeadline(clock, request.deadlineMs, request.what, call);
+    } finally {
+      aborting.abort();
+    }
+  };
+}
+
+interface Connecting {
+  addresses(name: string): Promise<LookupAddress[]>;
+  authorities: string | undefined;
+  signal: AbortSignal;
+}
+
+function exchange(
+  { method, url, headers, body, answerBytesMax }: OutsideRequest,
+  { addresses, authorities, signal }: Connecting,
+): Promise<OutsideAnswer> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      method,
+      headers: { ...headers, "user-agent": "weir", ...(body !== undefined && { "content-length": Buffer.byteLength(body) }) },
+      agent: false as const,
+      signal,
+      ...(authorities !== undefined && { ca: authorities }),
+      lookup(name: string, { all }: LookupOptions, done: LookupDone) {
+        addresses(name).then(
+          (found) => {
+            const [first] = found;
+            if (all || !first) done(null, found);
+            else done(null, first.address, first.family);
+          },
+          (error: Error) => done(error, []),
+        );
+      },
+    };
+    const request = url.protocol === "https:" ? requestHttps : requestHttp;
+    const sent = request(url, options, (answer) => readAnswer(answer, answerBytesMax).then(resolve, reject));
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/** @throws TooLargeError */
+async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<OutsideAnswer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of answer) {
+    pieces.push(Buffer.from(piece));
+    bytes += Buffer.byteLength(piece);
+    if (bytes > bytesMax) throw new TooLargeError(`The answer is larger than ${bytesMax} bytes`);
+  }
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(pieces) };
+}
+
+function resolveInDns(name: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookupInDns(name, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+  });
+}

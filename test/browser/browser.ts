@@ -1,0 +1,120 @@
+/** One Chromium for all tests of this process, and visits to pages that say what went wrong in them. */
+import axe from "axe-core";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { findBrowser } from "../../scripts/services/find-browser.ts";
+import { atEnd } from "../support/at-end.ts";
+import { Fleet } from "../support/fleet.ts";
+
+/** For whatever a page is waited for. */
+const waitMs = 10_000;
+
+const found = await findBrowser();
+if ("missing" in found) {
+  if (process.env["CI"]) throw new Error(`No browser, and CI is set: ${found.missing}`);
+  console.error(`Tests in a browser are skipped: ${found.missing}`);
+}
+
+/** null: there is none. Where CI is set, that is an error: there nothing is left out. */
+export const chromiumPath = "missing" in found ? null : found.path;
+
+let opened: Promise<Browser> | null = null;
+let served: Promise<Fleet> | null = null;
+
+/** The service with its own catalog, started once for all tests, which change nothing but connections. */
+export function service(): Promise<Fleet> {
+  served ??= Fleet.start({ services: null });
+  return served;
+}
+
+function browser(): Promise<Browser> {
+  opened ??= chromium.launch({
+    executablePath: chromiumPath ?? "",
+    // Chromium's sandbox needs rights that containers and root do not give; it opens nothing here but pages of this service.
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+    timeout: 30_000,
+  });
+  return opened;
+}
+
+atEnd(async () => {
+  if (opened) await (await opened).close();
+  if (served) await (await served)[Symbol.asyncDispose]();
+});
+
+export interface VisitPlan {
+  /** Of the service. */
+  url: string;
+  width?: number;
+  scheme?: "light" | "dark";
+  javaScript?: boolean;
+  reducedMotion?: boolean;
+}
+
+export class Visit implements AsyncDisposable {
+  readonly page: Page;
+  /** Errors of the page and of its policy, and requests that left the service. */
+  readonly faults: string[] = [];
+  /** Addresses that were asked for, with the service's own left out. */
+  readonly asked: string[] = [];
+  readonly #context: BrowserContext;
+  readonly #url: string;
+
+  private constructor(page: Page, context: BrowserContext, url: string) {
+    this.page = page;
+    this.#context = context;
+    this.#url = url;
+    page.setDefaultTimeout(waitMs);
+    page.on("pageerror", (error) => this.faults.push(String(error)));
+    page.on("console", (message) => {
+      if (message.type() === "error") this.faults.push(message.text());
+    });
+    page.on("request", (request) => this.#judge(request.url()));
+  }
+
+  static async to({ url, width = 1_280, scheme = "light", javaScript = true, reducedMotion }: VisitPlan): Promise<Visit> {
+    const context = await (
+      await browser()
+    ).newContext({
+      viewport: { width, height: 800 },
+      colorScheme: scheme,
+      javaScriptEnabled: javaScript,
+      reducedMotion: reducedMotion === true ? "reduce" : "no-preference",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    return new Visit(await context.newPage(), context, url);
+  }
+
+  async open(path: string): Promise<Page> {
+    await this.page.goto(this.#url + path);
+    return this.page;
+  }
+
+  /** How far the page is wider than what is seen of it, in CSS pixels. */
+  async overflow(): Promise<number> {
+    return Number(await this.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"));
+  }
+
+  /** What the audit finds, one line each; https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md */
+  async audit(): Promise<string[]> {
+    if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(axe.source);
+    const found: Finding[] = await this.page.evaluate(`axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ html }) => html) })))`);
+    return found.flatMap(({ id, targets }) => targets.map((target) => `${id}: ${target}`));
+  }
+
+  #judge(address: string): void {
+    if (address.startsWith("data:") || address.startsWith("blob:")) return;
+    if (address.startsWith(`${this.#url}/`)) this.asked.push(address.slice(this.#url.length));
+    else this.faults.push(`It asked for ${address}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+  }
+}
+
+interface Finding {
+  id: string;
+  targets: string[];
+}

@@ -1,0 +1,209 @@
+/** A connector's page as a person uses it: what is typed becomes a file, with which the command connects. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { run } from "../../scripts/weir/run.ts";
+import type { Fleet } from "../support/fleet.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { chromiumPath, service, Visit, type VisitPlan } from "./browser.ts";
+
+const secret = "canary-5f1c-token";
+const keyFile = "-----BEGIN PRIVATE KEY-----\nbm90IGEga2V5\n-----END PRIVATE KEY-----";
+
+describe.skipIf(chromiumPath === null)("the page of a connector", () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await service();
+  }, 60_000);
+
+  const visit = (plan: Omit<VisitPlan, "url"> = {}): Promise<Visit> => Visit.to({ url: fleet.url(), ...plan });
+
+  /** Presses the button and takes what the browser saves. */
+  async function saved(page: Page): Promise<{ name: string; text: string }> {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /^Save/ }).click()]);
+    return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
+  }
+
+  const problems = (page: Page): Promise<string[]> => page.locator(".problem:visible").allTextContents();
+
+  /** The command as the page shows it, run against the service with the file that the page saved. */
+  async function connect(command: string, file: { name: string; text: string }): Promise<Record<string, unknown>> {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, file.name);
+    await writeFile(path, file.text);
+    const words = command.replaceAll("\\\n", " ").trim().split(/\s+/);
+    expect(words.splice(0, 5)).toEqual(["npm", "run", "-s", "weir", "--"]);
+    const typed = words.map((word) => (word === "WORKSPACE" ? "default" : word === file.name ? path : word));
+    const said = { out: "", error: "" };
+    const terminal = { out: (text: string) => void (said.out += text), error: (text: string) => void (said.error += text) };
+    const service = () => ({ url: fleet.url(), token: "operator-token-of-a-test" });
+    const code = await run([...typed, "--json"], { service, files: () => ({ catalogDir: "./catalog-data" }) }, terminal);
+    expect([code, said.error]).toEqual([0, ""]);
+    return JSON.parse(said.out);
+  }
+
+  const shownCommand = async (page: Page): Promise<string> => (await page.locator(".command code:visible").textContent()) ?? "";
+
+  test("saves what was typed as the file that `weir connection create` takes, and sends it nowhere", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/okta");
+    await page.getByRole("textbox", { name: "Okta domain" }).fill(" acme.okta.com ");
+    await page.locator("#set-0-api_token").fill(secret);
+    const file = await saved(page);
+    expect(file.name).toBe("okta-credentials.json");
+    expect(JSON.parse(file.text)).toEqual({ okta_domain: "acme.okta.com", api_token: secret });
+    await page.getByRole("status").filter({ hasText: "okta-credentials.json" }).waitFor();
+    expect(await connect(await shownCommand(page), file)).toMatchObject({
+      connector: "okta",
+      credential_set: 0,
+      fields: ["api_token", "okta_domain"],
+    });
+    expect([page.url(), visitor.asked, visitor.faults]).toEqual([`${fleet.url()}/connectors/okta`, ["/connectors/okta"], []]);
+  });
+
+  test("has the alternative set of credentials in the place of the first, in the form and in the command", async () => {
+    await using visitor = await visit({ width: 360 });
+    const page = await visitor.open("/connectors/okta");
+    await page.getByRole("textbox", { name: "Okta domain" }).fill("left.behind.example");
+    await page.getByRole("radio", { name: "Okta domain, Client ID, Private key" }).check();
+    expect(await page.getByRole("group", { name: /^Either/ }).isVisible()).toBe(false);
+    await page.getByRole("textbox", { name: "Okta domain" }).fill("acme.okta.com");
+    await page.getByRole("textbox", { name: "Client ID" }).fill("0oa1");
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "key.pem", mimeType: "text/plain", buffer: Buffer.from(keyFile) });
+    await page.waitForFunction("document.querySelector('textarea').value !== ''");
+    const file = await saved(page);
+    expect(JSON.parse(file.text)).toEqual({ okta_domain: "acme.okta.com", client_id: "0oa1", private_key: keyFile });
+    const command = await shownCommand(page);
+    expect(command).toContain("--credential-set 1");
+    expect(await connect(command, file)).toMatchObject({
+      credential_set: 1,
+      fields: ["client_id", "okta_domain", "private_key"],
+    });
+    expect([visitor.asked, visitor.faults]).toEqual([["/connectors/okta"], []]);
+  });
+
+  test("leaves optional fields out that were left empty, and names those that are missing", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/absence-io");
+    await page.getByRole("button", { name: /^Save/ }).click();
+    expect(await problems(page)).toEqual(["API token / Personal access token is needed"]);
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-invalid')")).toBe("true");
+    const described = await page.evaluate(
+      "document.activeElement.getAttribute('aria-describedby').split(' ').map((id) => document.getElementById(id).textContent).join(' ')",
+    );
+    expect(described).toContain("API token / Personal access token is needed");
+    await page.keyboard.type(secret);
+    expect(await problems(page)).toEqual([]);
+    const file = await saved(page);
+    expect(JSON.parse(file.text)).toEqual({ api_token: secret });
+    expect(await connect(await shownCommand(page), file)).toMatchObject({ connector: "absence-io", fields: ["api_token"] });
+    expect(visitor.faults).toEqual([]);
+  });
+
+  test.each([
+    ["http://acme.example", 1],
+    ["acme.example", 1],
+    ["https://acme.example/?x=1", 1],
+    ["https://user@acme.example", 1],
+    ["https://localhost", 1],
+    ["https://acme.example/api", 0],
+    ["HTTPS://acme.example", 0],
+    ["", 0],
+  ])("takes an address as the service does: %s", async (address, wrong) => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/absence-io");
+    await page.getByLabel("API token / Personal access token").and(page.locator("input")).fill(secret);
+    await page.getByLabel("Base URL").fill(address);
+    await page.getByLabel("Base URL").press("Enter");
+    const told = page.locator(".problem:visible").or(page.getByRole("status").filter({ hasText: "has saved" }));
+    await told.first().waitFor();
+    expect(await problems(page)).toHaveLength(wrong);
+    expect(visitor.faults).toEqual([]);
+  });
+
+  test("takes a key file as a JSON object alone", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/google-workspace");
+    const area = page.locator("textarea:visible");
+    for (const text of ["no JSON", "[]", '"text"', "null"]) {
+      await area.fill(text);
+      await page.getByRole("button", { name: /^Save/ }).click();
+      expect([text, ...(await problems(page))]).toContain("A JSON object is needed");
+    }
+    await area.fill('{"type":"service_account"}');
+    expect(await problems(page)).not.toContain("A JSON object is needed");
+    expect(visitor.faults).toEqual([]);
+  });
+
+  test("takes a key file of several lines, and no control characters", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/okta");
+    await page.getByRole("radio", { name: "Okta domain, Client ID, Private key" }).check();
+    await page.getByRole("textbox", { name: "Okta domain" }).fill("acme\tokta.com");
+    await page.getByRole("textbox", { name: "Client ID" }).fill("0oa1");
+    await page.locator("textarea:visible").fill(`${keyFile}\u0007`);
+    await page.getByRole("button", { name: /^Save/ }).click();
+    const told = "A text without control characters is needed";
+    expect(await problems(page)).toEqual([told, told]);
+    await page.locator("textarea:visible").fill(keyFile);
+    expect(await problems(page)).toEqual([told]);
+    const [tooLarge, empty] = [Buffer.alloc(200_000, "x"), Buffer.alloc(0)];
+    for (const buffer of [tooLarge, empty]) {
+      await page.locator("input[type=file]").setInputFiles({ name: "key.pem", mimeType: "text/plain", buffer });
+      await page.getByText("“key.pem” is no file of 1 to 32768 characters").waitFor();
+      expect(await page.locator("textarea:visible").inputValue()).toBe(keyFile);
+      await page.locator("textarea:visible").fill(keyFile);
+    }
+    expect(visitor.faults).toEqual([]);
+  });
+
+  test("copies the command", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/okta");
+    await page.getByRole("button", { name: "Copy the command" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(await shownCommand(page));
+    expect(visitor.faults).toEqual([]);
+  });
+
+  test("hides secrets until they are asked to be shown", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/okta");
+    const field = page.locator("#set-0-api_token");
+    expect(await field.getAttribute("type")).toBe("password");
+    const button = page.getByRole("button", { name: "Show API token" });
+    await button.click();
+    expect([await field.getAttribute("type"), await button.getAttribute("aria-pressed")]).toEqual(["text", "true"]);
+    await button.click();
+    expect([await field.getAttribute("type"), await button.getAttribute("aria-pressed")]).toEqual(["password", "false"]);
+    expect(visitor.faults).toEqual([]);
+  });
+
+  test("says all of it without JavaScript, and what is typed goes nowhere then either", async () => {
+    await using visitor = await visit({ javaScript: false });
+    const page = await visitor.open("/connectors/okta");
+    for (const legend of ["Either: Okta domain, API token", "Or, instead: Okta domain, Client ID, Private key"])
+      await page.getByRole("group", { name: legend }).waitFor();
+    const commands = await page.locator(".command code:visible").allTextContents();
+    expect(commands.map((command) => command.includes("--credential-set 1"))).toEqual([false, true]);
+    expect(await page.getByRole("button").and(page.locator(":visible")).count()).toBe(0);
+    for (const element of await page.locator("input[type=password]").all()) await element.fill(secret);
+    await page.locator("#set-0-okta_domain").fill("acme.okta.com");
+    await page.locator("#set-0-okta_domain").press("Enter");
+    await page.getByRole("link", { name: "Connectors", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Connectors" }).waitFor();
+    expect(visitor.asked).toEqual(["/connectors/okta", "/connectors"]);
+  });
+
+  test("of the record asks for nothing, and its command connects", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/connectors/vouch");
+    expect(await page.locator("form").count()).toBe(0);
+    const command = await shownCommand(page);
+    expect(await connect(command, { name: "none", text: "" })).toMatchObject({ connector: "vouch", method: "record_only" });
+    expect(visitor.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findBrowser } from "../../scripts/services/find-browser.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+async function putProgram(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "chromium"), "#!/bin/sh\n");
+  await chmod(join(folder, "chromium"), 0o755);
+}
+
+const never = async (): Promise<void> => {
+  throw new Error("Nothing is to be installed");
+};
+
+test("a browser on PATH is taken, and nothing is installed", async () => {
+  await using folder = await temporaryFolder();
+  await putProgram(join(folder.path, "bin"));
+  const found = await findBrowser({ path: `/none:${join(folder.path, "bin")}`, install: never });
+  expect(found).toEqual({ path: join(folder.path, "bin/chromium") });
+});
+
+test("one that could be installed is taken", async () => {
+  await using folder = await temporaryFolder();
+  const found = await findBrowser({ path: folder.path, install: () => putProgram(folder.path) });
+  expect(found).toEqual({ path: join(folder.path, "chromium") });
+});
+
+test.each([null, async () => {}])("without one, it says what to install", async (install) => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "chromium"), "no program");
+  expect(await findBrowser({ path: folder.path, install })).toEqual({ missing: expect.stringContaining("install Chromium") });
+});
