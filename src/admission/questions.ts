@@ -3,7 +3,7 @@
  * While as many messages are under way as the workers take, further questions wait and travel together. Questions that may wait
  * for the database travel apart from those that do not.
  */
-import { BusTimeoutError, BusUnavailableError, type Bus } from "../backing/bus.ts";
+import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../backing/bus.ts";
 import type { Asked } from "../generations/spool-line.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { admissionBatchBytesMax, admissionBatchMax, admissionDeadlineMs, questionsWaitingMax } from "../limits/constants.ts";
@@ -133,11 +133,22 @@ export class Questions {
       return;
     }
     try {
-      const { payload, resent } = await this.#parts.bus.request("admission", encodeAsks(batch));
+      const { payload, resent } = await this.#requested(encodeAsks(batch));
       this.#tell(batch, decodeAnswers(payload), resent);
     } catch (error) {
       for (const { reject } of batch) reject(unanswered(error));
     }
+  }
+
+  /** A process that was frozen finds answers that came in time, of decisions that have long passed: what they admit is not called for. */
+  async #requested(payload: Uint8Array): Promise<Reply> {
+    const { bus, clock } = this.#parts;
+    const sentAt = clock.monotonic();
+    const reply = await bus.request("admission", payload);
+    if (clock.monotonic() - sentAt > admissionDeadlineMs) {
+      throw new BusTimeoutError(`The answer was read more than ${admissionDeadlineMs} ms after the question was sent`);
+    }
+    return reply;
   }
 
   #tell(batch: Waiting[], message: AnswerMessage, resent: boolean): void {

@@ -4,7 +4,12 @@ import { BusTimeoutError, BusUnavailableError, type Reply } from "../../src/back
 import { decodeAsks, encodeAnswers } from "../../src/admission/codec.ts";
 import type { Ask } from "../../src/admission/message.ts";
 import { NoAnswerError, NotAskedError, Questions } from "../../src/admission/questions.ts";
-import { admissionBatchBytesMax, admissionBatchMax, questionsWaitingMax } from "../../src/limits/constants.ts";
+import {
+  admissionBatchBytesMax,
+  admissionBatchMax,
+  admissionDeadlineMs,
+  questionsWaitingMax,
+} from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { FakeBus } from "../support/fake-bus.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -123,6 +128,20 @@ describe("questions of a front", () => {
       };
       expect(await failureOf(questions.ask(giveUp("gen-1")))).toBeInstanceOf(kind);
     }
+  });
+
+  test("whose answer is read more than 2 seconds later, as by a process that was frozen, have none: the decision is of then", async () => {
+    const { bus, clock, times, questions } = await open();
+    let frozenMs = admissionDeadlineMs;
+    bus.carry = async (deliver): Promise<Reply> => {
+      const payload = await deliver();
+      await clock.advance(frozenMs);
+      return { payload, resent: false };
+    };
+    expect((await questions.ask(giveUp("gen-a"))).answer.kind).toBe("done");
+    frozenMs = admissionDeadlineMs + 1;
+    expect(await failureOf(questions.ask(giveUp("gen-b")))).toBeInstanceOf(NoAnswerError);
+    expect(times.length).toBe(1);
   });
 
   test("with fewer answers than questions, or an answer nobody can read, have no answer", async () => {

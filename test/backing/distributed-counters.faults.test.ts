@@ -159,8 +159,8 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
     await heals();
   }, 20_000);
 
-  test("sends its scripts again when Redis has forgotten them", async () => {
-    await ask((client) => client.scriptFlush());
+  test("sends its functions again when Redis has forgotten them", async () => {
+    await ask((client) => client.sendCommand(["FUNCTION", "FLUSH"]));
     expect(await admit()).toMatchObject({ outcome: "admitted" });
     expect(await reserved()).toBe(10n);
   });

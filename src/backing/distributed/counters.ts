@@ -1,4 +1,4 @@
-/** Counters of a fleet: Redis, where one Lua script decides a whole batch in one step. */
+/** Counters of a fleet: Redis, where one Lua function decides a whole batch in one step. */
 import type {
   AdmitBatch,
   AdmitBatchReply,
@@ -27,14 +27,14 @@ import { PackedReply } from "./counters/packed-reply.ts";
 import { loadValues, windowValues } from "./counters/load-call.ts";
 import { ReplyWords } from "./counters/reply-words.ts";
 import { resolveCalls, type ResolveCall } from "./counters/resolve-call.ts";
-import { readScripts, type Scripts } from "./counters/scripts.ts";
+import { readLibrary, type Library } from "./counters/library.ts";
 
 export interface DistributedCountersOptions {
   url: Secret;
   clock: Clock;
   log: Logger;
-  /** Tests bring scripts with a clock of their own. */
-  scripts?: Scripts;
+  /** Tests bring one with a clock of its own. */
+  library?: Library;
 }
 
 /**
@@ -42,7 +42,7 @@ export interface DistributedCountersOptions {
  * throws CountersUnavailableError, and once it is, they work.
  */
 export async function openDistributedCounters(options: DistributedCountersOptions): Promise<Counters> {
-  const redis = new RedisConnection({ ...options, scripts: options.scripts ?? readScripts() });
+  const redis = new RedisConnection({ ...options, library: options.library ?? readLibrary() });
   await redis.reached(countersDeadlineMs);
   return new DistributedCounters(redis, options.clock);
 }
@@ -84,27 +84,27 @@ class DistributedCounters implements Counters {
 
   async beginLoad(workspace: WorkspaceId): Promise<string | null> {
     const values = [String(this.#redis.server.run), newInternalId(this.#clock.now())];
-    const [begun] = await this.#redis.script("begin-load", { key: baseName(workspace), values });
+    const [begun] = await this.#redis.words("begin-load", { key: baseName(workspace), values });
     return begun === undefined ? null : String(begun);
   }
 
-  /** Windows first and by themselves, for they may be long: nobody is admitted before the last script has run. */
+  /** Windows first and by themselves, for they may be long: nobody is admitted before the last function has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
     const key = baseName(load.account.workspace);
     const { run } = this.#redis.server;
-    for (const values of windowValues(load.windows, run)) await this.#redis.script("merge-windows", { key, values });
-    const [outcome] = await this.#redis.script("load", { key, values: loadValues(load, run) });
+    for (const values of windowValues(load.windows, run)) await this.#redis.words("merge-windows", { key, values });
+    const [outcome] = await this.#redis.words("load", { key, values: loadValues(load, run) });
     if (outcome === "stale") assertCurrent(load, null);
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {
-    const holds = readHolds(await this.#redis.script("holds", { key: baseName(workspace), values: [] }));
+    const holds = readHolds(await this.#redis.words("holds", { key: baseName(workspace), values: [] }));
     return holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
   }
 
   async overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]> {
-    return readHolds(await this.#redis.script("overdue", { key: baseName(workspace), values: [String(limit)] }));
+    return readHolds(await this.#redis.words("overdue", { key: baseName(workspace), values: [String(limit)] }));
   }
 
   /** The month is a guess until Redis has told its clock; a wrong one is asked again. */
@@ -125,7 +125,7 @@ class DistributedCounters implements Counters {
     month: Month;
   }): Promise<Position & { now: number }> {
     const values = [String(this.#redis.server.run), keyMonthField({ key: key ?? "", month })];
-    const words = new ReplyWords(await this.#redis.script("read", { key: baseName(workspace), values }));
+    const words = new ReplyWords(await this.#redis.words("read", { key: baseName(workspace), values }));
     const now = words.number();
     if (words.atEnd) return { now, account: null, keySpent: null };
     const [balance, reserved, sequence] = [words.nano(), words.nano(), words.nano()];

@@ -1,19 +1,19 @@
 import { createClient } from "redis";
 import { openDistributedCounters } from "../../../src/backing/distributed/counters.ts";
-import { readScripts } from "../../../src/backing/distributed/counters/scripts.ts";
+import { readLibrary } from "../../../src/backing/distributed/counters/library.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { countedTimes, countedWorkspaces, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
 
-/** Production's scripts, but that their clock is a key of the workspace. The first line makes Redis Cluster strict about slots. */
-const scripts = readScripts("#!lua\nlocal clock = tonumber(redis.call('GET', KEYS[1] .. ':clock'))");
+/** Production's functions, but that their clock is a key of the workspace. */
+const library = readLibrary("local function now(keys) return tonumber(redis.call('GET', keys[1] .. ':clock')) end");
 
 /** Empties the Redis at `url`, and has it to itself until disposed. */
 export async function openRedisHarness(url: string): Promise<CountersHarness> {
   const client = await connectClient(url);
-  const counters = await openDistributedCounters({ url: new Secret(url), clock: systemClock, log: silentLog, scripts });
+  const counters = await openDistributedCounters({ url: new Secret(url), clock: systemClock, log: silentLog, library });
   const harness = new RedisHarness(client, counters);
   await harness.wipe();
   return harness;

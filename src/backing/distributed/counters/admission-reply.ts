@@ -41,7 +41,7 @@ const outcomes: ((reply: PackedReply, asked: Asked) => AdmitReply)[] = [
 export function readAdmission(reply: PackedReply, asked: Asked): AdmitReply {
   const number = reply.number();
   const read = outcomes[number];
-  if (read === undefined) throw new Error(`Cannot read the outcome ${number} in a script's reply`);
+  if (read === undefined) throw new Error(`Cannot read the outcome ${number} in a function's reply`);
   return read(reply, asked);
 }
 

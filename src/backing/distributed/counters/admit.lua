@@ -6,11 +6,10 @@
 -- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
 --          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
 -- Gives numbers: the clock, then for each request its outcome and what is told with it.
-local numbers = ARGV[2]
-local textCount, spaces, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, numbersAt = read('<dddddddd', numbers)
-local texts = textsIn(ARGV[1], textCount)
-local clockText = text(clock)
 
+-- Of the call.
+local texts, numbers, numbersAt, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, clockText
+local replies, told
 -- Outcomes, as admission-call.ts reads them.
 local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
 local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown, keyUnknown = 7, 8, 9, 10, 11, 12, 13
@@ -21,9 +20,7 @@ local balance, sequence, reserved, due, buried, spent, version, held
 -- What was admitted by this call, where a generation may come again; nil where there is only one.
 local admitted
 -- What is to be written.
-local fields, fieldCount, isReserved = {}, 0, false
-
-local replies, told = { clock }, 1
+local fields, fieldCount, isReserved
 
 local function tell(...)
   for place = 1, select('#', ...) do replies[told + place] = (select(place, ...)) end
@@ -187,29 +184,37 @@ local function write(headField, monthField)
   fieldCount, isReserved = 0, false
 end
 
-local first, none = 1, {}
-for _ = 1, spaces do
-  local requests, keys
-  requests, keys, numbersAt = read('<dd', numbers, numbersAt)
-  base, shift, admitted = texts[first], -first, requests > 1 and {} or nil
-  local generations = first + 3
-  local keysFirst = generations + requests
-  local fingerprints = keysFirst + 2 * keys
-  if open(valuesOf(base .. ':a', texts, first + 1, fingerprints - 1)) then
-    local tombstones, older = none, none
-    if buried > 0 then
-      tombstones = valuesOf(base .. ':t', texts, generations, keysFirst - 1)
-      older = valuesOf(base .. ':u', texts, generations, keysFirst - 1)
+register('admit', function(_, args)
+  local textCount, spaces
+  numbers = args[2]
+  textCount, spaces, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, numbersAt = read('<dddddddd', numbers)
+  texts, clockText = textsIn(args[1], textCount), text(clock)
+  replies, told = { clock }, 1
+  fields, fieldCount, isReserved = {}, 0, false
+  local first, none = 1, {}
+  for _ = 1, spaces do
+    local requests, keys
+    requests, keys, numbersAt = read('<dd', numbers, numbersAt)
+    base, shift, admitted = texts[first], -first, requests > 1 and {} or nil
+    local generations = first + 3
+    local keysFirst = generations + requests
+    local fingerprints = keysFirst + 2 * keys
+    if open(valuesOf(base .. ':a', texts, first + 1, fingerprints - 1)) then
+      local tombstones, older = none, none
+      if buried > 0 then
+        tombstones = valuesOf(base .. ':t', texts, generations, keysFirst - 1)
+        older = valuesOf(base .. ':u', texts, generations, keysFirst - 1)
+      end
+      for index = 1, requests do
+        local hold, tombstone = known[2 + index], tombstones[index] or older[index]
+        decide(texts[generations + index - 1], texts[fingerprints + index - 1], hold, tombstone, keysFirst)
+      end
+      write(texts[first + 1], texts[first + 2])
+    else
+      for _ = 1, requests do tell(spaceUnknown) end
+      numbersAt = numbersAt + requests * 7 * 8
     end
-    for index = 1, requests do
-      local hold, tombstone = known[2 + index], tombstones[index] or older[index]
-      decide(texts[generations + index - 1], texts[fingerprints + index - 1], hold, tombstone, keysFirst)
-    end
-    write(texts[first + 1], texts[first + 2])
-  else
-    for _ = 1, requests do tell(spaceUnknown) end
-    numbersAt = numbersAt + requests * 7 * 8
+    first = fingerprints + requests
   end
-  first = fingerprints + requests
-end
-return bytesOf(replies, told)
+  return bytesOf(replies, told)
+end)

@@ -1,4 +1,4 @@
-/** One script call takes any number of workspaces; on a Redis Cluster, those of one slot. */
+/** One call takes any number of workspaces; on a Redis Cluster, those of one slot. */
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { clusterSlot } from "./cluster-slot.ts";
 

@@ -10,7 +10,7 @@ import type { Secret } from "../../../kernel/secret.ts";
 import { countersDeadlineMs } from "../../../limits/constants.ts";
 import { CountersUnavailableError } from "../../counters.ts";
 import type { Word } from "./reply-words.ts";
-import type { ScriptName, Scripts } from "./scripts.ts";
+import { fullName, type FunctionName, type Library } from "./library.ts";
 import { readServer, warnOfSettings, type Server } from "./server.ts";
 
 const connectMsMax = 1_000;
@@ -25,10 +25,10 @@ export interface ConnectionOptions {
   url: Secret;
   clock: Clock;
   log: Logger;
-  scripts: Scripts;
+  library: Library;
 }
 
-export interface ScriptCall {
+export interface FunctionCall {
   /** Names the slot of a Redis Cluster. */
   key: string;
   values: (string | Buffer)[];
@@ -41,7 +41,7 @@ export class RedisConnection implements AsyncDisposable {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #scripts: Scripts;
+  readonly #library: Library;
   readonly #first = Promise.withResolvers<void>();
   /** Of the present connection, for a restart of Redis ends it; null while there is none. */
   #server: Server | null = null;
@@ -50,10 +50,10 @@ export class RedisConnection implements AsyncDisposable {
   #troubleLoggedAt = -troubleLogMs;
   #isClosed = false;
 
-  constructor({ url, clock, log, scripts }: ConnectionOptions) {
+  constructor({ url, clock, log, library }: ConnectionOptions) {
     this.#clock = clock;
     this.#log = log;
-    this.#scripts = scripts;
+    this.#library = library;
     this.#client = makeClient(url);
     this.#client.on("ready", () => void this.#greet());
     this.#client.on("error", (error) => this.#lose(error));
@@ -72,13 +72,13 @@ export class RedisConnection implements AsyncDisposable {
     return this.#server;
   }
 
-  /** Runs a script that tells words. @throws CountersUnavailableError: whether it ran is then not known */
-  async script(name: ScriptName, call: ScriptCall): Promise<Word[]> {
+  /** Runs a function that tells words. @throws CountersUnavailableError: whether it ran is then not known */
+  async words(name: FunctionName, call: FunctionCall): Promise<Word[]> {
     return wordsOf(await this.#run(name, call, {}));
   }
 
-  /** Runs a script that tells packed numbers. @throws CountersUnavailableError: whether it ran is then not known */
-  async packed(name: ScriptName, call: ScriptCall): Promise<Buffer> {
+  /** Runs a function that tells packed numbers. @throws CountersUnavailableError: whether it ran is then not known */
+  async packed(name: FunctionName, call: FunctionCall): Promise<Buffer> {
     return bytesOf(await this.#run(name, call, { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }));
   }
 
@@ -93,16 +93,21 @@ export class RedisConnection implements AsyncDisposable {
     this.#client.destroy();
   }
 
-  #run(name: ScriptName, { key, values }: ScriptCall, options: CommandOptions): Promise<unknown> {
-    const { text, sha1 } = this.#scripts[name];
-    return this.#call(`Script ${name}`, async () => {
+  #run(name: FunctionName, { key, values }: FunctionCall, options: CommandOptions): Promise<unknown> {
+    const words = ["FCALL", fullName(name, this.#library), "1", key, ...values];
+    return this.#call(`Function ${name}`, async () => {
       try {
-        return await this.#client.sendCommand(["EVALSHA", sha1, "1", key, ...values], options);
+        return await this.#client.sendCommand(words, options);
       } catch (error) {
-        if (!isUnknownScript(error)) throw error;
-        return await this.#client.sendCommand(["EVAL", text, "1", key, ...values], options);
+        if (!isUnknownFunction(error)) throw error;
+        await this.#load();
+        return await this.#client.sendCommand(words, options);
       }
     });
+  }
+
+  async #load(): Promise<void> {
+    await this.#client.sendCommand(["FUNCTION", "LOAD", "REPLACE", this.#library.text]);
   }
 
   async #call<Reply>(what: string, send: () => Promise<Reply>): Promise<Reply> {
@@ -124,13 +129,13 @@ export class RedisConnection implements AsyncDisposable {
     late.then(end, end);
   }
 
-  /** A connection is of use once the run of its server is known, for each script compares it with the counters' own. */
+  /** A connection is of use once the run of its server is known, for each function compares it with the counters' own. */
   async #greet(): Promise<void> {
     try {
       this.#server = readServer(await this.#client.info());
       this.#first.resolve();
       this.#log.info({ event: "redis.connected", clustered: this.#server.clustered }, "Connected to Redis");
-      await Promise.all(Object.values(this.#scripts).map(({ text }) => this.#client.scriptLoad(text)));
+      await this.#load();
     } catch (error) {
       this.#logTrouble(error);
       if (this.#client.isReady && this.#server === null) this.#clock.after(reconnectMsMax, () => void this.#greet());
@@ -170,11 +175,12 @@ function makeClient(url: Secret) {
   });
 }
 
-function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("NOSCRIPT");
+/** It was emptied of functions, or another Redis stands in its place. */
+function isUnknownFunction(error: unknown): boolean {
+  return error instanceof Error && error.message === "ERR Function not found";
 }
 
-/** Our scripts and commands answer with lists of texts and whole numbers. */
+/** Our functions and commands answer with lists of texts and whole numbers. */
 function wordsOf(reply: unknown): Word[] {
   if (!Array.isArray(reply)) throw new TypeError(`Cannot read a reply of Redis: a list is needed, not ${typeof reply}`);
   return reply as Word[];

@@ -1,5 +1,7 @@
 -- KEYS  base name {w}
 -- Gives six words for each open hold (see `tellHold`).
-local told = {}
-for generation, hold in openHolds(KEYS[1] .. ':a') do tellHold(told, generation, hold) end
-return told
+register('holds', function(keys, args)
+  local told = {}
+  for generation, hold in openHolds(keys[1] .. ':a') do tellHold(told, generation, hold) end
+  return told
+end)

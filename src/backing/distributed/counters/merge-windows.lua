@@ -1,41 +1,43 @@
 -- Adds admission times that the store does not know to the windows of keys. Nothing when the workspace is ready.
 -- KEYS  base name {w}
 -- ARGV  run, width of the window in ms, then (key, times) where times are ascending, each as its distance to the one before
-local run, windowMs = ARGV[1], tonumber(ARGV[2])
-local base, cut = KEYS[1], clock - windowMs
-if headIn(call('HGET', base .. ':a', 'head')) == tonumber(run) then return { 'ready' } end
+register('merge_windows', function(keys, args)
+  local run, windowMs = args[1], tonumber(args[2])
+  local base, cut = keys[1], clock - windowMs
+  if headIn(call('HGET', base .. ':a', 'head')) == tonumber(run) then return { 'ready' } end
 
-local function timesOf(distances)
-  local times, time = {}, 0
-  for distance in string.gmatch(distances, '%d+') do
-    time = time + tonumber(distance)
-    if time > cut then times[#times + 1] = time end
+  local function timesOf(distances)
+    local times, time = {}, 0
+    for distance in string.gmatch(distances, '%d+') do
+      time = time + tonumber(distance)
+      if time > cut then times[#times + 1] = time end
+    end
+    return times
   end
-  return times
-end
 
--- Both ascending. A time that stands in both is the same request, as often as it stands in both.
-local function merge(known, told)
-  local merged, a, b = {}, 1, 1
-  while known[a] or told[b] do
-    local time = math.min(known[a] or told[b], told[b] or known[a])
-    if known[a] == time then a = a + 1 end
-    if told[b] == time then b = b + 1 end
-    merged[#merged + 1] = time
+  -- Both ascending. A time that stands in both is the same request, as often as it stands in both.
+  local function merge(known, told)
+    local merged, a, b = {}, 1, 1
+    while known[a] or told[b] do
+      local time = math.min(known[a] or told[b], told[b] or known[a])
+      if known[a] == time then a = a + 1 end
+      if told[b] == time then b = b + 1 end
+      merged[#merged + 1] = time
+    end
+    return merged
   end
-  return merged
-end
 
-for place = 3, #ARGV, 2 do
-  local list, known = base .. ':n:' .. ARGV[place], {}
-  for _, time in ipairs(call('LRANGE', list, 0, -1)) do known[#known + 1] = tonumber(time) end
-  local merged = merge(known, timesOf(ARGV[place + 1]))
-  if #merged > #known then
-    local texts = {}
-    for index, time in ipairs(merged) do texts[index] = text(time) end
-    call('DEL', list)
-    callWithAll('RPUSH', list, texts, #texts)
-    call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + windowMs + 1000))
+  for place = 3, #args, 2 do
+    local list, known = base .. ':n:' .. args[place], {}
+    for _, time in ipairs(call('LRANGE', list, 0, -1)) do known[#known + 1] = tonumber(time) end
+    local merged = merge(known, timesOf(args[place + 1]))
+    if #merged > #known then
+      local texts = {}
+      for index, time in ipairs(merged) do texts[index] = text(time) end
+      call('DEL', list)
+      callWithAll('RPUSH', list, texts, #texts)
+      call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + windowMs + 1000))
+    end
   end
-end
-return { 'merged' }
+  return { 'merged' }
+end)

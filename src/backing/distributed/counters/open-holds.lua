@@ -1,4 +1,4 @@
--- Stands before the scripts that tell holds.
+-- Stands before every function: how holds are told.
 
 -- Iterates over generation and hold of all that is open.
 local function openHolds(account)

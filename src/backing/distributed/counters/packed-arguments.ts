@@ -1,6 +1,6 @@
 /**
- * The arguments of a script that takes many: all texts in one, each ended by a zero byte, and all numbers in one, as doubles.
- * One argument for each would cost both sides more than what the script does with them.
+ * The arguments of a function that takes many: all texts in one, each ended by a zero byte, and all numbers in one, as doubles.
+ * One argument for each would cost both sides more than what the function does with them.
  */
 export interface Packing {
   texts: string[];

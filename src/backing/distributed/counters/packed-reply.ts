@@ -1,4 +1,4 @@
-/** Reads the numbers of a script's reply one after the other. */
+/** Reads the numbers of a function's reply one after the other. */
 const numberBytes = 8;
 
 export class PackedReply {

@@ -1,6 +1,17 @@
--- Stands before every script, after clock.lua.
-local call, floor, max, min = redis.call, math.floor, math.max, math.min
-local pack, read = struct.pack, struct.unpack
+-- Stands before every function, after clock.lua. What they share is made when the library is loaded, not in every call; Redis
+-- shows them its own libraries only when they run.
+local call, floor, max, min, pack, read
+-- Of the call: Redis answers nobody else meanwhile.
+local clock
+
+-- The version is part of the name, so that fleets of two versions share a Redis. `run` is given KEYS and ARGV.
+local function register(name, run)
+  redis.register_function(name .. '_' .. version, function(keys, args)
+    call, floor, max, min, pack, read = redis.call, math.floor, math.max, math.min, struct.pack, struct.unpack
+    clock = now(keys)
+    return run(keys, args)
+  end)
+end
 
 -- What stands in {w}:a, {w}:t and {w}:u. Numbers are doubles, as Lua has them: to write and to read digits takes five times as long.
 local headFormat = '<dddddd' -- run it was loaded into, balance, its sequence, sum of holds, `due`, since when t takes tombstones

@@ -1,4 +1,4 @@
-/** Holds as the scripts tell them: six words each. */
+/** Holds as the functions tell them: six words each. */
 import type { Hold } from "../../counters.ts";
 import { ReplyWords, type Word } from "./reply-words.ts";
 

@@ -1,4 +1,4 @@
-/** Reads a script's reply, texts and whole numbers, one after the other. What is not there is a fault of ours, told as an exception. */
+/** Reads a function's reply, texts and whole numbers, one after the other. What is not there is a fault of ours, told as an exception. */
 export type Word = string | number;
 
 export class ReplyWords {
@@ -35,6 +35,6 @@ export class ReplyWords {
   }
 
   #fault(what: string): Error {
-    return new Error(`Cannot read a script's reply "${this.#words.join("|")}" at word ${this.#next}: ${what}`);
+    return new Error(`Cannot read a function's reply "${this.#words.join("|")}" at word ${this.#next}: ${what}`);
   }
 }

@@ -7,21 +7,19 @@
 --          accounts, months and keys' months; how each generation was resolved; for each account
 --          balance, sequence, how many months and what was spent in each; for each key's month spent, version and sequence
 -- Gives numbers: what each resolve freed.
-local numbers = ARGV[2]
-local textCount, spaces, tombstoneMs, windowMs, numbersAt = read('<dddd', numbers)
-local texts = textsIn(ARGV[1], textCount)
 
+-- Of the call.
+local texts, numbers, numbersAt, tombstoneMs, windowMs
+local replies, told
 -- Of the workspace at hand. `totals` are by field, `heldIn` the one of the month that a hold was last released from.
 local base, account, totals, heldIn, heldMonth
 local run, balance, sequence, reserved, due, buried, isChanged
 -- Holds whose key's total is not known yet: field and amount.
-local unknown, unknownCount = {}, 0
+local unknown, unknownCount
 -- What is to be written.
-local fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
+local fields, fieldCount, ended, endedCount, graves, graveCount
 -- By resolution, as of now.
-local tombstones = {}
-
-local replies, told = {}, 0
+local tombstones
 
 local function put(field, value)
   fields[fieldCount + 1], fields[fieldCount + 2] = field, value
@@ -179,24 +177,33 @@ local function pushKeyMonth(field)
   learn(totalOf(field), spent, version, ofSequence)
 end
 
-local first = 1
-for _ = 1, spaces do
-  local generations, accounts, months, keyMonths
-  generations, accounts, months, keyMonths, numbersAt = read('<dddd', numbers, numbersAt)
-  base, account, totals, heldMonth = texts[first], texts[first] .. ':a', {}, nil
-  local monthsFirst = first + 2 + generations
-  local keysFirst = monthsFirst + months
-  local keep = keysFirst + keyMonths
-  local values, shift = valuesOf(account, texts, first + 1, keep - 1), -first
-  for place = monthsFirst, keep - 1 do learnTotal(texts[place], values[place + shift]) end
-  run, balance, sequence, reserved, due, buried = headIn(values[1])
-  if generations > 0 then resolveAll(first + 2, monthsFirst - 1, values, shift) end
-  first = keep + months
-  for _ = 1, accounts do
-    local count = pushAccount(monthsFirst, keep)
-    monthsFirst, keep = monthsFirst + count, keep + count
+register('resolve', function(_, args)
+  local textCount, spaces
+  numbers = args[2]
+  textCount, spaces, tombstoneMs, windowMs, numbersAt = read('<dddd', numbers)
+  texts = textsIn(args[1], textCount)
+  unknown, unknownCount, tombstones = {}, 0, {}
+  fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
+  replies, told, isChanged = {}, 0, false
+  local first = 1
+  for _ = 1, spaces do
+    local generations, accounts, months, keyMonths
+    generations, accounts, months, keyMonths, numbersAt = read('<dddd', numbers, numbersAt)
+    base, account, totals, heldMonth = texts[first], texts[first] .. ':a', {}, nil
+    local monthsFirst = first + 2 + generations
+    local keysFirst = monthsFirst + months
+    local keep = keysFirst + keyMonths
+    local values, shift = valuesOf(account, texts, first + 1, keep - 1), -first
+    for place = monthsFirst, keep - 1 do learnTotal(texts[place], values[place + shift]) end
+    run, balance, sequence, reserved, due, buried = headIn(values[1])
+    if generations > 0 then resolveAll(first + 2, monthsFirst - 1, values, shift) end
+    first = keep + months
+    for _ = 1, accounts do
+      local count = pushAccount(monthsFirst, keep)
+      monthsFirst, keep = monthsFirst + count, keep + count
+    end
+    for place = keysFirst, keysFirst + keyMonths - 1 do pushKeyMonth(texts[place]) end
+    write()
   end
-  for place = keysFirst, keysFirst + keyMonths - 1 do pushKeyMonth(texts[place]) end
-  write()
-end
-return bytesOf(replies, told)
+  return bytesOf(replies, told)
+end)

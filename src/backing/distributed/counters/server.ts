@@ -8,7 +8,7 @@ export interface Server {
   clustered: boolean;
 }
 
-/** Of what the scripts keep. What was counted under another one is verified as after a restart. */
+/** Of what the functions keep. What was counted under another one is verified as after a restart. */
 const layout = 2;
 
 /** @throws Error when INFO does not name the run */
