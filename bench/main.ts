@@ -9,6 +9,7 @@ import { runBodies } from "./parts/bodies.ts";
 import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
 import { runHotPath } from "./parts/hot-path.ts";
+import { runLists } from "./parts/lists.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
 import { factsHere, serverVersions, type Facts } from "./report/facts.ts";
@@ -19,7 +20,7 @@ import { goalsTable } from "./report/sections/run.ts";
 import { writeReport } from "./report/write.ts";
 import { UsageError } from "./usage-error.ts";
 
-const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N] [--seconds S]
+const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N] [--seconds S] [--seed N]
 
   hot-path           every contender: requests a second, latency, cost, memory
   bodies             the same with bodies up to 8 MiB, and with streams
@@ -27,11 +28,13 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   fleet              Weir in two sizes: what the capacity model is made from and checked against
   stream             2,000 open streams; soak: a minute at 80 % of the ceiling
   catalog            the connector catalog's export and its 304, one in flight, without other servers
+  lists              lists over a million findings, without other servers than PostgreSQL
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often contenders are measured in turn (default 3)
   --seconds S        how long each load is measured: hot-path, features and fleet 3, bodies and
                      catalog 5, soak 60
+  --seed N           the calls that lists are asked (default: others each time; it is printed)
 
 npm run bench -- micro [NAME]        what one function costs; see bench/micro
 
@@ -46,6 +49,7 @@ interface Options {
   workers: number;
   rounds: number;
   seconds: number | null;
+  seed: number | null;
   say(line: string): void;
 }
 
@@ -72,6 +76,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async catalog(options, facts) {
     facts.catalog = await runCatalog({ ...options, seconds: options.seconds ?? 5 });
+  },
+  async lists(options, facts) {
+    facts.lists = await runLists(options);
   },
   async micro(options, facts) {
     facts.micro = await runMicro(options);
@@ -107,13 +114,17 @@ async function benchCommand(names: string[], words: string[]): Promise<number> {
 function readOptions(words: string[]): Omit<Options, "say"> {
   const text = { type: "string" } as const;
   try {
-    const { values } = parseArgs({ args: words, options: { gateways: text, workers: text, rounds: text, seconds: text } });
+    const { values } = parseArgs({
+      args: words,
+      options: { gateways: text, workers: text, rounds: text, seconds: text, seed: text },
+    });
     const count = (given: string | undefined, fallback: number) => wholeNumber(given ?? String(fallback));
     return {
       gateways: count(values.gateways, 1),
       workers: count(values.workers, 1),
       rounds: count(values.rounds, 3),
       seconds: values.seconds === undefined ? null : wholeNumber(values.seconds),
+      seed: values.seed === undefined ? null : wholeNumber(values.seed),
     };
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);

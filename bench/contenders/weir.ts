@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import type { Services } from "../../scripts/services.ts";
 import { freePort } from "../../scripts/services/free-port.ts";
+import { shareCore } from "../../scripts/services/share-core.ts";
 import { keysFile } from "../data/prepare.ts";
 import type { Population } from "../data/plan.ts";
 import { dataFolder } from "../places.ts";
@@ -57,6 +58,7 @@ async function startWeir(plan: WeirPlan): Promise<Running> {
   const metering = start("metering", ["workers/main.ts", "metering"]);
   const prober = start("prober", ["workers/main.ts", "prober"]);
   const workers = names("admission", plan.workers).map((name) => start(name, ["workers/main.ts", "admission"]));
+  shareCore([plan.services.nats, plan.services.redis, ...workers].map(({ pid }) => pid));
   const metricsPorts = await Promise.all(Array.from({ length: plan.gateways }, () => freePort()));
   const gateways = names("gateway", plan.gateways).map((name, n) =>
     start(name, ["src/main.ts"], { PORT: String(port), METRICS_PORT: String(metricsPorts[n]) }),

@@ -8,9 +8,11 @@ import { dataFolder } from "../places.ts";
 import { Child } from "../processes/child.ts";
 
 export interface Catalog {
-  /** From the first byte sent to the last one received. */
-  cases: { name: "export" | "compressed export" | "304"; bytes: number; latencyMs: Summary | null; failed: number }[];
+  /** From the first byte sent to the last one received; `bytes` are those of the last answer. */
+  cases: { name: CaseName; bytes: number; latencyMs: Summary | null; failed: number }[];
 }
+
+type CaseName = "export" | "compressed export" | "304" | "list page" | "connector pages";
 
 export interface CatalogPlan {
   seconds: number;
@@ -30,22 +32,34 @@ export async function runCatalog({ seconds, say }: CatalogPlan): Promise<Catalog
   const url = `http://127.0.0.1:${port}`;
   await service.ready(async () => (await fetch(url + path).catch(() => null))?.status === 200);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const ask = (headers: Record<string, string>): Promise<Answered> => get({ url: url + path, agent, headers });
+  const ask = (headers: Record<string, string>, of = path): Promise<Answered> => get({ url: url + of, agent, headers });
   const { etag } = await ask({});
-  const questions = [
-    { name: "export", status: 200, headers: {} },
-    { name: "compressed export", status: 200, headers: { "accept-encoding": "gzip" } },
-    { name: "304", status: 304, headers: { "if-none-match": etag } },
-  ] as const;
+  const pages = await pagesInTurn(url);
+  const gzip = { "accept-encoding": "gzip" };
+  const questions: { name: CaseName; status: number; ask: () => Promise<Answered> }[] = [
+    { name: "export", status: 200, ask: () => ask({}) },
+    { name: "compressed export", status: 200, ask: () => ask(gzip) },
+    { name: "304", status: 304, ask: () => ask({ "if-none-match": etag }) },
+    { name: "list page", status: 200, ask: () => ask(gzip, "/connectors") },
+    { name: "connector pages", status: 200, ask: () => ask(gzip, pages()) },
+  ];
   const cases: Catalog["cases"] = [];
-  for (const { name, status, headers } of questions) {
-    for (let n = 0; n < wakeCount; n++) await ask({ ...headers });
-    const measured = await measureFor(seconds, () => ask({ ...headers }), status);
+  for (const { name, status, ask } of questions) {
+    for (let n = 0; n < wakeCount; n++) await ask();
+    const measured = await measureFor(seconds, ask, status);
     cases.push({ name, ...measured });
     say(`catalog, ${name}: p99 ${measured.latencyMs?.p99} ms, ${measured.bytes} bytes, ${measured.failed} failed`);
   }
   agent.destroy();
   return { cases };
+}
+
+/** There are more than a gateway keeps: each is gone again when its turn comes. */
+async function pagesInTurn(url: string): Promise<() => string> {
+  const lines = (await (await fetch(url + path)).text()).trimEnd().split("\n");
+  const paths = lines.map((line) => `/connectors/${(JSON.parse(line) as { slug: string }).slug}`);
+  let turn = 0;
+  return () => paths[turn++ % paths.length] ?? "";
 }
 
 async function measureFor(

@@ -36,8 +36,9 @@ const warmUpSeconds = 1;
 const wakeConnections = 64;
 const restMs = 2_000;
 
+/** One in flight comes after the others: what a worker runs through for each message is compiled after some thousands of them. */
 const loads = [
-  ...[1, ...ceilingConnections].map((count) => ({ load: `${count} connections`, words: ["--connections", String(count)] })),
+  ...[...ceilingConnections, 1].map((count) => ({ load: `${count} connections`, words: ["--connections", String(count)] })),
   { load: `${openLoopRate}/s`, words: ["--rate", String(openLoopRate)] },
 ];
 

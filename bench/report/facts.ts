@@ -11,6 +11,7 @@ import type { Catalog } from "../parts/catalog.ts";
 import type { Features } from "../parts/features.ts";
 import type { Fleet } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
+import type { Lists } from "../parts/lists.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
 import { root } from "../places.ts";
@@ -32,11 +33,12 @@ export interface Facts {
   streams?: Streams;
   soak?: Soak;
   catalog?: Catalog;
+  lists?: Lists;
   micro?: Answer[];
 }
 
 /** What a whole run has. */
-export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak", "micro"] as const;
+export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak", "catalog", "micro"] as const;
 
 export function factsHere(command: string): Facts {
   const { model = "unknown" } = cpus()[0] ?? {};

@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 const sentLateMsMax = 500;
 
 /** A run in which Weir failed a single request is not a result; others' failures are printed beside their figures. */
-export function failuresOf({ hotPath, bodies, features, fleet, streams, soak, catalog }: Facts): string[] {
+export function failuresOf({ hotPath, bodies, features, fleet, streams, soak, catalog, lists }: Facts): string[] {
   const measured: [string, Measurement[]][] = [
     ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
     ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
@@ -26,7 +26,8 @@ export function failuresOf({ hotPath, bodies, features, fleet, streams, soak, ca
   const read = (catalog?.cases ?? [])
     .filter((one) => one.failed > 0)
     .map(({ name, failed }) => `catalog, ${name}: ${failed} failed`);
-  return [...failed, ...streamed, ...soaked, ...behind, ...read];
+  const differing = (lists?.differing ?? []).map((call) => `lists: another answer than the naive one to ${call}`);
+  return [...failed, ...streamed, ...soaked, ...behind, ...read, ...differing];
 }
 
 function isWeir({ contender }: { contender: string }): boolean {

@@ -13,7 +13,7 @@ export interface Row {
   values: number[];
 }
 
-export function rowsOf({ hotPath, streams, soak, catalog }: Facts): Row[] {
+export function rowsOf({ hotPath, streams, soak, catalog, lists }: Facts): Row[] {
   const all = hotPath?.measurements ?? [];
   const rounds = [...new Set(all.map(({ round }) => round))];
   const ratio = (over: string, under: string) => rounds.map((round) => ceiling(all, over, round) / ceiling(all, under, round));
@@ -31,6 +31,13 @@ export function rowsOf({ hotPath, streams, soak, catalog }: Facts): Row[] {
     row("2,000 streams: p99 lateness of events − bare relay's", "lower", [10, 3], streams?.addedLatenessMs ?? [], "ms"),
     row("(RSS with 2,000 streams − idle) ÷ bare relay's", "lower", [2, 1.3], streams?.memoryRatio ?? []),
     row("after 60 s at 80 % of the hot ceiling: metering lag to zero", "lower", [5, 1], soak ? [soak.lagSeconds] : [], "s"),
+    row(
+      "lists over 1 million findings: p99 in the database",
+      "lower",
+      [25, 10],
+      lists ? [lists.databaseMs?.p99 ?? Number.NaN] : [],
+      "ms",
+    ),
     row("catalog at one in flight: p99 of the full NDJSON export", "lower", [20, 5], catalogP99("export"), "ms"),
     row("catalog at one in flight: p99 of a 304 on repeat", "lower", [5, 1], catalogP99("304"), "ms"),
   ];

@@ -32,7 +32,8 @@ export class Fleet {
         Array.from({ length: role.count(sizes) }, (_, index) => {
           const METRICS_PORT = role.name === "gateway" ? "" : metricsPorts();
           const name = `${role.name} ${index + 1}`;
-          return new KeptProcess({ name, command: role.command, cwd: root, environment: { ...environment, METRICS_PORT }, say });
+          const { command, sharesCore = false } = role;
+          return new KeptProcess({ name, command, sharesCore, cwd: root, environment: { ...environment, METRICS_PORT }, say });
         }),
       ),
     );

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { shareCore } from "../services/share-core.ts";
 
 export interface ProcessPlan {
   name: string;
@@ -6,6 +7,8 @@ export interface ProcessPlan {
   command: string[];
   cwd: string;
   environment: NodeJS.ProcessEnv;
+  /** With NATS and Redis. */
+  sharesCore: boolean;
   say(line: string): void;
 }
 
@@ -50,7 +53,7 @@ export class KeptProcess {
   }
 
   #start(): void {
-    const { command, cwd, environment } = this.#plan;
+    const { command, cwd, environment, sharesCore } = this.#plan;
     const startedMs = performance.now();
     // A group of its own: a terminal's Ctrl-C is for the supervisor, which stops its processes in order.
     const child = spawn(process.execPath, command, {
@@ -61,6 +64,7 @@ export class KeptProcess {
       stdio: ["ignore", "inherit", "inherit"],
     });
     this.#child = child;
+    if (sharesCore && child.pid !== undefined) shareCore([child.pid]);
     child.once("error", () => this.#ended(startedMs, "it could not be started"));
     child.once("exit", (code, signal) => this.#ended(startedMs, signal ?? `exit code ${code}`));
   }

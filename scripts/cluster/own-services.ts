@@ -6,6 +6,7 @@ import { takeLock } from "../../src/process/lock.ts";
 import { readOperatorToken } from "../../src/process/operator-token.ts";
 import { findServers } from "../services/find-servers.ts";
 import { serverUser } from "../services/postgres-user.ts";
+import { shareCore } from "../services/share-core.ts";
 import { startServices, type Services } from "../services.ts";
 import { ClusterError } from "./cluster-error.ts";
 
@@ -29,6 +30,7 @@ export async function startOwnServices({ dataDir, say }: { dataDir: string; say(
   // PostgreSQL does not run as root: as another user it must pass through. What is secret is closed by itself.
   if (serverUser() !== null) chmodSync(dataDir, 0o711);
   const services = stack.use(await startServices({ servers, folder: join(dataDir, "servers"), durable: true }));
+  shareCore([services.nats.pid, services.redis.pid]);
   const watch = keepAlive(services, say);
   stack.defer(() => clearInterval(watch));
   readOperatorToken(null, dataDir);
@@ -48,6 +50,7 @@ function keepAlive({ nats, redis, postgres }: Services, say: (line: string) => v
       restarting.add(server.name);
       void server
         .restart()
+        .then(() => shareCore([nats.pid, redis.pid]))
         .catch((error: unknown) => say(String(error)))
         .finally(() => restarting.delete(server.name));
     }

@@ -12,6 +12,8 @@ export interface Role {
   /** What Bun is given: the command line is exactly `bun` and this, so that a process can be found by it. */
   command: string[];
   count(sizes: Sizes): number;
+  /** Runs on one core with NATS and Redis, where there are two. */
+  sharesCore?: true;
 }
 
 const worker = (name: string, count: Role["count"] = () => 1): Role => ({ name, command: ["workers/main.ts", name], count });
@@ -19,7 +21,7 @@ const worker = (name: string, count: Role["count"] = () => 1): Role => ({ name, 
 /** In the order of stopping, group after group: who asks stops before who answers, and what is owed is settled last. */
 const stopGroups: Role[][] = [
   [{ name: "gateway", command: ["src/main.ts"], count: ({ gateways }) => gateways }],
-  [worker("admission", ({ workers }) => workers), worker("prober"), worker("mailer"), worker("scanner")],
+  [{ ...worker("admission", ({ workers }) => workers), sharesCore: true }, worker("prober"), worker("mailer"), worker("scanner")],
   [worker("metering")],
 ];
 

@@ -87,6 +87,12 @@ function wholeFacts(): Facts {
       memory: [{ process: "gateway", idleBytes: 1, loadedBytes: 2, recoveredBytes: 1 }],
       stored: { databaseBytes: 1_000, logBytes: 2_000 },
     },
+    catalog: {
+      cases: [
+        { name: "export", bytes: 1_000_000, latencyMs: lateness.summary(), failed: 0 },
+        { name: "304", bytes: 0, latencyMs: lateness.summary(), failed: 0 },
+      ],
+    },
     micro: [{ question: "body-check", what: "1 KiB", unit: "request", median: 3, least: 2 }],
   };
 }

@@ -2,6 +2,7 @@
 import type { Facts } from "../facts.ts";
 import { bodiesSections } from "./bodies.ts";
 import { capacitySections } from "./capacity.ts";
+import { catalogSections } from "./catalog.ts";
 import { featuresSections } from "./features.ts";
 import { hotPathSections } from "./hot-path.ts";
 import { microSections } from "./micro.ts";
@@ -11,7 +12,7 @@ import { soakSections } from "./soak.ts";
 import { streamsSections } from "./streams.ts";
 
 export function sectionsOf(facts: Facts): Section[] {
-  const { hotPath, bodies, features, streams, soak, micro } = facts;
+  const { hotPath, bodies, features, streams, soak, catalog, micro } = facts;
   return [
     ...runSections(facts),
     ...(hotPath ? hotPathSections(hotPath) : []),
@@ -19,6 +20,7 @@ export function sectionsOf(facts: Facts): Section[] {
     ...(features ? featuresSections(features) : []),
     ...(streams ? streamsSections(streams) : []),
     ...(soak ? soakSections(soak) : []),
+    ...(catalog ? catalogSections(catalog) : []),
     ...(micro ? microSections(micro) : []),
     ...capacitySections(facts),
   ];

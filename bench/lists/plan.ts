@@ -1,0 +1,70 @@
+/** What lists are measured over: shaped as advisory databases and their findings are, every number from the seed. */
+
+export const seed = 20_261_120;
+export const workspace = "ws-lists";
+export const vulnerabilities = 300_000;
+export const findings = 1_000_000;
+export const packages = 40_000;
+export const products = 20;
+/** Of the largest documents. */
+export const sbomFindingsMax = 20_000;
+/** Findings that one statement of the preparation writes. */
+export const statementFindings = 5_000;
+
+/** How often ranks occur: a quarter of all issues has no score, and few scores have most of the rest. */
+export const rankWeights: readonly [rank: number, weight: number][] = [
+  [0, 250],
+  [4098, 90],
+  [4091, 22],
+  [4096, 9],
+  [4100, 14],
+  [4093, 8],
+  [3088, 68],
+  [3075, 120],
+  [3078, 40],
+  [3081, 24],
+  [3086, 10],
+  [3072, 18],
+  [3070, 12],
+  [3083, 6],
+  [2061, 72],
+  [2065, 40],
+  [2055, 36],
+  [2053, 42],
+  [2054, 30],
+  [2059, 18],
+  [2043, 16],
+  [2048, 14],
+  [2068, 8],
+  [2040, 5],
+  [1037, 12],
+  [1033, 9],
+  [1025, 4],
+  [1031, 3],
+];
+
+export const ecosystemWeights: readonly [ecosystem: string, weight: number][] = [
+  ["npm", 45],
+  ["Maven", 20],
+  ["PyPI", 12],
+  ["Go", 10],
+  ["crates.io", 5],
+  ["NuGet", 4],
+  ["RubyGems", 4],
+];
+
+export interface PlannedProject {
+  number: number;
+  findings: number;
+}
+
+/** One of a long history, ten whose documents are as large as they may be, and ever smaller ones, of a million findings in all. */
+export function plannedProjects(): PlannedProject[] {
+  const sizes = [sbomFindingsMax * 5, ...Array.from({ length: 10 }, () => sbomFindingsMax)];
+  for (let left = findings - sizes.reduce((sum, size) => sum + size, 0), n = 1; left > 0; n++) {
+    const size = Math.min(left, Math.max(150, Math.round(sbomFindingsMax / n ** 0.6)));
+    sizes.push(size);
+    left -= size;
+  }
+  return sizes.map((size, number) => ({ number, findings: size }));
+}

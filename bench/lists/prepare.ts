@@ -1,0 +1,108 @@
+/** The database of lists: loaded once, kept, and loaded on from where it broke off. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { migrate, MigrationError } from "../../src/backing/migrate.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { createDatabase, databaseExists, dropDatabases, tidy } from "../data/store.ts";
+import * as plan from "./plan.ts";
+import * as store from "./store.ts";
+
+type Say = (line: string) => void;
+
+/** @param url of the server. @returns that of the database */
+export async function preparedLists(url: string, say: Say): Promise<string> {
+  const name = databaseName();
+  const made = new URL(url);
+  made.pathname = `/${name}`;
+  await using server = connect(url);
+  if (!(await databaseExists(name, server)) || !(await bringToSchema(made.href))) {
+    await dropDatabases("lists_%", "", server);
+    await createDatabase(name, server);
+    await bringToSchema(made.href);
+  }
+  await load(made.href, say);
+  return made.href;
+}
+
+/** @returns false where a migration was changed since: what is there is of no use then */
+async function bringToSchema(url: string): Promise<boolean> {
+  await using database = openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock });
+  try {
+    await migrate(database.sql);
+    return true;
+  } catch (error) {
+    if (error instanceof MigrationError) return false;
+    throw error;
+  }
+}
+
+export function connect(url: string, options: postgres.Options<Record<string, never>> = {}): postgres.Sql & AsyncDisposable {
+  const sql = postgres(url, { max: 1, onnotice: () => {}, ...options });
+  return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });
+}
+
+/** Of another plan it is another one; to another schema it is brought as every database is. */
+function databaseName(): string {
+  const text = readFileSync(join(import.meta.dir, "plan.ts"));
+  return `lists_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+}
+
+async function load(url: string, say: Say): Promise<void> {
+  // A scan's few thousand findings are looked up one by one, and need not be on the disk before the next ones.
+  await using sql = connect(url, { connection: { enable_hashjoin: false, synchronous_commit: "off" } });
+  const [known] = await sql`SELECT FROM workspaces WHERE id = ${plan.workspace}`;
+  if (!known) {
+    say(`loading ${plan.vulnerabilities} vulnerabilities (once; they are kept in bench/.data, and so is what follows)`);
+    await sql.begin(async (tx) => {
+      await store.insertKnown(tx);
+      await store.insertVulnerabilities(tx);
+    });
+    await sql`ANALYZE`;
+  }
+  const loaded = await store.loadedProjects(sql);
+  if (loaded.size < plan.plannedProjects().length) await loadProjects(loaded, sql, say);
+}
+
+async function loadProjects(loaded: ReadonlySet<number>, sql: postgres.Sql, say: Say): Promise<void> {
+  const projects = plan.plannedProjects();
+  const startedAt = performance.now();
+  let first = 0;
+  let written = 0;
+  let told = startedAt;
+  for (const { number, findings } of projects) {
+    if (!loaded.has(number)) {
+      await loadProject({ number, findings, first }, sql);
+      written += findings;
+    }
+    first += findings;
+    if (performance.now() - told > 5_000 || first === plan.findings) {
+      told = performance.now();
+      const perSecond = Math.round(written / ((told - startedAt) / 1_000));
+      say(`loading findings as scans write them: ${first} of ${plan.findings}, ${perSecond} a second`);
+    }
+  }
+  say("tidying up");
+  await tidy(sql);
+}
+
+/** In one transaction, so that a project is there whole or not at all. */
+async function loadProject(
+  { number, findings, first }: plan.PlannedProject & { first: number },
+  sql: postgres.Sql,
+): Promise<void> {
+  const day = 86_400_000;
+  const begun = Date.UTC(2026, 0, 1) + number * day;
+  await sql.begin(async (tx) => {
+    await store.insertProject(number, tx);
+    for (let from = 0; from < findings; from += plan.statementFindings) {
+      const count = Math.min(plan.statementFindings, findings - from);
+      const at = new Date(begun + (from / plan.statementFindings) * 3 * day);
+      await store.insertFindings({ project: number, from, count, first: first + from, at }, tx);
+    }
+    await store.insertOccurrences(number, tx);
+  });
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { shareCore } from "../../scripts/services/share-core.ts";
+
+const coresOf = (pid: number | string): string | undefined =>
+  /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+
+const canMove = process.platform === "linux" && spawnSync("taskset", ["--version"]).status === 0;
+
+test.skipIf(!canMove)(
+  "on two cores processes that share one run on the last that they may run on; elsewhere they stay",
+  async () => {
+    const children = [1, 2].map(() => spawn("sleep", ["60"]));
+    try {
+      await Promise.all(children.map((child) => once(child, "spawn")));
+      const pids = children.flatMap(({ pid }) => pid ?? []);
+      shareCore(pids);
+      const own = coresOf("self") ?? "";
+      const expected = availableParallelism() === 2 ? /\d+$/.exec(own)?.[0] : own;
+      expect(pids.map(coresOf)).toEqual([expected, expected]);
+    } finally {
+      for (const child of children) child.kill("SIGKILL");
+    }
+  },
+);
