@@ -15,13 +15,11 @@ const onTheWayMs = 500;
 export function buildHistory(notes: RunNotes, stored: Stored): History {
   const { customers, startedAt, clients, provider, episodes, revoked, quiet } = notes;
   const invocations = new Map(clients.map(({ generation }, index) => [generation, String(index)]));
-  const leaving = new Map(
-    clients.flatMap(({ generation, left, endedAt }) => (left && endedAt !== null ? [[generation, endedAt]] : [])),
-  );
+  const leaving = new Map(clients.flatMap(({ number, left, endedAt }) => (left && endedAt !== null ? [[number, endedAt]] : [])));
   const events: HistoryEvent[] = [
     ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
     ...clients.flatMap(clientEvents),
-    ...provider.filter(({ isProbe }) => !isProbe).flatMap((call) => providerEvents(call, leaving.get(call.generation))),
+    ...provider.flatMap((made) => (made.call === null ? [] : providerEvents(made, leaving.get(made.call)))),
     ...storedEvents(stored, invocations),
     ...revoked.map((event): HistoryEvent => ({ kind: "revoked", ...event })),
     ...episodes.flatMap(episodeEvents),

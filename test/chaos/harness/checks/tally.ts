@@ -22,7 +22,7 @@ export interface Tally {
 
 export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Tally {
   const byGeneration = new Map(charges.map((charge) => [charge.generation, charge]));
-  const calls = notes.provider.filter(({ isProbe }) => !isProbe);
+  const calls = notes.provider.filter(({ call }) => call !== null);
   const wholes = notes.clients.flatMap(({ whole, generation }) => (whole && generation !== null ? [generation] : []));
   const unpaid = wholes.filter((generation) => (byGeneration.get(generation)?.cost ?? 0n) === 0n);
   const billed = calls.filter((call) => isLost(call, byGeneration.get(call.generation), notes.episodes));

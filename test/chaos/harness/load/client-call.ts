@@ -2,6 +2,8 @@
 import type { Customer } from "./customers.ts";
 
 export interface ClientCall {
+  /** Of this run; the provider is told it by the message. */
+  number: number;
   gateway: number;
   workspace: string;
   key: string;
@@ -25,6 +27,8 @@ export interface ClientCall {
   left: boolean;
 }
 
+let calls = 0;
+
 export function newCall(
   of: Pick<ClientCall, "gateway" | "key" | "streamed"> & { customer: Pick<Customer, "workspace" | "kind"> },
 ): ClientCall {
@@ -39,7 +43,14 @@ export function newCall(
     whole: false,
     left: false,
   };
-  return { ...facts, workspace: customer.workspace, isPlenty: customer.kind === "plenty", sentAt: Date.now(), ...unknown };
+  return {
+    number: ++calls,
+    ...facts,
+    workspace: customer.workspace,
+    isPlenty: customer.kind === "plenty",
+    sentAt: Date.now(),
+    ...unknown,
+  };
 }
 
 /** What its provider failed at, or its client left, says nothing of the service. */

@@ -29,7 +29,12 @@ export async function sendToAny(
 async function send(call: ClientCall, { url, secret, content, maxTokens, patienceMs }: Sending): Promise<boolean> {
   const leaving = new AbortController();
   const timer = setTimeout(() => leaving.abort(), patienceMs);
-  const body = { model, messages: [{ role: "user", content }], max_tokens: maxTokens, stream: call.streamed };
+  const body = {
+    model,
+    messages: [{ role: "user", content: `${content} call=${call.number}` }],
+    max_tokens: maxTokens,
+    stream: call.streamed,
+  };
   try {
     const response = await fetch(`${url}/gpt/v1/chat/completions`, {
       method: "POST",

@@ -16,8 +16,8 @@ export interface ProviderCall {
   state: "open" | "answered" | "cancelled" | "failed";
   /** What the bill would show; null: nothing is billed. */
   billed: { promptTokens: number; completionTokens: number } | null;
-  /** A launch check or another call that no client of ours asked for. */
-  isProbe: boolean;
+  /** Number of the client's call, as its message tells it; null: a launch check, or another that no client of ours asked for. */
+  call: number | null;
 }
 
 /** Of the model in test/support/stub-catalog.ts, in nano-USD for a token. */
@@ -30,6 +30,7 @@ export function costOf({ billed }: ProviderCall): bigint | null {
 }
 
 interface Order {
+  call: number | null;
   tokens: number;
   gapMs: number;
   status: number;
@@ -77,10 +78,10 @@ export class Provider implements AsyncDisposable {
       streamed: body.streamed,
       state: "open",
       billed: null,
-      isProbe: order === null,
+      call: order?.call ?? null,
     };
     this.calls.push(call);
-    const answer = order ?? { tokens: 1, gapMs: 0, status: 200 };
+    const answer = order ?? { call: null, tokens: 1, gapMs: 0, status: 200 };
     response.on("close", () => close({ call, response, answer }));
     if (answer.status !== 200) return void response.writeHead(answer.status, { "content-type": "application/json" }).end("{}");
     await (body.streamed ? answerStream(response, answer) : answerWhole(response, answer));
@@ -106,7 +107,9 @@ function readBody(text: string): { content: string; streamed: boolean } {
 function orderIn(content: string): Order | null {
   const numbers = new Map([...content.matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [name, Number(value)]));
   const tokens = numbers.get("tokens");
-  return tokens === undefined ? null : { tokens, gapMs: numbers.get("gap_ms") ?? 0, status: numbers.get("status") ?? 200 };
+  return tokens === undefined
+    ? null
+    : { call: numbers.get("call") ?? null, tokens, gapMs: numbers.get("gap_ms") ?? 0, status: numbers.get("status") ?? 200 };
 }
 
 const head = { id: "chatcmpl-chaos", created: 1_795_000_000, model: "stub-model" };
