@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { archiveBudget } from "../../src/advisories/reading/budget.ts";
+import { archiveBudget } from "../../src/archives/budget.ts";
 import { osvRecord, readStream, told } from "../support/advisories.ts";
 import { tarOf, zipOf, type ArchivedFile, type ZipOptions } from "../support/archives.ts";
 

@@ -1,5 +1,5 @@
 /** The lines of an NDJSON document: a broken one does not touch its neighbours. */
-import type { Bytes } from "./byte-reader.ts";
+import type { Bytes } from "../../archives/byte-reader.ts";
 import { ValueBytes, type Piece } from "./json-values.ts";
 
 const newline = 0x0a;

@@ -2,7 +2,7 @@
 import { backslash, closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "../../kernel/json-bytes.ts";
 import { jsonDepthMax } from "../../limits/constants.ts";
 import { advisoryBytesMax } from "../../limits/tools.ts";
-import type { Bytes } from "./byte-reader.ts";
+import type { Bytes } from "../../archives/byte-reader.ts";
 
 /** `at` tells where in the document it stands: `[3]` in an array, `:12` in a line, empty where it is the whole of it. */
 export type Piece = { at: string } & Content;

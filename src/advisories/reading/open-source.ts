@@ -2,14 +2,12 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { Spending, type Budget } from "./budget.ts";
-import { ByteReader, type Bytes } from "./byte-reader.ts";
+import { Spending, type Budget } from "../../archives/budget.ts";
+import type { Bytes } from "../../archives/byte-reader.ts";
+import { linkRefusal, type Entry } from "../../archives/entry.ts";
+import { folderEntries } from "../../archives/folder.ts";
+import { unwrap } from "../../archives/unwrap.ts";
 import { formatByContent, formatOf, type DocumentFormat } from "./document.ts";
-import type { Entry } from "./entry.ts";
-import { folderEntries } from "./folder.ts";
-import { gunzip } from "./inflate.ts";
-import { tarEntries } from "./tar.ts";
-import { zipEntries } from "./zip.ts";
 
 export type AdvisorySource = { path: string } | { name: string; bytes: AsyncIterable<Bytes> };
 
@@ -56,33 +54,25 @@ interface File {
   bytesRead(): number;
 }
 
-/** The longest that tells what a file is: a tar archive's mark stands at byte 257. */
-const headBytes = 512;
-
 async function* fileDocuments({ name, pieces, budget, bytesRead }: File): AsyncGenerator<Document> {
   const spending = new Spending(budget, bytesRead);
-  const outer = new ByteReader(pieces);
-  const isGzip = startsWith(await head(outer), [0x1f, 0x8b]);
-  const reader = isGzip ? new ByteReader(spending.over(gunzip(rest(outer)))) : outer;
+  const { entries, isGzip, first, bytes, close } = await unwrap(pieces, spending);
   try {
-    const first = await head(reader);
-    if (startsWith(first, [0x50, 0x4b, 0x03, 0x04]) || startsWith(first, [0x50, 0x4b, 0x05, 0x06])) {
-      yield* archiveDocuments(name, zipEntries(reader, spending), spending);
-    } else if (isTar(first)) {
-      yield* archiveDocuments(name, tarEntries(reader), spending);
+    if (entries !== null) {
+      yield* archiveDocuments(name, entries, spending);
     } else {
       const plainName = isGzip ? name.replace(/\.gz$/i, "") : name;
-      yield { name, refusal: null, format: formatOf(plainName) ?? formatByContent(first), bytes: () => rest(reader) };
+      yield { name, refusal: null, format: formatOf(plainName) ?? formatByContent(first), bytes };
     }
   } finally {
-    await reader.close();
-    await outer.close();
+    await close();
   }
 }
 
 async function* archiveDocuments(archive: string, entries: AsyncIterable<Entry>, spending: Spending): AsyncGenerator<Document> {
   for await (const entry of entries) {
     spending.entry();
+    if (entry.refusal === linkRefusal) continue;
     yield* documentOf({ ...entry, name: `${archive}/${entry.name}` });
   }
 }
@@ -94,24 +84,6 @@ async function* documentsIn(entries: AsyncIterable<Entry>): AsyncGenerator<Docum
 function* documentOf(entry: Entry): Generator<Document> {
   const format = formatOf(entry.name);
   if (format !== null) yield { ...entry, format };
-}
-
-async function head(reader: ByteReader): Promise<Bytes> {
-  const first = (await reader.atMost(headBytes)).slice();
-  reader.putBack(first);
-  return first;
-}
-
-async function* rest(reader: ByteReader): AsyncGenerator<Bytes> {
-  for (let piece = await reader.next(64 * 1024); piece !== null; piece = await reader.next(64 * 1024)) yield piece;
-}
-
-function startsWith(bytes: Bytes, mark: number[]): boolean {
-  return mark.every((byte, index) => bytes[index] === byte);
-}
-
-function isTar(first: Bytes): boolean {
-  return new TextDecoder().decode(first.subarray(257, 262)) === "ustar";
 }
 
 async function* counted(pieces: AsyncIterable<Bytes>, count: { read: number }): AsyncGenerator<Bytes> {

@@ -1,5 +1,5 @@
 /** One file within an archive or a folder. */
-import { archiveNameCharactersMax } from "../../limits/tools.ts";
+import { archiveNameCharactersMax } from "../limits/tools.ts";
 import type { Bytes } from "./byte-reader.ts";
 
 export interface Entry {
@@ -10,6 +10,9 @@ export interface Entry {
   /** Once, and before the next entry is asked for. @throws UnreadableError */
   bytes(): AsyncIterable<Bytes>;
 }
+
+/** Of links: whoever takes the files of an archive tells of those that it passes over, or not. */
+export const linkRefusal = "is a link, and links are not followed";
 
 /** Nothing is ever written under an entry's name; a name that would leave its folder still tells that the archive is not meant well. */
 export function refusalOfName(name: string): string | null {

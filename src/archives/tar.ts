@@ -1,7 +1,7 @@
-/** The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format); links and devices are passed over. */
-import { tarHeaderBytesMax } from "../../limits/tools.ts";
+/** The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format); devices are passed over. */
+import { tarHeaderBytesMax } from "../limits/tools.ts";
 import type { Bytes, ByteReader, Section } from "./byte-reader.ts";
-import { refusalOfName, type Entry } from "./entry.ts";
+import { linkRefusal, refusalOfName, type Entry } from "./entry.ts";
 import { UnreadableError } from "./unreadable-error.ts";
 
 const blockBytes = 512;
@@ -34,6 +34,7 @@ export async function* tarEntries(reader: ByteReader): AsyncGenerator<Entry> {
       const name = announced.name ?? header.name;
       announced = {};
       if (header.type === "0" || header.type === "7") yield entryOf(reader, section, name);
+      if (header.type === "1" || header.type === "2") yield { ...entryOf(reader, section, name), refusal: linkRefusal };
       await reader.skip(section);
     }
     await reader.skip({ left: padding });

@@ -1,0 +1,63 @@
+/** What a file is, by its first bytes: a zip archive, a tar archive, or neither; each of them perhaps compressed by gzip. */
+import type { Spending } from "./budget.ts";
+import { ByteReader, type Bytes } from "./byte-reader.ts";
+import type { Entry } from "./entry.ts";
+import { gunzip } from "./inflate.ts";
+import { tarEntries } from "./tar.ts";
+import { zipEntries } from "./zip.ts";
+
+export interface Unwrapped {
+  /** null: it is no archive, and its bytes are what it holds. */
+  entries: AsyncGenerator<Entry> | null;
+  isGzip: boolean;
+  /** The first bytes, of a compressed file those that it holds. */
+  first: Bytes;
+  /** Once, and in place of the entries. @throws UnreadableError */
+  bytes(): AsyncGenerator<Bytes>;
+  close(): Promise<void>;
+}
+
+/** The longest that tells what a file is: a tar archive's mark stands at byte 257. */
+const headBytes = 512;
+
+/** @throws UnreadableError where the file ends in the middle of its compressed data, or that is damaged */
+export async function unwrap(pieces: AsyncIterable<Bytes>, spending: Spending): Promise<Unwrapped> {
+  const outer = new ByteReader(pieces);
+  const isGzip = startsWith(await head(outer), [0x1f, 0x8b]);
+  const reader = isGzip ? new ByteReader(spending.over(gunzip(rest(outer)))) : outer;
+  const close = async () => {
+    await reader.close();
+    await outer.close();
+  };
+  try {
+    const first = await head(reader);
+    return { entries: entriesOf(first, reader, spending), isGzip, first, bytes: () => rest(reader), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function entriesOf(first: Bytes, reader: ByteReader, spending: Spending): AsyncGenerator<Entry> | null {
+  if (startsWith(first, [0x50, 0x4b, 0x03, 0x04]) || startsWith(first, [0x50, 0x4b, 0x05, 0x06]))
+    return zipEntries(reader, spending);
+  return isTar(first) ? tarEntries(reader) : null;
+}
+
+async function head(reader: ByteReader): Promise<Bytes> {
+  const first = (await reader.atMost(headBytes)).slice();
+  reader.putBack(first);
+  return first;
+}
+
+async function* rest(reader: ByteReader): AsyncGenerator<Bytes> {
+  for (let piece = await reader.next(64 * 1024); piece !== null; piece = await reader.next(64 * 1024)) yield piece;
+}
+
+function startsWith(bytes: Bytes, mark: number[]): boolean {
+  return mark.every((byte, index) => bytes[index] === byte);
+}
+
+function isTar(first: Bytes): boolean {
+  return new TextDecoder().decode(first.subarray(257, 262)) === "ustar";
+}
