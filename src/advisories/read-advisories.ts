@@ -2,10 +2,10 @@
 import type { Advisory } from "./advisory.ts";
 import { readAdvisory } from "./read-advisory.ts";
 import { RecordError } from "./record-error.ts";
-import { archiveBudget, type Budget } from "./reading/budget.ts";
+import { archiveBudget, type Budget } from "../archives/budget.ts";
 import { parsePiece, piecesOf } from "./reading/document.ts";
 import { openSource, type AdvisorySource, type Document, type OpenSource } from "./reading/open-source.ts";
-import { BudgetError, UnreadableError } from "./reading/unreadable-error.ts";
+import { BudgetError, UnreadableError } from "../archives/unreadable-error.ts";
 
 /** The last record that was done: reading goes on behind it. */
 export interface Cursor {

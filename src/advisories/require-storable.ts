@@ -1,18 +1,21 @@
-/** Texts that JSON can write and no database keeps: refused with the record, for a changed one would not be the source's any longer. */
+/** What JSON can write and no database keeps: refused with the record, for a changed one would not be the source's any longer. */
+import { jsonDepthMax } from "../limits/constants.ts";
 import { RecordError } from "./record-error.ts";
 
-/**
- * @param value as a parser of JSON or YAML gave it, which bounds its depth
- * @throws RecordError naming the first such text
- */
-export function requireStorable(value: unknown, path = ""): void {
+/** @throws RecordError naming the first text that cannot be stored, or what is nested more than `jsonDepthMax` levels deep */
+export function requireStorable(value: unknown): void {
+  requireBelow(value, "", 0);
+}
+
+function requireBelow(value: unknown, path: string, depth: number): void {
   if (typeof value === "string") return requireText(value, path);
-  if (Array.isArray(value)) return value.forEach((entry: unknown, index) => requireStorable(entry, `${path}[${index}]`));
   if (typeof value !== "object" || value === null) return;
+  if (depth === jsonDepthMax) throw new RecordError("", `is nested more than ${jsonDepthMax} levels deep`);
+  if (Array.isArray(value)) return value.forEach((entry: unknown, index) => requireBelow(entry, `${path}[${index}]`, depth + 1));
   for (const [key, field] of Object.entries(value)) {
     const below = path === "" ? key : `${path}.${key}`;
     requireText(key, below);
-    requireStorable(field, below);
+    requireBelow(field, below, depth + 1);
   }
 }
 

@@ -5,11 +5,13 @@
 import { compareEvents, type Affected, type AffectedRange, type RangeEvent } from "./osv-affected.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
 
-export type Evidence =
-  /** The record lists the version; `listed` is the record's spelling. */
-  | { kind: "listed"; listed: string }
-  /** The range's place in the entry, and the part of it that holds the version, as in `>= 1.2.0, < 1.2.9`. */
-  | { kind: "range"; index: number; comparator: string };
+/** A record may say it in both ways. */
+export interface Evidence {
+  /** The record's spelling of the version; null: it does not list it. */
+  listed: string | null;
+  /** The range's place in the entry, and the part of it that holds the version, as in `>= 1.2.0, < 1.2.9`; null: none holds it. */
+  range: { index: number; comparator: string } | null;
+}
 
 export type Verdict = { state: "affected"; evidence: Evidence } | { state: "unaffected" } | { state: "unknown"; reason: string };
 
@@ -18,8 +20,9 @@ type ReadableRange = Extract<AffectedRange, { readable: true }>;
 /** Affected where listed or in a range; else unknown where a range cannot be held against the version; else unaffected. */
 export function evaluate({ version, affected }: { version: Version; affected: Affected }): Verdict {
   const listed = listedAs({ version, affected });
-  if (listed !== null) return { state: "affected", evidence: { kind: "listed", listed } };
-  return joined(affected.ranges.map((range) => evaluateRange({ version, range })));
+  const verdict = joined(affected.ranges.map((range) => evaluateRange({ version, range })));
+  if (listed === null) return verdict;
+  return { state: "affected", evidence: { listed, range: verdict.state === "affected" ? verdict.evidence.range : null } };
 }
 
 /** Against several entries: those of one record for one package, or those of all records that concern it. */
@@ -49,7 +52,7 @@ function evaluateRange({ version, range }: { version: Version; range: AffectedRa
   for (const event of range.events) since = afterEvent({ version: read, event, since });
   if (since === null) return { state: "unaffected" };
   const comparator = comparatorOf({ version: read, range, since });
-  return { state: "affected", evidence: { kind: "range", index: range.index, comparator } };
+  return { state: "affected", evidence: { listed: null, range: { index: range.index, comparator } } };
 }
 
 interface Passing {

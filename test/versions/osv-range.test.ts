@@ -21,7 +21,7 @@ const semver = (...events: OsvEvent[]): OsvAffected => ({ ranges: [{ type: "SEMV
 function answer(question: Question): string {
   const verdict = verdictOf(question);
   if (verdict.state !== "affected") return verdict.state;
-  return verdict.evidence.kind === "range" ? verdict.evidence.comparator : `listed ${verdict.evidence.listed}`;
+  return verdict.evidence.range?.comparator ?? `listed ${verdict.evidence.listed}`;
 }
 
 function answers(entry: OsvAffected, texts: string[]): string[] {
@@ -121,7 +121,7 @@ describe("several ranges and the list", () => {
 
   test("any range suffices and is named by its place, and ranges of commits are passed over", () => {
     const affected = (index: number, comparator: string) =>
-      ({ state: "affected", evidence: { kind: "range", index, comparator } }) as const;
+      ({ state: "affected", evidence: { listed: null, range: { index, comparator } } }) as const;
     expect(verdictOf({ entry, text: "1.1.0" })).toEqual(affected(1, ">= 1.0.0, < 1.2.0"));
     expect(verdictOf({ entry, text: "2.1.0" })).toEqual(affected(2, ">= 2.0.0, < 2.2.0"));
     expect(verdictOf({ entry, text: "3.0.0" })).toEqual({ state: "unaffected" });
@@ -129,6 +129,12 @@ describe("several ranges and the list", () => {
 
   test("the list holds versions outside all ranges, spelled otherwise or not readable too", () => {
     expect(answers(entry, ["5.0.0", "v5.0.0", "nightly"])).toEqual(["listed 5.0.0", "listed 5.0.0", "listed nightly"]);
+  });
+
+  test("a version that is listed and in a range is told in both ways", () => {
+    const both: OsvAffected = { ...entry, versions: ["1.1.0"] };
+    const evidence = { listed: "1.1.0", range: { index: 1, comparator: ">= 1.0.0, < 1.2.0" } };
+    expect(verdictOf({ entry: both, text: "v1.1.0" })).toEqual({ state: "affected", evidence });
   });
 
   test("an entry with commits and a list says of other versions that they are unaffected", () => {

@@ -1,7 +1,10 @@
 /** Vector → score and severity word. The library scores anything, broken vectors as 0: only what our grammar let through reaches it. */
-import { Cvss2, Cvss3P0, Cvss3P1, Cvss4P0 } from "ae-cvss-calculator";
+import calculator from "ae-cvss-calculator";
 import type { CvssVersion } from "./metrics.ts";
 import { CvssError, parseVector } from "./parse-vector.ts";
+
+// Of its kind of module, Deno finds no single names.
+const { Cvss2, Cvss3P0, Cvss3P1, Cvss4P0 } = calculator;
 
 export type Severity = "critical" | "high" | "medium" | "low";
 

@@ -1,0 +1,48 @@
+/** What was read of advisories, in batches as the service takes them. */
+import type { Cursor, Reading } from "../../src/advisories/read-advisories.ts";
+import { advisoryBatchBytesMax, advisoryBatchMax, advisoryBytesMax } from "../../src/limits/tools.ts";
+
+export interface AdvisoryBatch {
+  records: { name: string; raw: unknown }[];
+  /** What was read among them and is no record. */
+  failures: Failure[];
+  /** The last one. */
+  cursor: Cursor;
+}
+
+export interface Failure {
+  record: string;
+  reason: string;
+}
+
+/** In their order; none of them is empty. */
+export async function* advisoryBatches(readings: AsyncIterable<Reading>): AsyncGenerator<AdvisoryBatch> {
+  let batch: AdvisoryBatch | null = null;
+  let bytes = 0;
+  for await (const reading of readings) {
+    batch ??= { records: [], failures: [], cursor: reading.cursor };
+    batch.cursor = reading.cursor;
+    const size = take(reading, batch);
+    bytes += size;
+    if (batch.records.length < advisoryBatchMax && batch.failures.length < advisoryBatchMax && bytes < advisoryBatchBytesMax)
+      continue;
+    yield batch;
+    batch = null;
+    bytes = 0;
+  }
+  if (batch !== null) yield batch;
+}
+
+/** @returns how many bytes it adds to what is sent */
+function take(reading: Reading, batch: AdvisoryBatch): number {
+  const { name } = reading;
+  if ("failure" in reading) {
+    batch.failures.push({ record: name, reason: reading.failure });
+    return 0;
+  }
+  // Numbers may be longer in JSON's plain form than they were in the record.
+  const bytes = Buffer.byteLength(JSON.stringify(reading.raw));
+  if (bytes <= advisoryBytesMax) batch.records.push({ name, raw: reading.raw });
+  else batch.failures.push({ record: name, reason: `is larger than ${advisoryBytesMax} bytes, the most that a record may have` });
+  return bytes;
+}

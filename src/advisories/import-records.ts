@@ -1,0 +1,91 @@
+/** Records of sources into the store: kept one by one as they came, and the issues that they are about told anew. */
+import type { Database, Transaction } from "../backing/backing.ts";
+import { allowStatements } from "../backing/statement-time.ts";
+import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../limits/tools.ts";
+import { digestOf } from "./digest.ts";
+import { isNotOlder } from "./modified.ts";
+import { readAdvisory } from "./read-advisory.ts";
+import { RecordError } from "./record-error.ts";
+import { storeRecords, type Candidate } from "./store-records.ts";
+import { lockImports, selectFacts, type StoredFacts } from "./store.ts";
+
+export interface Imported {
+  /** New, or in the place of an older state. */
+  imported: number;
+  /** Stored as they are, or in a newer state. */
+  unchanged: number;
+  failures: RecordFailure[];
+  /** How many projects are to be scanned again. */
+  scans: number;
+}
+
+export interface RecordFailure {
+  /** The record's place in the batch. */
+  index: number;
+  reason: string;
+}
+
+/**
+ * One transaction. A record replaces the stored one unless its `modified` is older; one that cannot be taken is told by its place.
+ * The same batch again changes nothing.
+ */
+export async function importRecords(
+  { records, at }: { records: readonly unknown[]; at: Date },
+  sql: Database,
+): Promise<Imported> {
+  const { candidates, failures } = readAll(records);
+  const latest = latestOf(candidates);
+  const done = await withoutDeadlock(() => sql.begin((tx) => store([...latest.values()], at, tx)));
+  return { ...done, unchanged: candidates.length - done.imported, failures };
+}
+
+async function store(candidates: readonly Candidate[], at: Date, tx: Transaction): Promise<Pick<Imported, "imported" | "scans">> {
+  await allowStatements(advisoryBatchMs, tx);
+  await lockImports(tx);
+  const ids = candidates.map(({ advisory }) => advisory.id);
+  const stored = await selectFacts(ids, tx);
+  const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.advisory.id)));
+  return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
+}
+
+/** Where a scan wants the same findings in another order, the database ends one of the two: it is the one to begin again. */
+async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let made = 1; ; made++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isDeadlock = error instanceof Error && "code" in error && error.code === "40P01";
+      if (!isDeadlock || made === advisoryBatchAttemptsMax) throw error;
+    }
+  }
+}
+
+function readAll(records: readonly unknown[]): { candidates: Candidate[]; failures: RecordFailure[] } {
+  const failures: RecordFailure[] = [];
+  const candidates = records.flatMap((raw, index) => {
+    try {
+      return [{ advisory: readAdvisory(raw), raw, digest: digestOf(raw) }];
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error;
+      failures.push({ index, reason: error.message });
+      return [];
+    }
+  });
+  return { candidates, failures };
+}
+
+/** Of several states of one record in a batch the newest; of equally new ones the last. */
+function latestOf(candidates: readonly Candidate[]): Map<string, Candidate> {
+  const latest = new Map<string, Candidate>();
+  for (const candidate of candidates) {
+    const { id, modified } = candidate.advisory;
+    const stored = latest.get(id)?.advisory.modified;
+    if (stored === undefined || isNotOlder({ candidate: modified, stored })) latest.set(id, candidate);
+  }
+  return latest;
+}
+
+function replaces({ advisory, digest }: Candidate, stored: StoredFacts | undefined): boolean {
+  if (stored === undefined) return true;
+  return digest !== stored.digest && isNotOlder({ candidate: advisory.modified, stored: stored.modified });
+}

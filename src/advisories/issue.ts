@@ -1,0 +1,66 @@
+/** What is shown of an issue, from all records about it. */
+import { shortened } from "../kernel/shortened.ts";
+import { issueDescriptionCharactersMax } from "../limits/tools.ts";
+import type { Advisory } from "./advisory.ts";
+import { isCve, isGhsa } from "./advisory-id.ts";
+import type { AliasGroup } from "./alias-groups.ts";
+import type { Severity } from "./cvss/score.ts";
+import { judgeSeverities, type IssueSeverity } from "./group-severity.ts";
+
+export interface Issue {
+  name: string;
+  severity: IssueSeverity | null;
+  rank: number;
+  description: string;
+  withdrawn: boolean;
+}
+
+export interface Records {
+  /** Of this issue alone, in the order of their weight. */
+  own: Advisory[];
+  /** Of others too. */
+  shared: Advisory[];
+}
+
+const steps: Record<Severity, number> = { low: 1, medium: 2, high: 3, critical: 4 };
+
+export function recordsOf(group: AliasGroup, byId: ReadonlyMap<string, Advisory>): Records {
+  const known = (ids: readonly string[]) => inWeight(ids).flatMap((id) => byId.get(id) ?? []);
+  return { own: known(group.ids), shared: known(group.shared) };
+}
+
+/** Withdrawn records speak only where all of them are withdrawn. */
+export function issueFrom(group: AliasGroup, records: Records): Issue {
+  const withdrawn = [...records.own, ...records.shared].every((record) => record.withdrawn !== null);
+  const { own, shared } = withdrawn ? records : { own: standing(records.own), shared: standing(records.shared) };
+  const { severity } = judgeSeverities({ own, shared });
+  return {
+    name: group.id,
+    severity,
+    rank: rankOf(severity),
+    description: shortened(describedBy(own) ?? describedBy(shared) ?? "", issueDescriptionCharactersMax),
+    withdrawn,
+  };
+}
+
+function standing(records: readonly Advisory[]): Advisory[] {
+  return records.filter(({ withdrawn }) => withdrawn === null);
+}
+
+/** The place in lists: by severity, then by score. */
+function rankOf(severity: IssueSeverity | null): number {
+  if (severity === null) return 0;
+  return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
+}
+
+/** Summaries are written to be one line; where no record has one, the beginning of what it says at length. */
+function describedBy(records: readonly Advisory[]): string | undefined {
+  const summary = records.find((record) => record.summary.trim() !== "")?.summary;
+  return summary ?? records.find((record) => record.details.trim() !== "")?.details;
+}
+
+/** GitHub's records are edited for readers, CVE records are the issue's own, others follow by their ids. */
+export function inWeight(ids: readonly string[]): string[] {
+  const kind = (id: string) => (isGhsa(id) ? 0 : isCve(id) ? 1 : 2);
+  return ids.toSorted((one, other) => kind(one) - kind(other) || (one < other ? -1 : 1));
+}

@@ -1,0 +1,38 @@
+/** From the issues that were stored and the groups that there are now: which issue goes on in which group. */
+import { aliasChanges } from "./alias-changes.ts";
+import type { AliasGroup } from "./alias-groups.ts";
+
+export interface StoredIssue {
+  id: bigint;
+  group: AliasGroup;
+}
+
+export interface Regrouping {
+  /** Issues that go on, the same or under other names. */
+  kept: { issue: bigint; group: AliasGroup; renamed: boolean }[];
+  /** Groups without an issue, and the issues that they were split off from. */
+  begun: { group: AliasGroup; from: bigint[] }[];
+  /** Issues that do not go on, and the groups that they were joined with. */
+  ended: { issue: bigint; into: AliasGroup[] }[];
+}
+
+export function regroup(states: { before: readonly StoredIssue[]; after: readonly AliasGroup[] }): Regrouping {
+  const changes = aliasChanges({ before: states.before.map(({ group }) => group), after: states.after });
+  const issues = new Map(states.before.map(({ id, group }) => [group.id, id]));
+  const groups = new Map(states.after.map((group) => [group.id, group]));
+  const issueOf = (group: string): bigint[] => [issues.get(group) ?? []].flat();
+  const begun = new Set(changes.begun.map(({ group }) => group));
+  const continued = new Map(changes.continued.map(({ before, after }) => [after, before.id]));
+  return {
+    kept: states.after
+      .filter((group) => !begun.has(group))
+      .flatMap((group) => {
+        const before = continued.get(group);
+        return issueOf(before ?? group.id).map((issue) => ({ issue, group, renamed: before !== undefined }));
+      }),
+    begun: changes.begun.map(({ group, from }) => ({ group, from: from.flatMap(issueOf) })),
+    ended: changes.ended.flatMap(({ group, into }) =>
+      issueOf(group.id).map((issue) => ({ issue, into: into.flatMap((id) => groups.get(id) ?? []) })),
+    ),
+  };
+}
