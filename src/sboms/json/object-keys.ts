@@ -3,7 +3,7 @@
  * equal; a large object keeps its keys as texts in a set, so that no choice of keys makes this slow.
  */
 import { backslash } from "../../kernel/json-bytes.ts";
-import { sbomFieldsMax, sbomKeyBytesMax } from "../../limits/tools.ts";
+import { sbomKeyBytesMax } from "../../limits/tools.ts";
 import { SbomRefusal } from "../refusal.ts";
 
 const smallMax = 32;
@@ -20,10 +20,13 @@ interface Level {
 
 export class ObjectKeys {
   readonly #bytes: Uint8Array;
+  readonly #fieldsMax: number;
   readonly #levels: Level[] = [];
 
-  constructor(bytes: Uint8Array) {
+  /** @param fieldsMax of one object */
+  constructor(bytes: Uint8Array, fieldsMax: number) {
     this.#bytes = bytes;
+    this.#fieldsMax = fieldsMax;
   }
 
   /** An object begins at this depth; what the last one there held is forgotten. */
@@ -42,8 +45,8 @@ export class ObjectKeys {
     if (end - start > sbomKeyBytesMax)
       throw new SbomRefusal("too_large", `The document has a key longer than ${sbomKeyBytesMax} bytes`);
     const level = this.#level(depth);
-    if (level.count >= sbomFieldsMax)
-      throw new SbomRefusal("too_large", `The document has an object of more than ${sbomFieldsMax} fields`);
+    if (level.count >= this.#fieldsMax)
+      throw new SbomRefusal("too_large", `The document has an object of more than ${this.#fieldsMax} fields`);
     const hash = this.#hash(start + 1, end);
     if (hash === protoHash && this.#text(start, end) === "__proto__") throw protoRefused();
     if (level.large !== null) addToLarge(level.large, this.#text(start, end));

@@ -1,14 +1,14 @@
 /** A JSON text to its value, or why not. */
 import { SbomRefusal } from "../refusal.ts";
-import { scanJson } from "./scan.ts";
+import { sbomJsonBounds, scanJson, type JsonBounds } from "./scan.ts";
 import type { JsonValue } from "./value.ts";
 
 /**
  * @param text the bytes decoded
  * @throws SbomRefusal too_large | truncated | malformed
  */
-export function parseJson(bytes: Uint8Array, text: string): JsonValue {
-  const whole = scanJson(bytes);
+export function parseJson(bytes: Uint8Array, text: string, bounds: JsonBounds = sbomJsonBounds): JsonValue {
+  const whole = scanJson(bytes, bounds);
   try {
     return valueOf(text);
   } catch (error) {

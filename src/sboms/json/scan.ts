@@ -4,18 +4,27 @@
  * silently keeps the last while other readers keep the first.
  */
 import { quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../../kernel/json-bytes.ts";
-import { sbomDepthMax, sbomValuesMax } from "../../limits/tools.ts";
+import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../limits/tools.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { ObjectKeys } from "./object-keys.ts";
+
+export interface JsonBounds {
+  depthMax: number;
+  valuesMax: number;
+  /** Of one object. */
+  fieldsMax: number;
+}
+
+export const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: sbomValuesMax, fieldsMax: sbomFieldsMax };
 
 /**
  * Says nothing about other faults of the text: the parser refuses those.
  * @returns false where the text ends within a string, list or object
  * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a key that stands twice or is `__proto__`
  */
-export function scanJson(bytes: Uint8Array): boolean {
-  const keys = new ObjectKeys(bytes);
-  const isObject = new Uint8Array(sbomDepthMax + 1);
+export function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
+  const keys = new ObjectKeys(bytes, fieldsMax);
+  const isObject = new Uint8Array(depthMax + 1);
   let depth = 0;
   let values = 1;
   let keyNext = false;
@@ -29,11 +38,11 @@ export function scanJson(bytes: Uint8Array): boolean {
       keyNext = false;
       at = end;
     } else if (byte === comma) {
-      countValue(++values);
+      countValue(++values, valuesMax);
       keyNext = isObject[depth] === 1;
     } else if (byte === openBrace || byte === openBracket) {
-      if (++depth > sbomDepthMax) throw new SbomRefusal("too_large", `The document is nested deeper than ${sbomDepthMax} levels`);
-      countValue(++values);
+      if (++depth > depthMax) throw new SbomRefusal("too_large", `The document is nested deeper than ${depthMax} levels`);
+      countValue(++values, valuesMax);
       keyNext = byte === openBrace;
       isObject[depth] = keyNext ? 1 : 0;
       if (keyNext) keys.open(depth);
@@ -56,6 +65,6 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-function countValue(values: number): void {
-  if (values > sbomValuesMax) throw new SbomRefusal("too_large", `The document holds more than ${sbomValuesMax} JSON values`);
+function countValue(values: number, max: number): void {
+  if (values > max) throw new SbomRefusal("too_large", `The document holds more than ${max} JSON values`);
 }

@@ -93,6 +93,7 @@ function faultOfText(value: JsonValue, shape: TextShape, version: number): strin
   const max = shape.charactersMax ?? sbomTextCharactersMax;
   if (value.length > max) return `must be at most ${max} characters long`;
   if (value.length < (shape.charactersMin ?? 0)) return "must not be empty";
+  if (value.includes("\0") || !value.isWellFormed()) return "must hold neither U+0000 nor half of a surrogate pair";
   if (shape.oneOf !== undefined && (shape.oneOf.get(value) ?? Number.POSITIVE_INFINITY) > version) {
     const allowed = [...shape.oneOf].filter(([, since]) => since <= version).map(([name]) => name);
     return `must be one of ${allowed.join(", ")}, not ${quoted(value)}`;

@@ -3,6 +3,7 @@
  * same value first and are judged by the same rules. Fields that the schemas do not know are let pass: they forbid them, but
  * many tools add some, and none of them changes what the known ones mean.
  */
+import { versionCharactersMax } from "../../limits/tools.ts";
 import { always, field, list, type ObjectShape, object, opaque, text } from "../shape/shape.ts";
 import { relationshipTypes } from "./relationships.ts";
 
@@ -21,7 +22,7 @@ const packageShape = object(
   {
     SPDXID: id,
     name: required,
-    versionInfo: field(text()),
+    versionInfo: field(text({ charactersMax: versionCharactersMax })),
     downloadLocation: required,
     licenseConcluded: until2,
     licenseDeclared: until2,
