@@ -1,4 +1,4 @@
-/** A worker's process: `bun workers/main.ts admission|metering|prober|mailer`. */
+/** A worker's process: `bun workers/main.ts admission|metering|prober|mailer|scanner`. */
 import type { Backing } from "../src/backing/backing.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
@@ -15,6 +15,7 @@ import { startAdmission } from "./admission.ts";
 import { startMailer } from "./mailer.ts";
 import { startMetering } from "./metering.ts";
 import { startProber } from "./prober.ts";
+import { startScanner } from "./scanner.ts";
 
 interface Parts {
   config: Config;
@@ -41,6 +42,9 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   },
   async mailer({ config, backing, clock, log }) {
     return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
+  },
+  async scanner({ backing, clock, log }) {
+    return startScanner({ ...backing, clock, log });
   },
 };
 
