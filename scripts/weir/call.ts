@@ -1,4 +1,6 @@
 /** Sends a verb's fields to the control API of a running service. */
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { RemoteVerb } from "./verb.ts";
 
 /** The service refused, failed or was not reached: exit code 1. */
@@ -16,29 +18,59 @@ const answerMsMax = 60_000;
 const progressMsMax = 660_000;
 
 export interface Call {
-  verb: RemoteVerb;
+  verb: Pick<RemoteVerb, "method" | "path" | "file" | "progress">;
   fields: Record<string, unknown>;
+  /** Of a file that was read already: then the fields go into the query. */
+  body?: Uint8Array<ArrayBuffer>;
   as: string | null;
 }
 
 /** @throws CallError unless the service answers with success */
-export async function call({ verb, fields, as }: Call, { url, token }: Service): Promise<Response> {
+export async function call({ verb, fields, body: read, as }: Call, { url, token }: Service): Promise<Response> {
   const { path, rest } = fillPath(verb.path, fields);
   const address = new URL(`${url}/api/console${path}`);
-  const queries = verb.method === "GET" || verb.method === "DELETE";
-  if (queries) for (const [field, value] of Object.entries(rest)) address.searchParams.set(field, String(value));
+  const { query, body } = sentBy({ verb, fields: rest, read });
+  for (const [field, value] of Object.entries(query)) address.searchParams.set(field, String(value));
   const headers = {
     authorization: `Bearer ${token}`,
     accept: verb.progress ? "application/x-ndjson" : "application/json",
     ...(as !== null && { "x-act-as": as }),
   };
-  const body = queries ? null : JSON.stringify(rest);
-  const signal = AbortSignal.timeout(verb.progress ? progressMsMax : answerMsMax);
+  const signal = AbortSignal.timeout(verb.progress || verb.file || read ? progressMsMax : answerMsMax);
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
     throw new CallError(`Cannot reach Weir at ${url}: ${reason(error)}; is it running? WEIR_URL says where`, { cause: error });
   });
   if (!response.ok) throw new CallError(await refusal(response, url));
   return response;
+}
+
+interface Sent {
+  query: Record<string, unknown>;
+  body: string | Uint8Array<ArrayBuffer> | null;
+}
+
+function sentBy({ verb, fields, read }: Pick<Call, "verb" | "fields"> & { read: Call["body"] }): Sent {
+  if (read !== undefined) return { query: fields, body: read };
+  return verb.file === undefined ? sentOf(verb, fields) : sentFile(verb.file, fields);
+}
+
+function sentOf({ method }: Pick<RemoteVerb, "method">, fields: Record<string, unknown>): Sent {
+  if (method === "GET" || method === "DELETE") return { query: fields, body: null };
+  return { query: {}, body: JSON.stringify(fields) };
+}
+
+/** @throws CallError where it cannot be read, or is larger than the service takes */
+function sentFile({ field, bytesMax }: NonNullable<RemoteVerb["file"]>, fields: Record<string, unknown>): Sent {
+  const { [field]: given, ...query } = fields;
+  const path = String(given);
+  let body: Uint8Array<ArrayBuffer>;
+  try {
+    body = new Uint8Array(readFileSync(path === "-" ? 0 : path));
+  } catch (error) {
+    throw new CallError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  if (body.length > bytesMax) throw new CallError(`Cannot send "${path}": it is larger than ${bytesMax / 1024 / 1024} MiB`);
+  return { query: path === "-" ? query : { ...query, filename: basename(path) }, body };
 }
 
 function fillPath(path: string, fields: Record<string, unknown>): { path: string; rest: Record<string, unknown> } {
@@ -54,8 +86,12 @@ function fillPath(path: string, fields: Record<string, unknown>): { path: string
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return "it does not answer";
-  return "code" in error && error.code === "ECONNREFUSED" ? "nothing listens there" : error.message;
+  const code = "code" in error ? String(error.code) : "";
+  return reasons[code] ?? error.message;
 }
+
+/** For people: what the runtime says of these is for programmers. */
+const reasons: Record<string, string> = { ECONNREFUSED: "nothing listens there", ECONNRESET: "the connection broke off" };
 
 async function refusal(response: Response, url: string): Promise<string> {
   const text = await response.text();

@@ -23,9 +23,11 @@ function helpOfVerbs(verbs: readonly Verb[]): string {
 
 function helpOfVerb(verb: Verb): string {
   const yes: [string, string][] = verb.confirm === undefined ? [] : [["--yes", `${verb.confirm}; do it all the same`]];
-  const rows = [...verb.flags.map((flag): [string, string] => [usageOf(flag), flag.help]), ...yes, ...common];
+  const operand = verb.operand ? [[verb.operand.words, verb.operand.help] as const] : [];
+  const rows = [...operand, ...verb.flags.map((flag): [string, string] => [usageOf(flag), flag.help]), ...yes, ...common];
   const required = verb.flags.filter((flag) => flag.required).map((flag) => ` ${usageOf(flag)}`);
-  const usage = `weir ${verb.noun} ${verb.verb}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
+  const named = verb.operand ? ` ${verb.operand.words}` : "";
+  const usage = `weir ${verb.noun} ${verb.verb}${named}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
   return [usage, "", verb.summary, "", columns(rows), "", environment].join("\n");
 }
 

@@ -2,14 +2,23 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/nearest.ts";
 import { UsageError } from "./usage-error.ts";
-import { isRemote, type Flag, type LocalVerb, type RemoteVerb, type Verb } from "./verb.ts";
+import { isRemote, isSending, type Flag, type LocalVerb, type RemoteVerb, type SendingVerb, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 
 export type Command =
   /** `verbs` that the words named, or all. */
   | { kind: "help"; verbs: readonly Verb[] }
   | { kind: "call"; verb: RemoteVerb; fields: Record<string, unknown>; as: string | null; json: boolean }
-  | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean };
+  | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean }
+  | SendCommand;
+
+export interface SendCommand {
+  kind: "send";
+  verb: SendingVerb;
+  fields: Record<string, unknown>;
+  as: string | null;
+  json: boolean;
+}
 
 /** Every verb takes these. */
 const common = { as: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
@@ -22,13 +31,15 @@ export function readCommand(words: string[]): Command {
   const matching = verbsNamed(names, rest);
   const [verb] = matching;
   if (!verb || names.length < 2) return helpFor(matching, rest);
-  const values = readFlags(verb, rest);
+  const { values, operands } = readFlags(verb, [...names.slice(2), ...rest]);
   if (values["help"] === true) return { kind: "help", verbs: [verb] };
   if (verb.confirm !== undefined && values["yes"] !== true) throw new UsageError(`${verb.confirm}: add --yes to do it`);
   const { as } = values;
-  const fields = readFields(verb, values);
+  const fields = { ...readOperand(verb, operands), ...readFields(verb, values) };
   const json = values["json"] === true;
-  if (isRemote(verb)) return { kind: "call", verb, fields, as: typeof as === "string" ? as : null, json };
+  const inNameOf = typeof as === "string" ? as : null;
+  if (isRemote(verb)) return { kind: "call", verb, fields, as: inNameOf, json };
+  if (isSending(verb)) return { kind: "send", verb, fields, as: inNameOf, json };
   if (as !== undefined) throw new UsageError(`Cannot act as "${as}": ${verb.noun} ${verb.verb} asks nothing of a service`);
   return { kind: "local", verb, fields, json };
 }
@@ -41,9 +52,17 @@ function verbsNamed([noun, name, ...more]: string[], rest: string[]): readonly V
   if (name === undefined) return ofNoun;
   const named = ofNoun.filter((verb) => verb.verb === name);
   if (named.length === 0) throw unknown({ what: `${noun} verb`, word: name, known: ofNoun.map(({ verb }) => verb) });
-  if (more.length > 0 && !rest.includes("--help"))
+  if (more.length > 0 && !named[0]?.operand && !rest.includes("--help"))
     throw new UsageError(`Cannot take "${more.join(" ")}": values are given by flags`);
   return named;
+}
+
+function readOperand({ noun, verb, operand }: Verb, operands: string[]): Record<string, unknown> {
+  const [given, ...more] = operands;
+  if (operand === undefined) return {};
+  if (given === undefined) throw new UsageError(`${operand.words} is missing: ${noun} ${verb} ${operand.words}`);
+  if (more.length > 0) throw new UsageError(`Cannot take "${more.join(" ")}": ${noun} ${verb} takes one ${operand.words}`);
+  return { [operand.field]: given };
 }
 
 function helpFor(matching: readonly Verb[], rest: string[]): Command {
@@ -56,7 +75,7 @@ function helpFor(matching: readonly Verb[], rest: string[]): Command {
 
 type Values = { as?: string | boolean | undefined } & Record<string, string | boolean | undefined>;
 
-function readFlags(verb: Verb, rest: string[]): Values {
+function readFlags(verb: Verb, rest: string[]): { values: Values; operands: string[] } {
   const own = verb.flags.map(({ name, value }) => [name, { type: value.words === "" ? "boolean" : "string" }] as const);
   const options = {
     ...common,
@@ -66,7 +85,8 @@ function readFlags(verb: Verb, rest: string[]): Values {
   const { tokens } = parseArgs({ args: rest, options, strict: false, tokens: true, allowPositionals: true });
   const seen = new Set<string>();
   for (const token of tokens) {
-    if (token.kind === "positional") throw new UsageError(`Cannot take "${token.value}": values are given by flags`);
+    if (token.kind === "positional" && !verb.operand && !rest.includes("--help"))
+      throw new UsageError(`Cannot take "${token.value}": values are given by flags`);
     if (token.kind !== "option") continue;
     if (!Object.hasOwn(options, token.name))
       throw unknown({ what: "flag", word: token.rawName, known: Object.keys(options).map((name) => `--${name}`) });
@@ -74,7 +94,8 @@ function readFlags(verb: Verb, rest: string[]): Values {
     seen.add(token.name);
   }
   try {
-    return { ...parseArgs({ args: rest, options, strict: true }).values };
+    const { values, positionals } = parseArgs({ args: rest, options, strict: true, allowPositionals: true });
+    return { values: { ...values }, operands: positionals };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

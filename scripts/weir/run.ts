@@ -4,9 +4,9 @@ import { call, CallError, type Service } from "./call.ts";
 import { help } from "./help.ts";
 import { print } from "./print.ts";
 import { readProgress } from "./progress.ts";
-import { readCommand } from "./read-command.ts";
+import { readCommand, type SendCommand } from "./read-command.ts";
 import { UsageError } from "./usage-error.ts";
-import type { Files } from "./verb.ts";
+import type { Files, LocalAnswer } from "./verb.ts";
 
 export interface Terminal {
   out(text: string): void;
@@ -27,12 +27,8 @@ export async function run(words: string[], surroundings: Surroundings, terminal:
       return 0;
     }
     const { verb, fields, json } = command;
-    if (command.kind === "local") {
-      const { body, text, errors } = await command.verb.local(fields, surroundings.files());
-      for (const line of errors) terminal.error(line);
-      terminal.out(json ? JSON.stringify(body, null, 2) : text);
-      return exitCode(body);
-    }
+    if (command.kind === "local") return show(await command.verb.local(fields, surroundings.files()), { json, terminal });
+    if (command.kind === "send") return show(await send(command, surroundings.service(), terminal), { json, terminal });
     const response = await call(command, surroundings.service());
     const { progress } = command.verb;
     const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
@@ -45,6 +41,23 @@ export async function run(words: string[], surroundings: Surroundings, terminal:
     if (error instanceof CallError || error instanceof ConfigError) return 1;
     throw error;
   }
+}
+
+function send({ verb, fields, as }: SendCommand, service: Service, terminal: Terminal): Promise<LocalAnswer> {
+  return verb.send(fields, {
+    post: async (sent) => wholeBody(await call({ verb: { method: "POST", path: verb.sends }, fields: sent, as }, service)),
+    upload: async ({ query, body }) => {
+      const { uploads = verb.sends } = verb;
+      return wholeBody(await call({ verb: { method: "POST", path: uploads }, fields: query, body, as }, service));
+    },
+    tell: (line) => terminal.error(line),
+  });
+}
+
+function show({ body, text, errors }: LocalAnswer, { json, terminal }: { json: boolean; terminal: Terminal }): number {
+  for (const line of errors) terminal.error(line);
+  terminal.out(json ? JSON.stringify(body, null, 2) : text);
+  return exitCode(body);
 }
 
 function exitCode(body: Record<string, unknown>): number {

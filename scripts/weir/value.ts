@@ -32,6 +32,9 @@ export const onOff: Value = {
   },
 };
 
+/** An id or a name; none takes away what there is. */
+export const textOrNone: Value = { words: "TEXT|none", read: (given) => (given === "none" ? null : given) };
+
 export const listOrNone: Value = {
   words: "LIST|none",
   read: (given) => (given === "none" ? [] : given.split(",").map((item) => item.trim())),

@@ -15,6 +15,8 @@ interface VerbWords {
   noun: string;
   verb: string;
   summary: string;
+  /** What is named without a flag, behind the verb. */
+  operand?: { field: string; words: string; help: string };
   flags: readonly Flag[];
   /** What cannot be undone asks for --yes, saying this. */
   confirm?: string;
@@ -26,6 +28,8 @@ export interface RemoteVerb extends VerbWords {
   method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Below /api/console; `:field` stands for the value of a flag. */
   path: string;
+  /** The body is the file whose path this field holds; the other fields go into the query, with `filename`. */
+  file?: { field: string; bytesMax: number };
   /** The answer is a stream of parts with the result at its end: the line for a part. Left out: it comes whole. */
   progress?(part: Record<string, unknown>): string;
 }
@@ -33,6 +37,29 @@ export interface RemoteVerb extends VerbWords {
 /** Needs files alone, and no service. */
 export interface LocalVerb extends VerbWords {
   local(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer>;
+}
+
+/** Reads files here and sends what they hold to the service, piece by piece. */
+export interface SendingVerb extends VerbWords {
+  /** Path below /api/console that it posts to. */
+  sends: string;
+  /** That it uploads files to. */
+  uploads?: string;
+  send(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer>;
+}
+
+export interface Sending {
+  /** One request. @returns its answer @throws CallError unless the service answers with success */
+  post(fields: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** A request whose body is a file, as `post`. */
+  upload(file: Upload): Promise<Record<string, unknown>>;
+  /** Shows how far it is. */
+  tell(line: string): void;
+}
+
+export interface Upload {
+  query: Record<string, unknown>;
+  body: Uint8Array<ArrayBuffer>;
 }
 
 /** Where the files are. */
@@ -49,8 +76,12 @@ export interface LocalAnswer {
   errors: string[];
 }
 
-export type Verb = RemoteVerb | LocalVerb;
+export type Verb = RemoteVerb | LocalVerb | SendingVerb;
 
 export function isRemote(verb: Verb): verb is RemoteVerb {
   return "path" in verb;
+}
+
+export function isSending(verb: Verb): verb is SendingVerb {
+  return "sends" in verb;
 }

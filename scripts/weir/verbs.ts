@@ -1,5 +1,6 @@
 /** All verbs. A new noun is a file like its neighbours and a line here. */
 import { accountVerbs } from "./account.ts";
+import { advisoriesVerbs } from "./advisories.ts";
 import { auditVerbs } from "./audit.ts";
 import { catalogVerbs } from "./catalog.ts";
 import { connectionVerbs } from "./connection.ts";
@@ -11,6 +12,10 @@ import { memberVerbs } from "./member.ts";
 import { modelVerbs } from "./model.ts";
 import { promptVerbs } from "./prompt.ts";
 import { secretsVerbs } from "./secrets.ts";
+import { productVerbs } from "./product.ts";
+import { projectVerbs } from "./project.ts";
+import { repositoryVerbs } from "./repository.ts";
+import { sbomVerbs } from "./sbom.ts";
 import type { Verb } from "./verb.ts";
 import { workspaceVerbs } from "./workspace.ts";
 
@@ -27,5 +32,10 @@ export const verbs: readonly Verb[] = [
   ...ledgerVerbs,
   ...secretsVerbs,
   ...connectionVerbs,
+  ...sbomVerbs,
+  ...repositoryVerbs,
+  ...productVerbs,
+  ...projectVerbs,
   ...catalogVerbs,
+  ...advisoriesVerbs,
 ];

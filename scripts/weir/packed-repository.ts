@@ -1,0 +1,57 @@
+/** A repository on this machine as it is sent: the lock files of a folder, or an archive as it is. */
+import { readFile, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { repositoryArchiveBytesMax } from "../../src/limits/tools.ts";
+import { folderFiles } from "../../src/repositories/folder-files.ts";
+import { RepositoryError } from "../../src/repositories/repository-error.ts";
+import { originOf } from "./git-origin.ts";
+import { packedFiles } from "./packed-files.ts";
+
+export interface PackedRepository {
+  body: Uint8Array<ArrayBuffer>;
+  /** Of the repository: what the project is called where no other name is given. */
+  name: string;
+  provider: "git" | "archive";
+  /** Its address, of a checkout that has one. */
+  repository: string | null;
+}
+
+/** @throws RepositoryError where there is no such path, or it cannot be sent */
+export async function packedRepository(path: string): Promise<PackedRepository> {
+  try {
+    const facts = await stat(path);
+    return facts.isDirectory() ? await packedFolder(path) : await archive(path, facts.size);
+  } catch (error) {
+    if (error instanceof RepositoryError) throw error;
+    throw new RepositoryError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function packedFolder(path: string): Promise<PackedRepository> {
+  const { files, refused } = await folderFiles(path);
+  if (files.length === 0) {
+    const [first] = refused;
+    throw new RepositoryError(
+      first ? `No lock file of "${path}" can be read: ${first.path} ${first.reason}` : `There is no lock file in "${path}"`,
+    );
+  }
+  const isCheckout = await stat(join(path, ".git")).then(
+    () => true,
+    () => false,
+  );
+  // Where it is a further work tree or a submodule, the configuration lies elsewhere.
+  const git = await readFile(join(path, ".git", "config"), "utf8").catch(() => null);
+  const repository = git === null ? null : originOf(git);
+  const name = repository?.replace(/^.*[/:]([^/:]+\/[^/:]+)$/, "$1") ?? basename(resolve(path));
+  return { body: new Uint8Array(packedFiles(files)), name, provider: isCheckout ? "git" : "archive", repository };
+}
+
+async function archive(path: string, size: number): Promise<PackedRepository> {
+  if (size > repositoryArchiveBytesMax) {
+    throw new RepositoryError(
+      `Cannot send "${path}": it is larger than ${repositoryArchiveBytesMax / 1024 / 1024} MiB; name the unpacked folder, of which lock files alone are sent`,
+    );
+  }
+  const name = basename(path).replace(/\.(?:zip|tar|tgz|tar\.gz)$/i, "");
+  return { body: new Uint8Array(await readFile(path)), name, provider: "archive", repository: null };
+}

@@ -1,0 +1,79 @@
+/** The kinds of lock files that are read, by the names that their package managers give them. A new one is an entry here. */
+import type { Ecosystem } from "../versions/ecosystem.ts";
+import { readCargoLock } from "./cargo/cargo-lock.ts";
+import { readGoMod } from "./go/go-mod.ts";
+import type { LockGraph } from "./lock-graph.ts";
+import { readGradleLockfile } from "./maven/gradle-lockfile.ts";
+import { readPom } from "./maven/pom.ts";
+import { readPackageLock } from "./npm/package-lock.ts";
+import { readPnpmLock } from "./npm/pnpm-lock.ts";
+import { readYarnLock } from "./npm/yarn-lock.ts";
+import { readPackagesConfig } from "./nuget/packages-config.ts";
+import { readNugetPackagesLock } from "./nuget/packages-lock.ts";
+import { readProjectAssets } from "./nuget/project-assets.ts";
+import { readPdmLock } from "./pypi/pdm-lock.ts";
+import { readPipfileLock } from "./pypi/pipfile-lock.ts";
+import { readPoetryLock } from "./pypi/poetry-lock.ts";
+import { readRequirements } from "./pypi/requirements.ts";
+import { readUvLock } from "./pypi/uv-lock.ts";
+import { readGemfileLock } from "./rubygems/gemfile-lock.ts";
+
+/** What a reader is given. */
+export interface LockText {
+  text: string;
+  /** Within the repository. */
+  path: string;
+  /** The text of another file in the same folder; null: there is none. */
+  beside(name: string): string | null;
+}
+
+export interface LockFormat {
+  ecosystem: Ecosystem;
+  /** Of the file, without its folders. */
+  names: RegExp;
+  /** A file in the same folder that stands in its place. */
+  yieldsTo?: string;
+  /** A file in the same folder that it is read with. */
+  companion?: string;
+  /** @throws LockFileError */
+  read(file: LockText): LockGraph;
+}
+
+export const lockFormats: readonly LockFormat[] = [
+  { ecosystem: "npm", names: /^npm-shrinkwrap\.json$/, read: ({ text }) => readPackageLock(text) },
+  { ecosystem: "npm", names: /^package-lock\.json$/, yieldsTo: "npm-shrinkwrap.json", read: ({ text }) => readPackageLock(text) },
+  { ecosystem: "npm", names: /^yarn\.lock$/, read: ({ text }) => readYarnLock(text) },
+  { ecosystem: "npm", names: /^pnpm-lock\.yaml$/, read: ({ text }) => readPnpmLock(text) },
+  { ecosystem: "PyPI", names: /^poetry\.lock$/, read: ({ text }) => readPoetryLock(text) },
+  { ecosystem: "PyPI", names: /^uv\.lock$/, read: ({ text }) => readUvLock(text) },
+  { ecosystem: "PyPI", names: /^pdm\.lock$/, read: ({ text }) => readPdmLock(text) },
+  { ecosystem: "PyPI", names: /^Pipfile\.lock$/, read: ({ text }) => readPipfileLock(text) },
+  {
+    ecosystem: "PyPI",
+    names: /^(?:[\w.-]*[-_.])?requirements(?:[-_.][\w.-]*)?\.txt$/i,
+    read: ({ text, path }) => readRequirements(text, path),
+  },
+  { ecosystem: "Maven", names: /^pom\.xml$/, read: ({ text }) => readPom(text) },
+  { ecosystem: "Maven", names: /^(?:buildscript-)?gradle\.lockfile$/, read: ({ text }) => readGradleLockfile(text) },
+  { ecosystem: "Go", names: /^go\.mod$/, companion: "go.sum", read: ({ text, beside }) => readGoMod(text, beside("go.sum")) },
+  { ecosystem: "crates.io", names: /^Cargo\.lock$/, read: ({ text }) => readCargoLock(text) },
+  { ecosystem: "RubyGems", names: /^(?:Gemfile\.lock|gems\.locked)$/, read: ({ text }) => readGemfileLock(text) },
+  { ecosystem: "NuGet", names: /^packages\.lock\.json$/, read: ({ text }) => readNugetPackagesLock(text) },
+  { ecosystem: "NuGet", names: /^packages\.config$/, read: ({ text }) => readPackagesConfig(text) },
+  { ecosystem: "NuGet", names: /^project\.assets\.json$/, read: ({ text }) => readProjectAssets(text) },
+];
+
+/** @returns null for a file that is of no format */
+export function lockFormatOf(path: string): LockFormat | null {
+  const name = nameOf(path);
+  return lockFormats.find(({ names }) => names.test(name)) ?? null;
+}
+
+/** Whether importing a repository needs the file: a lock file, or one that another is read with. */
+export function isWanted(path: string): boolean {
+  return lockFormatOf(path) !== null || lockFormats.some(({ companion }) => companion === nameOf(path));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

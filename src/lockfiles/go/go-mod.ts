@@ -1,0 +1,90 @@
+/**
+ * go.mod, with go.sum beside it where the module is of a Go before 1.17: since then go.mod names all modules of a build.
+ * Source: https://go.dev/ref/mod#go-mod-file and https://go.dev/ref/mod#go-sum-files
+ */
+import { compareVersions, readVersion } from "../../versions/version.ts";
+import { LockFileError } from "../lock-file-error.ts";
+import { LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
+import { goDirectives, type GoDirective } from "./go-directives.ts";
+
+interface Module {
+  path: string;
+  version: string;
+}
+
+/** @param sum the text of go.sum; null: there is none @throws LockFileError naming the line */
+export function readGoMod(text: string, sum: string | null): LockGraph {
+  const directives = goDirectives(text);
+  const graph = new LockGraphBuilder();
+  const replaced = replacements(directives);
+  const excluded = new Set(directives.filter(({ verb }) => verb === "exclude").map(({ words }) => words.join(" ")));
+  const named = new Set<string>();
+  for (const directive of directives.filter(({ verb }) => verb === "require")) {
+    const required = moduleOf(directive);
+    named.add(required.path);
+    if (excluded.has(`${required.path} ${required.version}`))
+      graph.skip(required.path, `${required.version} is excluded by the file itself`);
+    else addModule(required, { isIndirect: /^indirect(?:;|$)/.test(directive.comment), replaced, graph });
+  }
+  if (sum !== null && isBefore117(directives)) {
+    for (const module of builtModules(sum)) if (!named.has(module.path)) addModule(module, { isIndirect: true, replaced, graph });
+  }
+  return graph.finish();
+}
+
+interface Context {
+  isIndirect: boolean;
+  /** By path, and by path and version. null: a folder. */
+  replaced: ReadonlyMap<string, Module | null>;
+  graph: LockGraphBuilder;
+}
+
+function addModule(module: Module, { isIndirect, replaced, graph }: Context): void {
+  const replacement = replaced.get(`${module.path} ${module.version}`) ?? replaced.get(module.path);
+  if (replacement === null) return graph.skip(module.path, "it is replaced by a folder");
+  const { path, version } = replacement ?? module;
+  const purl = graph.add({ ecosystem: "Go", name: path, version, indirect: isIndirect });
+  if (!isIndirect) graph.need(null, purl);
+}
+
+/** `old [version] => new [version]`; without a version of its own the new one is a folder. */
+function replacements(directives: GoDirective[]): Map<string, Module | null> {
+  const replaced = new Map<string, Module | null>();
+  for (const { words, line } of directives.filter(({ verb }) => verb === "replace")) {
+    const arrow = words.indexOf("=>");
+    const [path = "", version] = words.slice(arrow + 1);
+    if (arrow < 1 || arrow > 2 || path === "")
+      throw new LockFileError(`line ${line}: replaces nothing; "old => new version" is needed`);
+    replaced.set(words.slice(0, arrow).join(" "), version === undefined ? null : { path, version });
+  }
+  return replaced;
+}
+
+function moduleOf({ words, line }: GoDirective): Module {
+  const [path, version] = words;
+  if (path !== undefined && version !== undefined && words.length === 2) return { path, version };
+  throw new LockFileError(`line ${line}: is ${quoted(words.join(" "))}; a module with its version is needed`);
+}
+
+function isBefore117(directives: GoDirective[]): boolean {
+  const [, minor] = /^1\.(\d+)/.exec(directives.find(({ verb }) => verb === "go")?.words[0] ?? "1.16") ?? [];
+  return minor !== undefined && Number(minor) < 17;
+}
+
+/** Modules whose code was loaded have a line without `/go.mod`; of several versions the highest is built. */
+function builtModules(sum: string): Module[] {
+  const highest = new Map<string, string>();
+  for (const line of sum.split(/\r?\n/)) {
+    const [path = "", version = ""] = line.trim().split(/\s+/);
+    if (path === "" || version === "" || version.endsWith("/go.mod")) continue;
+    const known = highest.get(path);
+    if (known === undefined || isHigher(version, known)) highest.set(path, version);
+  }
+  return [...highest].map(([path, version]) => ({ path, version }));
+}
+
+/** Versions that cannot be compared are none that the go command writes. */
+function isHigher(version: string, known: string): boolean {
+  const [one, other] = [readVersion({ scheme: "Go", text: version }), readVersion({ scheme: "Go", text: known })];
+  return one.known && (!other.known || compareVersions(one, other) > 0);
+}

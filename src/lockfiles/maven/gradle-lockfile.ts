@@ -1,0 +1,26 @@
+/**
+ * gradle.lockfile and buildscript-gradle.lockfile: packages with the configurations that have them, and nothing of what needs which.
+ * Source: https://docs.gradle.org/current/userguide/dependency_locking.html
+ */
+import { LockFileError } from "../lock-file-error.ts";
+import { LockGraphBuilder, quoted, type LockGraph, type LockScope } from "../lock-graph.ts";
+
+/** @throws LockFileError naming the line */
+export function readGradleLockfile(text: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const entry = line.trim();
+    if (entry === "" || entry.startsWith("#") || entry.startsWith("empty=")) continue;
+    const [, group, artifact, version, configurations = ""] = /^([^:=\s]+):([^:=\s]+):([^:=\s]+)=(.*)$/.exec(entry) ?? [];
+    if (group === undefined || artifact === undefined || version === undefined) {
+      throw new LockFileError(`line ${index + 1}: is ${quoted(entry)}; "group:artifact:version=configurations" is needed`);
+    }
+    graph.add({ ecosystem: "Maven", name: `${group}:${artifact}`, version, scope: scopeOf(configurations.split(",")) });
+  }
+  return graph.finish();
+}
+
+/** Of tests where every configuration is one of tests, by Gradle's own names: `testRuntimeClasspath`, `integrationTestCompileClasspath`. */
+function scopeOf(configurations: string[]): LockScope {
+  return configurations.every((configuration) => /^test[A-Z]|Test[A-Z]/.test(configuration)) ? "excluded" : "required";
+}

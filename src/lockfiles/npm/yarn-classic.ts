@@ -1,0 +1,89 @@
+/**
+ * yarn.lock of Yarn 1: blocks of `name@range, name@range:` with indented fields. It does not say what the project itself needs.
+ * Source: https://classic.yarnpkg.com/lang/en/docs/yarn-lock/ and the format's own reader, packages/lockfile in yarnpkg/yarn
+ */
+import { LockFileError } from "../lock-file-error.ts";
+import { LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
+
+interface Block {
+  descriptors: string[];
+  version: string | null;
+  /** Descriptors, `name@range`. */
+  needs: string[];
+}
+
+/** @throws LockFileError naming the line */
+export function readYarnClassicLock(text: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  const purls = new Map<string, string>();
+  const blocks = blocksOf(text);
+  for (const { descriptors, version } of blocks) {
+    const name = packageNameOf(descriptors[0] ?? "");
+    if (version === null) graph.skip(name, "it has no version");
+    else for (const descriptor of descriptors) purls.set(descriptor, graph.add({ ecosystem: "npm", name, version }));
+  }
+  for (const { descriptors, needs } of blocks) {
+    const from = purls.get(descriptors[0] ?? "");
+    const targets = needs.flatMap((need) => purls.get(need) ?? []);
+    if (from !== undefined) for (const to of targets) graph.need(from, to);
+  }
+  graph.needTops();
+  return graph.finish();
+}
+
+/** An alias `as@npm:name@range` is the package behind it. */
+function packageNameOf(descriptor: string): string {
+  const at = descriptor.indexOf("@", 1);
+  const range = descriptor.slice(at + 1);
+  const behind = range.startsWith("npm:") ? range.slice(4) : "";
+  const end = behind.indexOf("@", 1);
+  return end === -1 ? descriptor.slice(0, at) : behind.slice(0, end);
+}
+
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  let block: Block | null = null;
+  let section = "";
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const indent = line.length - line.trimStart().length;
+    const words = wordsOf(line.trim(), index + 1);
+    if (indent === 0) {
+      block = { descriptors: descriptorsOf(words, index + 1), version: null, needs: [] };
+      blocks.push(block);
+    } else if (block === null) {
+      throw new LockFileError(`line ${index + 1}: stands in no block`);
+    } else if (indent === 2) {
+      const [key = "", value = null] = words;
+      section = key;
+      if (key === "version") block.version = value;
+    } else if (section === "dependencies:" || section === "optionalDependencies:") {
+      block.needs.push(`${words[0] ?? ""}@${words[1] ?? ""}`);
+    }
+  }
+  return blocks;
+}
+
+function descriptorsOf(words: string[], line: number): string[] {
+  const descriptors = words.map((word) => word.replace(/[,:]$/, ""));
+  const faulty = descriptors.find((descriptor) => descriptor.indexOf("@", 1) === -1);
+  if (faulty === undefined && words.at(-1)?.endsWith(":") === true) return descriptors;
+  throw new LockFileError(`line ${line}: is ${quoted(words.join(" "))} where a block begins; "name@range:" is needed`);
+}
+
+/** Words stand between blanks; quoted ones are JSON strings. What follows a quoted word, a comma or a colon, stays with it. */
+function wordsOf(line: string, number: number): string[] {
+  const words: string[] = line.match(/"(?:[^"\\]|\\.)*"[,:]?|[^\s"]+|"/g) ?? [];
+  if (words.includes('"')) throw new LockFileError(`line ${number}: has a quotation mark that is not closed`);
+  return words.map((word) => unquoted(word, number));
+}
+
+function unquoted(word: string, number: number): string {
+  const [, text, mark = ""] = /^("(?:[^"\\]|\\.)*")([,:]?)$/.exec(word) ?? [];
+  if (text === undefined) return word;
+  try {
+    return `${String(JSON.parse(text))}${mark}`;
+  } catch {
+    throw new LockFileError(`line ${number}: has a quoted word that cannot be read`);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * requirements.txt: exact pins alone. What wrote it may say in comments what needs a package (`# via flask`).
+ * Source: https://pip.pypa.io/en/stable/reference/requirements-file-format/ and
+ * https://packaging.python.org/en/latest/specifications/dependency-specifiers/
+ */
+import { LockGraphBuilder, type LockGraph, type LockScope } from "../lock-graph.ts";
+import { KnownProjects } from "./known-projects.ts";
+import { requirementName } from "./project-name.ts";
+
+interface Requirement {
+  text: string;
+  /** What its comments name: packages, or files after `-r`. */
+  via: string[];
+}
+
+/** @param path its name may say that it is for development alone @throws LockFileError */
+export function readRequirements(text: string, path: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  const index = new KnownProjects();
+  const scope: LockScope | null = /(?:^|[-_./])(?:dev|develop|development|tests?|testing)(?=[-_./])/i.test(path)
+    ? "excluded"
+    : null;
+  const pinned = requirementsOf(text).flatMap(({ text: requirement, via }) => {
+    const name = requirementName(requirement);
+    const version = name === null ? null : exactVersion(requirement.slice(requirement.indexOf(name) + name.length));
+    if (name === null || version === null) {
+      graph.skip(name ?? requirement, name === null ? "it is no requirement by name" : "it is pinned to no exact version");
+      return [];
+    }
+    const purl = graph.add({ ecosystem: "PyPI", name, version, scope });
+    index.add(name, { version, purl });
+    return { purl, via };
+  });
+  for (const { purl, via } of pinned) {
+    const needing = via.flatMap((name) => (name.startsWith("-") ? [] : index.find(name)));
+    for (const from of needing) if (from !== purl) graph.need(from, purl);
+    if (needing.length < via.length || via.length === 0) graph.need(null, purl);
+  }
+  return graph.finish();
+}
+
+/** `==1.2.3`, before it an extra, behind it markers and options. `==1.*` and several clauses are no exact pin. */
+function exactVersion(rest: string): string | null {
+  const [, version = ""] = /^\s*(?:\[[^\]]*\])?\s*\(?\s*={2,3}\s*([^\s,;)*]+)\s*\)?\s*(?:;.*|--?\w.*)?$/s.exec(rest) ?? [];
+  return version === "" ? null : version;
+}
+
+/** Lines that a backslash continues are one; options of pip are none. */
+function requirementsOf(text: string): Requirement[] {
+  const requirements: Requirement[] = [];
+  let isVia = false;
+  for (const line of text.replaceAll(/\\\r?\n/g, " ").split(/\r?\n/)) {
+    const comment = /(?:^|\s)#\s*(.*)$/.exec(line)?.[1]?.trim() ?? null;
+    const requirement = line.replace(/(?:^|\s)#.*$/, "").trim();
+    if (requirement !== "") {
+      if (!requirement.startsWith("-")) requirements.push({ text: requirement, via: [] });
+      isVia = false;
+    }
+    const [, named] = /^via\b\s*(.*)$/.exec(comment ?? "") ?? [];
+    isVia = named !== undefined || (isVia && comment !== null);
+    const names = (named ?? (isVia ? comment : "") ?? "").split(",").map((name) => name.trim());
+    requirements.at(-1)?.via.push(...names.filter((name) => name !== ""));
+  }
+  return requirements;
+}

@@ -1,0 +1,22 @@
+/**
+ * Reads the lock files of one repository that come on stdin, one behind the other, behind a line that says where each of them is.
+ * A process, so that files that take too long or too much memory end without harm; SbomReader starts it.
+ */
+import { answerApart, sentApart } from "../sboms/apart.ts";
+import type { TakenBody } from "../sboms/take-sbom.ts";
+import { readRepository } from "./read-repository.ts";
+import { unpackedForReader } from "./reader-input.ts";
+import { RepositoryError } from "./repository-error.ts";
+
+await answerApart(taken(await sentApart()));
+
+function taken({ head, bytes }: { head: string; bytes: Uint8Array }): TakenBody {
+  try {
+    const { name, found } = unpackedForReader(head, bytes);
+    const { sbom, ...told } = readRepository(name, found);
+    return { taken: { refused: null, sbom }, rest: new TextEncoder().encode(JSON.stringify(told)) };
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return { taken: { refused: error.message, sbom: null }, rest: new Uint8Array() };
+  }
+}
