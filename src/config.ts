@@ -40,6 +40,8 @@ export interface Config {
   sandbox: boolean;
   /** null: mails wait. */
   mail: MailConfig | null;
+  /** Addresses of the APIs that repositories are imported from, each without a slash at its end. */
+  hostUrls: { github: string; gitlab: string };
   clocks: Clocks;
   /** How long a gateway that was told to stop goes on serving while everybody learns of it. */
   leaveMs: number;
@@ -78,6 +80,10 @@ export function readConfig(environment: Environment = process.env): Config {
     operatorToken: secret(environment, "OPERATOR_TOKEN"),
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),
+    hostUrls: {
+      github: hostUrl(environment, "GITHUB_API_URL", "https://api.github.com"),
+      gitlab: withGitlabPath(hostUrl(environment, "GITLAB_API_URL", "https://gitlab.com/api/v4")),
+    },
     clocks: {
       connectMs: milliseconds(environment, "CONNECT_TIMEOUT_MS", 5_000),
       firstByteMs: milliseconds(environment, "FIRST_BYTE_TIMEOUT_MS", 120_000),
@@ -109,6 +115,24 @@ function readSender(text: string): MailConfig["from"] {
   const address = bracketed ?? bare ?? "";
   if (/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address)) return { name: name.trim(), address };
   throw new ConfigError(`MAIL_FROM is "${text}": an address such as weir@example.com or Weir <weir@example.com> is needed`);
+}
+
+/** Tokens are sent there: without https to this machine alone. */
+function hostUrl(environment: Environment, name: string, fallback: string): string {
+  const value = text(environment, name, fallback);
+  const url = URL.parse(value);
+  const isHere = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && isHere)) {
+    if (url.username === "" && url.password === "" && url.search === "" && url.hash === "") return value.replace(/\/+$/, "");
+  }
+  throw new ConfigError(
+    `${name} is "${value}": an https address such as ${fallback} is needed, without a user, a query and a fragment`,
+  );
+}
+
+/** Every GitLab has its API there: https://docs.gitlab.com/api/rest/ */
+function withGitlabPath(url: string): string {
+  return new URL(url).pathname === "/" ? `${url}/api/v4` : url;
 }
 
 const serviceUrls = {

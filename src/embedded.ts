@@ -1,9 +1,10 @@
-/** The whole service in one process: embedded parts, both workers and the prober beside the front. */
+/** The whole service in one process: embedded parts, the workers beside the front. */
 import { join } from "node:path";
 import { startAdmission } from "../workers/admission.ts";
 import { startMailer } from "../workers/mailer.ts";
 import { startMetering } from "../workers/metering.ts";
 import { startProber } from "../workers/prober.ts";
+import { startScanner } from "../workers/scanner.ts";
 import { EmbeddedBus } from "./backing/embedded/bus.ts";
 import { EmbeddedCounters } from "./backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "./backing/embedded/postgres.ts";
@@ -46,6 +47,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const alone = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: alone, clock, log }));
+  stack.use(startScanner({ sql, bus, clock, log }));
   const front = openFront({
     config,
     backing,

@@ -5,6 +5,7 @@ import { makeApp } from "./app.ts";
 import type { Backing, Database } from "./backing/backing.ts";
 import { ping } from "./backing/ping.ts";
 import type { Config } from "./config.ts";
+import { callOutside } from "./connections/outside.ts";
 import { sendOutside } from "./connections/send.ts";
 import type { ConnectorLibrary } from "./connectors/library.ts";
 import { GenerationBook } from "./generations/book.ts";
@@ -23,6 +24,7 @@ import { mayReadMetrics } from "./metrics-access.ts";
 import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
 import { providerCalls } from "./providers/http.ts";
+import { SbomReader } from "./sboms/reader.ts";
 import type { Keyring } from "./secrets/keyring.ts";
 import { AttachmentFolder } from "./tickets/attachment-folder.ts";
 import type { ToolsParts } from "./tools/parts.ts";
@@ -87,13 +89,7 @@ export function openFront(parts: FrontParts): Front {
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
-  const app = makeApp({
-    gateway,
-    health,
-    control: controlParts(parts, gateway),
-    tools: toolsParts(parts),
-    connectors: { library: parts.connectors, clock, log },
-  });
+  const app = makeApp({ gateway, health, ...planeParts(parts, gateway) });
   return {
     app,
     gateway,
@@ -112,6 +108,18 @@ export function openFront(parts: FrontParts): Front {
   };
 }
 
+/** Of the planes beside the gateway. */
+function planeParts(parts: FrontParts, gateway: Gateway) {
+  const { config, connectors: library, clock, log } = parts;
+  const sboms = new SbomReader(clock);
+  const callHosts = callOutside({ clock, configured: configuredHosts(config) });
+  return {
+    control: { ...controlParts(parts, gateway), sboms, callHosts },
+    tools: { ...toolsParts(parts), sboms, callHosts },
+    connectors: { library, clock, log },
+  };
+}
+
 function controlParts({ config, backing, models, connectors, operatorToken, keyring, clock, log }: FrontParts, gateway: Gateway) {
   return {
     sql: backing.sql,
@@ -120,6 +128,7 @@ function controlParts({ config, backing, models, connectors, operatorToken, keyr
     slug: config.slug,
     operatorToken,
     keyring,
+    hostUrls: config.hostUrls,
     connectors,
     send: sendOutside({ clock }),
     models,
@@ -127,10 +136,11 @@ function controlParts({ config, backing, models, connectors, operatorToken, keyr
     refresh: gateway.admission.refresh.bind(gateway.admission),
     changed: () => backing.bus.broadcast("records-changed"),
     checksChanged: () => backing.bus.broadcast("checks-changed"),
+    scanWaits: () => backing.bus.broadcast("scan-waits"),
   };
 }
 
-function toolsParts({ config, backing, clock, log }: FrontParts): ToolsParts {
+function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<ToolsParts, "sboms" | "callHosts"> {
   const own = config.backends.mode === "embedded" && /^(localhost$|127\.|::1$)/.test(config.host);
   return {
     sql: backing.sql,
@@ -139,8 +149,18 @@ function toolsParts({ config, backing, clock, log }: FrontParts): ToolsParts {
     slug: config.slug,
     sendsMail: config.mail !== null,
     mailWaits: () => backing.bus.broadcast("mail-waits"),
+    scanWaits: () => backing.bus.broadcast("scan-waits"),
+    keyring,
+    hostUrls: config.hostUrls,
     attachments: own ? new AttachmentFolder(join(config.dataDir, "attachments")) : null,
   };
+}
+
+/** What a person set is called wherever it is; the platforms' public addresses are held to what is reachable from everywhere. */
+function configuredHosts({ hostUrls }: Config): (origin: string) => boolean {
+  const open = new Set(["https://api.github.com", "https://gitlab.com"]);
+  const own = Object.values(hostUrls).map((url) => new URL(url).origin);
+  return (origin) => own.includes(origin) && !open.has(origin);
 }
 
 function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Record<string, Check> {

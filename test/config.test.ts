@@ -132,3 +132,28 @@ describe("what is set is taken", () => {
     }
   });
 });
+
+describe("addresses of the APIs that repositories are imported from", () => {
+  test("are those of the public platforms when nothing is set", () => {
+    expect(readConfig({}).hostUrls).toEqual({ github: "https://api.github.com", gitlab: "https://gitlab.com/api/v4" });
+  });
+
+  test("may be one's own, without https on this machine alone", () => {
+    const { hostUrls } = readConfig({
+      GITHUB_API_URL: "https://git.example.com/api/v3/",
+      GITLAB_API_URL: "http://127.0.0.1:8929",
+    });
+    expect(hostUrls).toEqual({ github: "https://git.example.com/api/v3", gitlab: "http://127.0.0.1:8929/api/v4" });
+  });
+
+  test.each([
+    "http://git.example.com",
+    "ftp://127.0.0.1",
+    "api.github.com",
+    "https://user:pass@git.example.com",
+    "https://a.example/?b=1",
+  ])("%s is refused", (url) => {
+    for (const name of ["GITHUB_API_URL", "GITLAB_API_URL"])
+      expect(() => readConfig({ [name]: url })).toThrow(`${name} is "${url}"`);
+  });
+});

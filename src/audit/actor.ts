@@ -20,7 +20,7 @@ export interface MemberActor {
   kind: "member";
   email: string;
   role: Role;
-  carriedBy: "operator token" | "first start";
+  carriedBy: "operator token" | "first start" | "tools key";
 }
 
 /** Weir itself, on its first start. */

@@ -24,7 +24,9 @@ export type Topic =
   /** The state of launch checks changed: read it again. */
   | "checks-changed"
   /** A mail waits: send it. */
-  | "mail-waits";
+  | "mail-waits"
+  /** A project waits to be scanned. */
+  | "scan-waits";
 
 /** What every process is asked and may answer. */
 export type Survey =

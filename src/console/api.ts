@@ -9,7 +9,7 @@ import { authorize } from "./authorize.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import type { ControlParts } from "./parts.ts";
-import { readFields } from "./read-fields.ts";
+import { readBytes, readFields } from "./read-fields.ts";
 import { refuse } from "./refuse.ts";
 
 export const controlPrefix = "/api/console";
@@ -36,10 +36,11 @@ async function answer({ request, params }: Context, methods: Endpoint[], parts: 
     authorize(request, parts.operatorToken);
     const endpoint = chosen(request, methods);
     const call = {
-      input: await readFields(request, parts.clock),
+      input: await readFields(request, endpoint, parts.clock),
       id: params?.["id"] ?? "",
       acting: acting(request.headers.get("x-act-as"), parts),
       request,
+      file: () => readBytes(request, endpoint, parts.clock),
       parts,
     };
     const result = await withDeadline(parts.clock, endpoint.deadlineMs, "The request", endpoint.run(call));

@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
-import { controlDeadlineMs } from "../limits/constants.ts";
+import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
 import type { Acting } from "./acting.ts";
 import { checkFields } from "./check-fields.ts";
 import type { ControlParts } from "./parts.ts";
@@ -14,6 +14,11 @@ export interface Call<Input> {
   /** In whose name, in which workspace. */
   acting: Acting;
   request: Request;
+  /**
+   * The bytes of the body, of what takes a file.
+   * @throws ControlError invalid_body, body_too_large
+   */
+  file(): Promise<Uint8Array>;
   parts: ControlParts;
 }
 
@@ -22,15 +27,19 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   /** Below /api/console; a parameter is written `:id`. */
   path: string;
   summary: string;
-  /** Of the body; of the query for GET and DELETE. */
+  /** Of the body; of the query for GET and DELETE, and for what takes a file. */
   fields: Fields;
   view: View;
   /** Of an answer that succeeds; 200 unless told. */
   status?: number;
   /** For what takes longer than a change or a list does. */
   deadlineMs?: number;
+  /** For what sends more than a form. */
+  bodyBytesMax?: number;
   /** Tells its parts as they end, to who accepts `application/x-ndjson`. */
   progress?: boolean;
+  /** Its body is a file, as it is; says what for. */
+  file?: string;
   handle(call: Call<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
@@ -43,13 +52,22 @@ export interface Endpoint {
   view: TSchema;
   status: number;
   deadlineMs: number;
+  bodyBytesMax: number;
   progress: boolean;
+  file: string | null;
   /** Checks the fields, then handles. */
   run(call: Call<Record<string, unknown>>): Promise<unknown>;
 }
 
 export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {
-  const { method, path, summary, fields, view, status = 200, deadlineMs = controlDeadlineMs, progress = false } = definition;
+  const { method, path, summary, fields, view } = definition;
+  const {
+    status = 200,
+    deadlineMs = controlDeadlineMs,
+    bodyBytesMax = controlBodyBytesMax,
+    progress = false,
+    file = null,
+  } = definition;
   return {
     method,
     path,
@@ -58,7 +76,9 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     view,
     status,
     deadlineMs,
+    bodyBytesMax,
     progress,
+    file,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
   };
 }

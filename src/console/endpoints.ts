@@ -1,6 +1,7 @@
 /** All endpoints of the control API: routes, documents and the OpenAPI description are made from this list. */
 import type { Endpoint } from "./endpoint.ts";
 import { accountEndpoints } from "./endpoints/accounts.ts";
+import { advisoryEndpoints } from "./endpoints/advisories.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import { connectionEndpoints } from "./endpoints/connections.ts";
 import { creditEndpoints } from "./endpoints/credit.ts";
@@ -9,7 +10,11 @@ import { ledgerEndpoints } from "./endpoints/ledger.ts";
 import { logEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints } from "./endpoints/models.ts";
+import { productEndpoints } from "./endpoints/products.ts";
+import { projectEndpoints } from "./endpoints/projects.ts";
 import { promptEndpoints } from "./endpoints/prompts.ts";
+import { repositoryEndpoints } from "./endpoints/repositories.ts";
+import { sbomEndpoints } from "./endpoints/sboms.ts";
 import { secretEndpoints } from "./endpoints/secrets.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
@@ -26,4 +31,9 @@ export const endpoints: readonly Endpoint[] = [
   ...ledgerEndpoints,
   ...secretEndpoints,
   ...connectionEndpoints,
+  ...advisoryEndpoints,
+  ...sbomEndpoints,
+  ...repositoryEndpoints,
+  ...productEndpoints,
+  ...projectEndpoints,
 ];

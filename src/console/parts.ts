@@ -1,4 +1,5 @@
 import type { Database } from "../backing/backing.ts";
+import type { CallOutside } from "../connections/outside.ts";
 import type { Send } from "../connections/probe.ts";
 import type { ConnectorLibrary } from "../connectors/library.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
@@ -7,6 +8,7 @@ import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
 import type { Models } from "../models/models.ts";
+import type { SbomReader } from "../sboms/reader.ts";
 import type { Keyring } from "../secrets/keyring.ts";
 
 /** Credit as the counters hold it, and what a key spent. */
@@ -31,6 +33,12 @@ export interface ControlParts {
   connectors: Pick<ConnectorLibrary, "published">;
   /** Calls vendors for tests of connections. */
   send: Send;
+  /** Calls the platforms that repositories are imported from. */
+  callHosts: CallOutside;
+  /** Addresses of their APIs. */
+  hostUrls: { github: string; gitlab: string };
+  /** Reads documents that are uploaded. */
+  sboms: SbomReader;
   models: Pick<Models, "list" | "availability" | "checkable" | "refreshChecks">;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;
@@ -40,4 +48,6 @@ export interface ControlParts {
   changed(): void;
   /** Launch checks are asked for: the prober is to look. */
   checksChanged(): void;
+  /** A project waits to be scanned: the scanner is to look. Told after the commit. */
+  scanWaits(): void;
 }

@@ -4,12 +4,19 @@ import { requestTarget } from "../kernel/request-target.ts";
 import { BodyReader } from "../inference/body-reader.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
+import { controlFileMs } from "../limits/tools.ts";
 import { ControlError } from "../workspaces/control-error.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */
-export async function readFields(request: Request, clock: Clock): Promise<Record<string, unknown>> {
-  const hasBody = request.method !== "GET" && request.method !== "DELETE";
-  return hasBody ? readBody(request, clock) : readQuery(request);
+export async function readFields(
+  request: Request,
+  endpoint: Pick<Endpoint, "file" | "bodyBytesMax">,
+  clock: Clock,
+): Promise<Record<string, unknown>> {
+  if (request.method === "GET" || request.method === "DELETE" || endpoint.file !== null) return readQuery(request);
+  const bytes = await readBytes(request, endpoint, clock);
+  return bytes.length === 0 ? {} : parseObject(bytes);
 }
 
 function readQuery(request: Request): Record<string, unknown> {
@@ -21,21 +28,27 @@ function readQuery(request: Request): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-async function readBody(request: Request, clock: Clock): Promise<Record<string, unknown>> {
+/** @throws ControlError invalid_body, body_too_large */
+export async function readBytes(
+  request: Request,
+  { bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">,
+  clock: Clock,
+): Promise<Uint8Array> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw invalidBody("The body must not be compressed");
-  if (request.body === null) return {};
+  if (request.body === null) return new Uint8Array();
   const reader = new BodyReader(request.body);
-  const reading = withDeadline(clock, controlDeadlineMs, "The request body", reader.readUpTo(controlBodyBytesMax));
+  const withinMs = bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs;
+  const reading = withDeadline(clock, withinMs, "The request body", reader.readUpTo(bytesMax));
   const bytes = await reading.catch(() => {
     reader.discard();
     throw invalidBody("The body did not arrive in full and in time");
   });
   if (bytes === null) {
     await readRest(request, clock, reader);
-    throw new ControlError("body_too_large", { field: null, message: `The body is larger than ${controlBodyBytesMax} bytes` });
+    throw new ControlError("body_too_large", { field: null, message: `The body is larger than ${bytesMax} bytes` });
   }
-  return bytes.length === 0 ? {} : parseObject(bytes);
+  return bytes;
 }
 
 function parseObject(bytes: Uint8Array): Record<string, unknown> {

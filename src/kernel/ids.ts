@@ -33,8 +33,13 @@ export function newConnectionId(nowMs: number): string {
 }
 
 /** What the tools API shows: `tkt_` and the like, and 26 characters. */
-export function newToolsId(kind: "tkt" | "att", nowMs: number): string {
+export function newToolsId(kind: "tkt" | "att" | "prd" | "prj" | "sbom" | "fnd", nowMs: number): string {
   return `${kind}_${timeSortedText(nowMs)}`;
+}
+
+/** Whether a text is such an id, so that it is no name. */
+export function isToolsId(kind: "prd" | "prj", text: string): boolean {
+  return text.startsWith(`${kind}_`) && /^[2-7a-z]{26}$/.test(text.slice(kind.length + 1));
 }
 
 /** An id for a batch, a process or a beat; unique, not shown to users. */

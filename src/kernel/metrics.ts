@@ -87,7 +87,8 @@ export type Alarm =
   | "catalog.unreadable"
   | "connectors.unreadable"
   | "upstream.auth"
-  | "mail.given_up";
+  | "mail.given_up"
+  | "scan.failed";
 
 export const alarmsTotal = new Counter({
   name: "weir_alarms_total",

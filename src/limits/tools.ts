@@ -16,6 +16,10 @@ export const toolsDeadlineMs = 10_000;
 /** How often the last use of a tools key is noted. */
 export const toolsKeyUseMs = 60_000;
 export const ticketRowsDefault = 25;
+export const projectRowsDefault = 20;
+export const productRowsDefault = 50;
+/** Components, vulnerabilities and unknown matches that a project shows of itself. */
+export const projectItemsMax = 200;
 /** The same ticket of the same person within this time is one ticket: agents try again. */
 export const ticketRepeatMs = 600_000;
 /** A file that no ticket came for is removed after this time. */
@@ -36,6 +40,9 @@ export const mailServerMs = 30_000;
 export const versionCharactersMax = 1_024;
 export const connectorsDeadlineMs = 5_000;
 export const connectorDocumentsKeptMax = 24;
+/** Some 20 kB each, plain and compressed. */
+export const connectorPagesKeptMax = 200;
+export const connectorPageRows = 50;
 
 // Ours: advisories
 /** One record, as text. */
@@ -66,6 +73,8 @@ export const tarHeaderBytesMax = 64 * 1024;
 
 // Ours: SBOMs
 export const sbomBytesMax = 50 * 1024 * 1024;
+/** Of a call that brings one: as a text it grows by its escapes. The server takes no more. */
+export const sbomCallBytesMax = 64 * 1024 * 1024;
 /** Levels of JSON or XML: a component within a component takes two. */
 export const sbomDepthMax = 256;
 /** JSON values, XML elements or lines: above this number a document of the largest size would take long and much memory. */
@@ -80,6 +89,70 @@ export const sbomTextCharactersMax = 65_536;
 /** Where a document has more problems, the search ends. */
 export const sbomProblemsMax = 100;
 export const sbomProblemsShownMax = 20;
+/** Components or dependencies that one statement stores. */
+export const sbomRowsPerStatement = 10_000;
+/** Until a file has arrived at the control API. */
+export const controlFileMs = 60_000;
+/** A document at the control API: arriving, reading and storing. */
+export const sbomUploadMs = 230_000;
+/** Products or projects that the control API lists. */
+export const controlRowsMax = 10_000;
+export const sbomFilenameCharactersMax = 1_024;
+/** Storing 300,000 components and a million dependencies. */
+export const sbomStoreMs = 120_000;
+/** Moving a project to another product with hundreds of thousands of findings, in one statement and its lists. */
+export const projectMoveMs = 60_000;
+/** Larger documents are read in a process of their own: 256 KiB hold the thread for some 20 ms. */
+export const sbomReadHereBytesMax = 256 * 1024;
+/** Such processes at once; each needs up to a gigabyte for the largest documents. */
+export const sbomReadersMax = 2;
+export const sbomReadersWaitingMax = 4;
+/** From the start of such a process to its whole answer; 50 MiB of XML take 13 s. */
+export const sbomReadMs = 40_000;
+/** New packages that one statement takes. */
+export const packagesPerStatement = 10_000;
+
+// Ours: scans, findings
+/** How often a scanner looks for projects of which it was not told. */
+export const scanPollMs = 5_000;
+/** A scan that is not heard of for so long has died, and another takes its project up. */
+export const scanLeaseMs = 60_000;
+/** How long a scan waits for an import that has its project; shorter than the lease. */
+export const scanWaitMs = 30_000;
+/** Attempts at a scan, those included that ended with their process. */
+export const scanAttemptsMax = 6;
+/** Before the second attempt; doubled from attempt to attempt. */
+export const scanRetryMs = 1_000;
+/** Packages whose records are read at a time. */
+export const scanPackagesMax = 500;
+/** Findings that are written in one transaction, more only where one issue concerns more versions of a package. */
+export const scanFindingsMax = 500;
+/** How long matching may keep its thread from everything else. */
+export const scanTurnMs = 10;
+/** A longer version is kept as its beginning and a digest. */
+export const versionKeyBytesMax = 1_024;
+/** Sources that evidence names beside the first. */
+export const evidenceSourcesMax = 20;
+/** Of a range in the record's own words. */
+export const evidenceRangeCharactersMax = 200;
+/** What a person notes with a decision. */
+export const findingNoteCharactersMax = 2_000;
+/** Steps of a way from a project's root to a component. */
+export const pathStepsMax = 64;
+/** A component of a remediation as JSON, whatever its texts: 200 of them stay below 400 kB. */
+export const remedyRowBytesMax = 2_000;
+export const findingEventRowsDefault = 25;
+
+// Ours: lists of findings and vulnerabilities
+export const findingRowsDefault = 50;
+export const vulnerabilityRowsDefault = 25;
+/** As JSON: 200 rows stay under 125,000 bytes, and of vulnerabilities under 96,000. */
+export const findingRowBytesMax = 620;
+export const vulnerabilityRowBytesMax = 475;
+/** SBOMs that the row of a finding names. */
+export const findingSbomsShownMax = 2;
+/** Of a text that a row shows: more is not read, for it would be cut. */
+export const listedCharactersMax = 620;
 
 // Ours: connections
 export const connectionsPerWorkspaceMax = 2_000;
@@ -92,3 +165,86 @@ export const probeCallMs = 8_000;
 /** A whole test, of at most a token and a call. */
 export const connectionTestMs = 20_000;
 export const probeAnswerBytesMax = 1024 * 1024;
+
+// Ours: lock files and repositories
+export const lockFileBytesMax = 32 * 1024 * 1024;
+/** Levels of JSON, YAML, TOML or XML. */
+export const lockFileDepthMax = 128;
+/** JSON values, XML elements. */
+export const lockFileValuesMax = 2_000_000;
+/** Of one object: lock files keep all their packages in one. */
+export const lockFileFieldsMax = 200_000;
+export const lockFilePackagesMax = 100_000;
+/** Dependencies between its packages. */
+export const lockFileNeedsMax = 500_000;
+/** Of one package of PyPI, each for other platforms. */
+export const lockFileVersionsMax = 1_000;
+/** What is named and not pinned, for one file. */
+export const lockFileSkippedMax = 1_000;
+/** How deep npm may have nested packages, in folders. */
+export const lockFileFoldersMax = 64;
+/** Of a name or a version. */
+export const lockFileTextCharactersMax = 1_024;
+
+// Ours: the store of advisories
+/** Of an issue, in lists. */
+export const issueDescriptionCharactersMax = 160;
+/** Records of one transaction; in embedded mode everything else waits for its end. */
+export const advisoryBatchMax = 200;
+/** Above so many bytes a batch takes no further record. */
+export const advisoryBatchBytesMax = 512 * 1024;
+/** One record of the largest size and what is around it. */
+export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;
+/** Storing a batch, what follows for findings included. */
+export const advisoryBatchMs = 45_000;
+/** Of a batch that the database ended for a deadlock. */
+export const advisoryBatchAttemptsMax = 3;
+/** Of bad records, in the result of an import. */
+export const advisoryFailuresShownMax = 1_000;
+
+// Ours: what get_vulnerability tells; the rest is counted
+export const vulnerabilityDescriptionCharactersMax = 16_000;
+export const vulnerabilityReferencesMax = 100;
+export const vulnerabilityAliasesMax = 100;
+/** Records, the weightiest first. */
+export const vulnerabilitySourcesMax = 20;
+/** Packages. */
+export const vulnerabilityAffectedMax = 50;
+/** Of each package: ranges, fixing versions, and versions that are named one by one. */
+export const vulnerabilityRangesMax = 20;
+export const vulnerabilityOccurrencesMax = 100;
+
+// Ours: repositories
+/** Lock files of one repository, and all of them together. */
+export const repositoryFilesMax = 500;
+export const repositoryBytesMax = 64 * 1024 * 1024;
+/** Files that are told as not taken. */
+export const repositorySkippedMax = 200;
+/** Of a folder on the caller's machine. */
+export const repositoryFoldersMax = 200_000;
+export const repositoryArchiveEntriesMax = 500_000;
+export const repositoryArchiveUnpackedBytesMax = 4 * 1024 * 1024 * 1024;
+/** The whole import of a repository by its address: less than the minute that clients wait as a rule. */
+export const repositoryImportMs = 50_000;
+/** Of it, until the platform has given everything. */
+export const repositoryFetchMs = 35_000;
+/** One call of a platform's API. */
+export const repositoryCallMs = 15_000;
+/** The longest that a platform's rate limit is waited for, and how often a call is tried. */
+export const repositoryWaitMsMax = 8_000;
+export const repositoryTriesMax = 3;
+export const repositoryRetryMs = 1_000;
+export const repositoryRedirectsMax = 3;
+/** GitHub cuts the list of a whole repository off at 7 MB or 100,000 entries. */
+export const repositoryTreeBytesMax = 16 * 1024 * 1024;
+/** Calls that list files: pages at GitLab; folders at GitHub, where the whole list was cut off. */
+export const repositoryListingsMax = 400;
+/** Of files, at the same time. */
+export const repositoryFetchesAtOnce = 6;
+export const repositoryAddressCharactersMax = 1_024;
+/** Packages without a version that an answer names. */
+export const repositoryNotPinnedShownMax = 20;
+/** As it comes, packed. */
+export const repositoryArchiveBytesMax = 50 * 1024 * 1024;
+/** An import of an archive, until all of it has arrived and is stored. */
+export const repositoryUploadMs = 120_000;

@@ -1,5 +1,5 @@
 /** Who calls an operation: the owner of a tools key, in one workspace, looking at one part of it. */
-import type { Role } from "../audit/actor.ts";
+import type { MemberActor, Role } from "../audit/actor.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 
 /** What lists show. */
@@ -12,4 +12,9 @@ export interface Caller {
   owner: string;
   role: Role;
   scope: Scope;
+}
+
+/** In whose name a call changes something. */
+export function actorOf({ owner, role }: Caller): MemberActor {
+  return { kind: "member", email: owner, role, carriedBy: "tools key" };
 }

@@ -2,7 +2,17 @@
  * Kinds of fields that operations take. A title says what the field means, the description completes the sentence
  * "… is needed"; both together describe the field to people and models.
  */
-import { Type, type TInteger, type TLiteral, type TSchema, type TString, type TUnion } from "@sinclair/typebox";
+import {
+  Type,
+  type TInteger,
+  type TLiteral,
+  type TNumber,
+  type TOptional,
+  type TSchema,
+  type TString,
+  type TUnion,
+} from "@sinclair/typebox";
+import { nameCharactersMax } from "../limits/constants.ts";
 
 /** Without control characters but tab and line ends: PostgreSQL takes no NUL, and the others forge lines of logs and mails. */
 const printable = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$";
@@ -59,7 +69,22 @@ export function optionalNumber({ title, min, max, normal }: NumberOptions & { no
   return Type.Integer({ title, description, ...bounds, ...(normal !== undefined && { default: normal }) });
 }
 
+/** With a point or without. */
+export function decimal({ title, min, max }: { title: string; min: number; max: number }): TNumber {
+  return Type.Number({ title, description: `a number from ${min} to ${max}`, minimum: min, maximum: max });
+}
+
 /** Callers may leave it out, handlers find it always: the check of a call fills the default in. */
 function filled<Field extends TSchema>(field: Field): Field {
   return Type.Optional(field) as unknown as Field;
+}
+
+/** An id of something: one that is not there is refused by the operation, whatever is wrong with it. */
+export function idField(title: string): TString {
+  return lineOf({ title, min: 1, max: nameCharactersMax });
+}
+
+/** Lists show what has exactly this name. */
+export function nameFilter(title: string): TOptional<TString> {
+  return Type.Optional(lineOf({ title, min: 1, max: nameCharactersMax }));
 }

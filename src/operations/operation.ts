@@ -1,8 +1,13 @@
 /** What the tools API can do, one definition each: served over HTTP and MCP alike, and described from it. */
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Database } from "../backing/backing.ts";
+import type { CallOutside } from "../connections/outside.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
+import { toolsDeadlineMs } from "../limits/tools.ts";
+import type { SbomReader } from "../sboms/reader.ts";
+import type { TakenSbom } from "../sboms/take-sbom.ts";
+import type { Keyring } from "../secrets/keyring.ts";
 import type { Caller } from "./caller.ts";
 import { checkInput } from "./check-input.ts";
 
@@ -15,6 +20,15 @@ export interface OperationParts {
   sendsMail: boolean;
   /** A mail waits: whoever sends them is to look. */
   mailWaits(): void;
+  /** A project waits to be scanned: whoever scans is to look. Told after the commit. */
+  scanWaits(): void;
+  /** Reads documents without holding the event loop. */
+  sboms: SbomReader;
+  keyring: Keyring;
+  /** Calls the platforms that repositories are imported from. */
+  callHosts: CallOutside;
+  /** Addresses of their APIs. */
+  hostUrls: { github: string; gitlab: string };
 }
 
 /** One call, after its fields were checked and their defaults filled in. */
@@ -23,6 +37,8 @@ export interface Call<Input> {
   caller: Caller;
   /** Id of a file that the caller sent ahead; null: none. */
   attachment: string | null;
+  /** What the field `sbom` of an operation that takes one holds; null: nothing that could be one. */
+  sbom: TakenSbom | null;
   parts: OperationParts;
 }
 
@@ -49,6 +65,10 @@ interface Definition<Input extends TObject, Data extends TObject> {
   annotations: Annotations;
   /** The specification does not name it. */
   addition?: true;
+  /** Its field `sbom` is a document: taken as the bytes that were sent, by bounds of its own, before the call's other fields. */
+  takesSbom?: true;
+  /** For what takes longer than a list does. */
+  deadlineMs?: number;
   input: Input;
   /** `data` of the answer. */
   data: Data;
@@ -56,17 +76,21 @@ interface Definition<Input extends TObject, Data extends TObject> {
 }
 
 /** An operation as the routes, the MCP server and the documents read it. */
-export interface Operation extends Omit<Definition<TObject, TObject>, "handle" | "addition"> {
+export interface Operation extends Omit<Definition<TObject, TObject>, "handle" | "addition" | "takesSbom" | "deadlineMs"> {
   addition: boolean;
+  takesSbom: boolean;
+  deadlineMs: number;
   /** @throws OperationError for what the caller has to change */
   run(call: Call<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
 }
 
 export function operation<Input extends TObject, Data extends TObject>(definition: Definition<Input, Data>): Operation {
-  const { handle, addition = false, ...described } = definition;
+  const { handle, addition = false, takesSbom = false, deadlineMs = toolsDeadlineMs, ...described } = definition;
   return {
     ...described,
     addition,
+    takesSbom,
+    deadlineMs,
     run: async (call) => handled(await handle({ ...call, input: checkInput(definition.input, call.input) })),
   };
 }

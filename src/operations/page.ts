@@ -2,10 +2,10 @@
 import { Type, type TSchema } from "@sinclair/typebox";
 import { wholeNumber } from "./fields.ts";
 
-/** `limit` and `offset` of a list. */
-export function pageFields({ normal, max }: { normal: number; max: number }) {
+/** `limit` and `offset` of a list. @param max left out: any limit is taken, and the operation says which one it keeps to */
+export function pageFields({ normal, max }: { normal: number; max?: number }) {
   return {
-    limit: wholeNumber({ title: "Rows at most", min: 1, max, normal }),
+    limit: wholeNumber({ title: "Rows at most", min: 1, normal, ...(max !== undefined && { max }) }),
     offset: wholeNumber({ title: "Rows to skip", min: 0, normal: 0 }),
   };
 }
@@ -17,7 +17,7 @@ export interface Page {
 
 const pageData = {
   total: Type.Integer({ description: "How many there are in all" }),
-  limit: Type.Integer({ description: "Rows at most, as they were asked for" }),
+  limit: Type.Integer({ description: "Rows at most" }),
   offset: Type.Integer({ description: "Rows that were skipped" }),
   has_more: Type.Boolean({ description: "Whether there are rows after these" }),
 };

@@ -1,10 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import { ScopeKind } from "../keys/schema.ts";
 import { updateScope } from "../keys/store.ts";
+import type { Queries } from "../backing/backing.ts";
 import { nameCharactersMax } from "../limits/constants.ts";
+import type { Caller } from "../operations/caller.ts";
 import { lineOf } from "../operations/fields.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import { operation } from "../operations/operation.ts";
+import { noProduct } from "../products/require.ts";
+import { anyProduct } from "../products/store.ts";
+import { noProject } from "../projects/find-or-create.ts";
+import { anyProject } from "../projects/store.ts";
 import { ScopeView } from "./schema.ts";
 
 export const setActiveScope = operation({
@@ -25,9 +31,20 @@ export const setActiveScope = operation({
     if (kind !== "workspace" && id === undefined) {
       throw new OperationError(`The field "id" is missing: the id of a ${kind} is needed`);
     }
-    // This version keeps neither products nor projects.
-    if (kind !== "workspace") throw new OperationError(`There is no ${kind} with the id "${id}"`);
-    await updateScope({ id: caller.key, kind, target: null }, sql);
-    return { data: { kind, id: null }, message: "Lists show the whole workspace" };
+    const target = id ?? null;
+    if (kind !== "workspace" && target !== null) await requireThere({ kind, id: target }, caller, sql);
+    await updateScope({ id: caller.key, kind, target }, sql);
+    return { data: { kind, id: target }, message: `Lists show the ${target === null ? "whole workspace" : `${kind} ${target}`}` };
   },
 });
+
+interface Target {
+  kind: "product" | "project";
+  id: string;
+}
+
+/** @throws ControlError not_found */
+async function requireThere({ kind, id }: Target, { workspace }: Caller, sql: Queries): Promise<void> {
+  const there = kind === "product" ? await anyProduct({ workspace, id }, sql) : await anyProject({ workspace, id }, sql);
+  if (!there) throw kind === "product" ? noProduct(id) : noProject(id);
+}

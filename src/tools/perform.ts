@@ -1,10 +1,13 @@
 /** Runs an operation for a caller: the one way to an answer, from whichever door. */
 import { DeadlineError, withDeadline } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { toolsDeadlineMs } from "../limits/tools.ts";
 import type { Caller } from "../operations/caller.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";
+import { SbomReaderBusyError } from "../sboms/reader.ts";
+import { SbomRefusal } from "../sboms/refusal.ts";
+import type { TakenSbom } from "../sboms/take-sbom.ts";
+import { ControlError } from "../workspaces/control-error.ts";
 import { failure, type Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
 
@@ -13,13 +16,14 @@ export interface Asked {
   input: Record<string, unknown>;
   caller: Caller;
   attachment: string | null;
+  sbom: TakenSbom | null;
 }
 
 /** Never rejects. */
 export async function perform({ operation, ...call }: Asked, parts: ToolsParts): Promise<Answer> {
   try {
     const running = operation.run({ ...call, parts });
-    const { data, message } = await withDeadline(parts.clock, toolsDeadlineMs, "The operation", running);
+    const { data, message } = await withDeadline(parts.clock, operation.deadlineMs, "The operation", running);
     return { status: 200, body: { success: true, data, message } };
   } catch (error) {
     return refuse(error, parts.log);
@@ -31,7 +35,10 @@ const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 
 /** Whatever a call ran into, as an answer: what the caller has to change, or that it is our fault. */
 export function refuse(error: unknown, log: Logger): Answer {
-  if (error instanceof OperationError) return failure(400, error.message);
+  if (error instanceof OperationError || error instanceof ControlError || error instanceof SbomRefusal) {
+    return failure(400, error.message);
+  }
+  if (error instanceof SbomReaderBusyError) return failure(500, error.message);
   const cause = error instanceof Error ? error : new Error(String(error));
   const code = "code" in cause ? String(cause.code) : "";
   log.error({ event: "tools.failed", name: cause.name, code, stack: cause.stack }, "A call of the tools API failed");

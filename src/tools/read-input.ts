@@ -4,18 +4,39 @@ import { parseJsonObject } from "../inference/json-body.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
-import { toolsBodyBytesMax, toolsBodyMs } from "../limits/tools.ts";
+import { sbomCallBytesMax, toolsBodyBytesMax, toolsBodyMs } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
+import type { Operation } from "../operations/operation.ts";
+import type { TakenSbom } from "../sboms/take-sbom.ts";
+import type { ToolsParts } from "./parts.ts";
 
-/** @throws OperationError that says what to change: content type, no body, no JSON, no object, too large or too deep */
-export async function readInput(request: Request, clock: Clock): Promise<Record<string, unknown>> {
+export interface Input {
+  fields: Record<string, unknown>;
+  /** Of an operation that takes one. */
+  sbom: TakenSbom | null;
+}
+
+/**
+ * @throws OperationError that says what to change: content type, no body, no JSON, no object, too large or too deep
+ * @throws what SbomReader.take throws
+ */
+export async function readInput(request: Request, { takesSbom }: Operation, { clock, sboms }: ToolsParts): Promise<Input> {
+  requireJson(request);
+  const bytes = await readBytes(request, clock, takesSbom ? sbomCallBytesMax : toolsBodyBytesMax);
+  if (bytes.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
+  const { taken, rest } = takesSbom ? await sboms.take({ bytes, path: ["sbom"] }) : { taken: null, rest: bytes };
+  return { fields: fieldsOf(rest), sbom: taken };
+}
+
+function requireJson(request: Request): void {
   const type = request.headers.get("content-type");
   if (mediaType(type) !== "application/json") {
     const sent = type === null ? "is missing" : `is "${type.slice(0, 100)}"`;
     throw new OperationError(`The header Content-Type ${sent}: send application/json`);
   }
-  const bytes = await readBytes(request, clock);
-  if (bytes.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
+}
+
+function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   try {
     return parseJsonObject(bytes);
   } catch (error) {
@@ -24,7 +45,7 @@ export async function readInput(request: Request, clock: Clock): Promise<Record<
   }
 }
 
-/** At most 50 MiB. @throws OperationError when there is more, or not all of it in time */
+/** At most 50 MiB, unless told. @throws OperationError when there is more, or not all of it in time */
 export async function readBytes(request: Request, clock: Clock, bytesMax = toolsBodyBytesMax): Promise<Uint8Array> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new OperationError("The body is compressed: send it as it is");

@@ -41,8 +41,8 @@ export function toolsRoutes(parts: ToolsParts): Elysia {
 
 function callOf(operation: Operation, parts: ToolsParts): Door {
   return async (request, caller) => {
-    const input = await readInput(request, parts.clock);
-    return perform({ operation, input, caller, attachment: request.headers.get(attachmentHeader) }, parts);
+    const { fields, sbom } = await readInput(request, operation, parts);
+    return perform({ operation, input: fields, caller, attachment: request.headers.get(attachmentHeader), sbom }, parts);
   };
 }
 

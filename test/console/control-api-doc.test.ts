@@ -2,14 +2,17 @@
 import type { TObject } from "@sinclair/typebox";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { isRemote } from "../../scripts/weir/verb.ts";
+import { isRemote, isSending, type Verb } from "../../scripts/weir/verb.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { AuditView } from "../../src/audit/list.ts";
 import { ConnectionTest, ConnectionView } from "../../src/connections/schema.ts";
 import { CreditView } from "../../src/credit/schema.ts";
 import { GenerationView } from "../../src/generations/schema.ts";
 import { KeyView } from "../../src/keys/schema.ts";
+import { ProductView } from "../../src/products/schema.ts";
+import { ProjectView, StoredSbom } from "../../src/projects/schema.ts";
 import { PromptView } from "../../src/prompts/schema.ts";
+import { ImportedRepository } from "../../src/repositories/schema.ts";
 import { Rotation } from "../../src/secrets/rotate.ts";
 import { AccountView, MemberView, WorkspaceView } from "../../src/workspaces/schema.ts";
 
@@ -25,8 +28,17 @@ const things: [string, TObject][] = [
   ["A stored prompt", PromptView],
   ["A connection", ConnectionView],
   ["A test of a connection", ConnectionTest],
+  ["A stored SBOM", StoredSbom],
+  ["An imported repository", ImportedRepository],
+  ["A product", ProductView],
+  ["A project", ProjectView],
   ["An audit row", AuditView],
 ];
+
+function callOf(verb: Verb): string {
+  if (isRemote(verb)) return `\`${verb.method} ${verb.path}\``;
+  return isSending(verb) ? `\`POST ${verb.sends}\`` : "nothing";
+}
 
 describe("docs/control-api.md", () => {
   test.each(things)("%s has the fields that it lists, in their order", (name, view) => {
@@ -49,16 +61,17 @@ describe("docs/control-api.md", () => {
     const known = verbs.map((verb) => ({
       verb: `${verb.noun} ${verb.verb}`,
       flags: verb.flags.map(({ name, required }) => (required ? name : `${name}?`)),
-      call: isRemote(verb) ? `\`${verb.method} ${verb.path}\`` : "nothing",
+      call: callOf(verb),
     }));
     expect(listed).toEqual(known);
   });
 
   test("names every event of the audit log", () => {
-    const sources = ["workspaces", "keys", "credit", "prompts", "secrets", "connections"].flatMap((noun) =>
-      [...new Bun.Glob("*.ts").scanSync(new URL(`../../src/${noun}`, import.meta.url).pathname)].map((file) =>
-        readFileSync(new URL(`../../src/${noun}/${file}`, import.meta.url), "utf8"),
-      ),
+    const sources = ["workspaces", "keys", "credit", "prompts", "secrets", "connections", "products", "projects"].flatMap(
+      (noun) =>
+        [...new Bun.Glob("*.ts").scanSync(new URL(`../../src/${noun}`, import.meta.url).pathname)].map((file) =>
+          readFileSync(new URL(`../../src/${noun}/${file}`, import.meta.url), "utf8"),
+        ),
     );
     const events = sources.flatMap((source) =>
       [...source.matchAll(/\bevent: "([a-z.]+\.[a-z]+)"/g)].map(([, event]) => event ?? ""),

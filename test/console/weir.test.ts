@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRemote } from "../../scripts/weir/verb.ts";
+import { isRemote, isSending } from "../../scripts/weir/verb.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { endpoints } from "../../src/console/endpoints.ts";
 import { Control, objectOf, operatorToken } from "../support/control.ts";
@@ -31,7 +32,8 @@ test("every verb calls an endpoint that is there, with fields that it takes, and
     const known = [...Object.keys(endpoint?.fields.properties ?? {}), ...(path.includes(":id") ? ["id"] : [])];
     expect([noun, verb, flags.map(({ field }) => field).filter((field) => !known.includes(field))]).toEqual([noun, verb, []]);
   }
-  const called = new Set(remote.map(({ method, path }) => `${method} ${path}`));
+  const sent = verbs.filter(isSending).flatMap(({ sends, uploads = sends }) => [`POST ${sends}`, `POST ${uploads}`]);
+  const called = new Set([...remote.map(({ method, path }) => `${method} ${path}`), ...sent]);
   expect(endpoints.map(({ method, path }) => `${method} ${path}`).filter((endpoint) => !called.has(endpoint))).toEqual([]);
 });
 
@@ -247,6 +249,19 @@ describe("as a process", () => {
     );
     const wrong = await start({ WEIR_URL: "localhost:8080", WEIR_TOKEN: operatorToken }, "workspace", "list");
     expect(wrong).toMatchObject({ code: 1, error: expect.stringContaining('WEIR_URL is "localhost:8080"') });
+  });
+
+  test("says so when the service ends in the middle of a call", async () => {
+    const dying = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    await new Promise<void>((resolve) => dying.listen(0, "127.0.0.1", resolve));
+    const address = dying.address();
+    const url = `http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 0}`;
+    const { code, error } = await start({ WEIR_URL: url, WEIR_TOKEN: operatorToken }, "workspace", "list");
+    expect([code, error]).toEqual([
+      1,
+      `weir: Cannot reach Weir at ${url}: the connection broke off; is it running? WEIR_URL says where\n`,
+    ]);
+    dying.close();
   });
 
   test("says so when something else answers there", async () => {

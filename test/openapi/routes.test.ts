@@ -48,7 +48,7 @@ describe("every method that it does not name is refused", () => {
     if (path === "/api/tools-attachments") {
       // Served by one process on a loopback address alone.
       expect(response.status).toBe(404);
-    } else if (/^\/(gpt|api|mcp)/.test(path)) {
+    } else if (/^\/(gpt|api|mcp|connectors)/.test(path)) {
       expect(response.status).toBe(405);
       expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual(named.toSorted());
     } else {

@@ -3,9 +3,12 @@ import { pino } from "pino";
 import { controlApi } from "../../src/console/api.ts";
 import type { ControlParts, Position } from "../../src/console/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { SbomReader } from "../../src/sboms/reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
+import { Platforms } from "./platforms.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
 
@@ -35,6 +38,8 @@ export class Control {
   readonly clock = new ManualClock();
   /** How often records were declared stale. */
   changes = 0;
+  /** How often it was told that a project waits to be scanned. */
+  scansWaiting = 0;
   /** Workspaces whose counters were told to read the ledger. */
   readonly refreshed: string[] = [];
   /** What the API wrote to its log. */
@@ -45,6 +50,8 @@ export class Control {
   readonly connectors: { published: ControlParts["connectors"]["published"] } = { published: null };
   /** How vendors are called: not, unless told. */
   send: ControlParts["send"] = () => Promise.reject(new Error("No vendor is called in this test"));
+  /** What repositories are imported from. */
+  readonly platforms = new Platforms();
   readonly keyring: Keyring;
   readonly #app: ReturnType<typeof controlApi>;
 
@@ -60,11 +67,14 @@ export class Control {
       keyring: this.keyring,
       connectors: this.connectors,
       send: (request) => this.send(request),
+      ...this.platforms,
+      sboms: new SbomReader(systemClock),
       models: noModels,
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
       changed: () => void this.changes++,
       checksChanged: () => {},
+      scanWaits: () => void this.scansWaiting++,
     });
   }
 
@@ -78,8 +88,9 @@ export class Control {
     const sent = new Headers(headers);
     if (token !== null) sent.set("authorization", `Bearer ${token}`);
     if (as !== undefined) sent.set("x-act-as", as);
-    const content = body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body);
-    const request = new Request(`http://localhost/api/console${path}`, { method, headers: sent, body: content });
+    const isWritten = typeof body === "string" || body instanceof Uint8Array;
+    const content = body === undefined ? null : isWritten ? body : JSON.stringify(body);
+    const request = new Request(`http://localhost/api/console${path}`, { method, headers: sent, body: content as string | null });
     const response = await this.#app.handle(request);
     const text = await response.text();
     return {

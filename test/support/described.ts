@@ -92,6 +92,26 @@ export function resolve(document: Json, pointer: string): Json {
   return found;
 }
 
+/** What stands there, or what a reference there points at. */
+export function followed(document: Json, value: unknown): Json {
+  const { $ref } = jsonOf(value);
+  return typeof $ref === "string" ? resolve(document, $ref) : jsonOf(value);
+}
+
+/** A body holds one value, a stream of events or lines several. */
+export function valuesOf(type: string, text: string): unknown[] {
+  if (/[/+]json$/.test(type)) return [JSON.parse(text)];
+  if (type === "text/plain" || type === "text/html") return [text];
+  const lines = text.split("\n").map((line) => line.replace(/^data: /, ""));
+  return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+}
+
+/** A schema as plain JSON, without the words that people read. */
+export function withoutTitles(schema: unknown): unknown {
+  const isTitle = (key: string, value: unknown) => key === "title" && typeof value === "string";
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => (isTitle(key, value) ? undefined : value));
+}
+
 export function isJson(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

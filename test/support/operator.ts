@@ -28,7 +28,7 @@ export class Operator {
     return fetch(`${this.#url}${path}`, {
       method,
       headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json", accept },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body) }),
     });
   }
 

@@ -246,3 +246,17 @@ export function refusalOf(document: unknown): SbomRefusal {
   }
   throw new Error("the document was read");
 }
+
+/** So many components of npm, each of which needs the next. */
+export function largeBom(count: number) {
+  const components = Array.from({ length: count }, (_, index) => ({
+    type: "library",
+    "bom-ref": `part-${index}`,
+    name: `part\u2028${index}`,
+    version: `${index}.0.0`,
+    purl: `pkg:npm/part-${index}@${index}.0.0`,
+    licenses: [{ license: { name: 'with "quotes", \\ and é' } }],
+  }));
+  const dependencies = components.slice(1).map(({ "bom-ref": ref }, index) => ({ ref: `part-${index}`, dependsOn: [ref] }));
+  return { ...bomJson("1.6"), components, dependencies };
+}

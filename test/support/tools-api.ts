@@ -3,8 +3,12 @@ import { pino } from "pino";
 import type { Database } from "../../src/backing/backing.ts";
 import type { AttachmentFolder } from "../../src/tickets/attachment-folder.ts";
 import { toolsRoutes } from "../../src/tools/routes.ts";
-import type { Clock } from "../../src/kernel/clock.ts";
+import { systemClock, type Clock } from "../../src/kernel/clock.ts";
+import { SbomReader } from "../../src/sboms/reader.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { Keyring } from "../../src/secrets/keyring.ts";
 import { objectOf } from "./control.ts";
+import { Platforms } from "./platforms.ts";
 
 interface Sent {
   method?: string;
@@ -17,6 +21,9 @@ interface Settings {
   clock: Clock;
   sendsMail?: boolean;
   attachments?: AttachmentFolder | null;
+  /** Opens what connections hold. */
+  keyring?: Keyring;
+  platforms?: Platforms;
 }
 
 export interface ToolsAnswer {
@@ -25,14 +32,24 @@ export interface ToolsAnswer {
   body: Record<string, unknown>;
 }
 
+function ownKeyring(): Keyring {
+  return new Keyring([new Secret(Buffer.alloc(32, 7).toString("base64"))]);
+}
+
 export class ToolsApi {
   readonly logged: string[] = [];
   /** How often it was told that a mail waits. */
   mailsWaiting = 0;
+  /** How often it was told that a project waits to be scanned. */
+  scansWaiting = 0;
   readonly #app: ReturnType<typeof toolsRoutes>;
   readonly #key: string;
 
-  constructor(sql: Database, key: string, { clock, sendsMail = true, attachments = null }: Settings) {
+  constructor(
+    sql: Database,
+    key: string,
+    { clock, sendsMail = true, attachments = null, keyring = ownKeyring(), platforms = new Platforms() }: Settings,
+  ) {
     this.#key = key;
     this.#app = toolsRoutes({
       sql,
@@ -41,7 +58,11 @@ export class ToolsApi {
       slug: "platform",
       sendsMail,
       mailWaits: () => void this.mailsWaiting++,
+      scanWaits: () => void this.scansWaiting++,
       attachments,
+      keyring,
+      ...platforms,
+      sboms: new SbomReader(systemClock),
     });
   }
 

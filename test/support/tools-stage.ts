@@ -8,6 +8,8 @@ export interface ToolsStage extends AsyncDisposable {
   database: TestDatabase;
   control: Control;
   api: ToolsApi;
+  /** Id of the workspace "w". */
+  workspace: string;
   /** A further tools key. @param owner of a member of the workspace */
   key(owner?: string): Promise<string>;
 }
@@ -18,8 +20,9 @@ export async function toolsStage(
 ): Promise<ToolsStage> {
   const database = await open();
   const control = new Control(database.sql);
-  await control.workspace("w");
+  const workspace = await control.workspace("w");
   const key = async (owner = "member@w") => (await control.key("w", { kind: "tools", owner })).key;
-  const api = new ToolsApi(database.sql, await key(), { clock: control.clock, ...settings });
-  return { database, control, api, key, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+  const { clock, keyring, platforms } = control;
+  const api = new ToolsApi(database.sql, await key(), { clock, keyring, platforms, ...settings });
+  return { database, control, api, workspace, key, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }

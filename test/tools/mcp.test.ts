@@ -2,21 +2,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { operations } from "../../src/tools/operations.ts";
 import { objectOf } from "../support/control.ts";
 import { Fleet } from "../support/fleet.ts";
 import { bun, repository } from "../support/process.ts";
+import { largeBom } from "../support/sbom-documents.ts";
+import { until } from "../support/until.ts";
+import { mcpClient, overHttp, overStdio, type McpService } from "./mcp-clients.ts";
+import { calls, decided, imported, making, moved, ofFinding, ofProject, uploaded } from "./sample-calls.ts";
+import { problems, withoutTitles } from "../support/described.ts";
+import { startGithub } from "../repositories/github-stub.ts";
+import type { PlatformStub } from "../repositories/stub.ts";
 import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 
 let fleet: Fleet;
 let folder: TemporaryFolder;
+let github: PlatformStub;
 let key = "";
 beforeAll(async () => {
   folder = await temporaryFolder();
   await mkdir(join(folder.path, "inside"));
-  fleet = await Fleet.start({ services: null });
+  github = startGithub({ "go.mod": "module m\ngo 1.21\nrequire golang.org/x/text v0.3.0\n" });
+  fleet = await Fleet.start({ services: null, environment: { GITHUB_API_URL: github.url } });
   const operator = fleet.operator();
   await operator.call("POST", "/workspaces", { name: "agents" });
   await operator.call("POST", "/members", { workspace: "agents", email: "agent@example.test", role: "member" });
@@ -25,26 +34,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await fleet[Symbol.asyncDispose]();
+  await github[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 
-type Era = "legacy" | "auto";
-const client = (era: Era) => new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
-
-const overHttp = async (era: Era): Promise<Client> => {
-  const connected = client(era);
-  const requestInit = { headers: { authorization: `Bearer ${key}` } };
-  await connected.connect(new StreamableHTTPClientTransport(new URL(`${fleet.url()}/mcp`), { requestInit }));
-  return connected;
-};
-
-const overStdio = async (era: Era): Promise<Client> => {
-  const connected = client(era);
-  const args = ["scripts/mcp.ts", "--attach-root", join(folder.path, "inside")];
-  const env = { PATH: process.env["PATH"] ?? "", WEIR_URL: fleet.url(), WEIR_TOOLS_KEY: key };
-  await connected.connect(new StdioClientTransport({ command: bun, args, env, cwd: repository, stderr: "ignore" }));
-  return connected;
-};
+const service = (): McpService => ({ url: fleet.url(), key, attachRoot: join(folder.path, "inside") });
 
 interface Called {
   isError: boolean;
@@ -66,18 +60,26 @@ const overPost = async (operation: string, input: Record<string, unknown> = {}):
   return { isError: !response.ok, body: objectOf(await response.json()) };
 };
 
-/** A call of each operation that gives the same whenever it is made. */
-const calls: Record<string, Record<string, unknown>> = {
-  get_active_scope: {},
-  set_active_scope: { kind: "workspace" },
-  submit_feedback: { message: "Every door is the same" },
-  report_bug: { expected_behavior: "One answer", actual_behavior: "Three" },
-  create_support_request: { subject: "Doors", message: "Which one?" },
-  list_my_tickets: { limit: 2, offset: 1 },
-};
+beforeAll(async () => {
+  const stored = objectOf((await overPost("upload_sbom", uploaded)).body["data"]);
+  ofProject.project_id = moved.project_id = String(stored["project_id"]);
+  await overPost("import_repository", calls["import_repository"]);
+  const projects = async () => rowsOf(objectOf((await overPost("list_projects")).body["data"])["projects"]);
+  await until(async () => (await projects()).every(({ scan_status }) => scan_status === "completed"));
+  await fleet.operator().call("POST", "/advisories", imported);
+  const found = async () => rowsOf(objectOf((await overPost("list_findings")).body["data"])["findings"]);
+  await until(async () => (await found()).length > 0);
+  const [finding = {}] = await found();
+  ofFinding.finding_id = decided.finding_id = String(finding["id"]);
+  await overPost("update_finding", decided);
+}, 30_000);
+
+function rowsOf(rows: unknown): Record<string, unknown>[] {
+  return Array.isArray(rows) ? rows.map(objectOf) : [];
+}
 
 test("every operation is called below", () => {
-  expect(Object.keys(calls).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+  expect(Object.keys({ ...calls, ...making }).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
 });
 
 describe.each([
@@ -88,7 +90,7 @@ describe.each([
 ] as const)("MCP over %s, era %s", (_door, era, connect) => {
   let connected: Client;
   beforeAll(async () => {
-    connected = await connect(era);
+    connected = await connect(era, service());
   }, 30_000);
   afterAll(() => connected.close());
 
@@ -136,15 +138,46 @@ describe.each([
     ["list_my_tickets", { limit: 500 }],
     ["list_my_tickets", { limit: null }],
     ["set_active_scope", { kind: "project", id: "prj_none" }],
-  ])("a call of %s with %j fails with the envelope of HTTP", async (operation, input) => {
+    ["update_finding", { finding_id: "fnd_none", status: "ignored" }],
+    ["get_remediation", {}],
+    ["create_product", { name: "" }],
+    ["import_repository", { url: "https://git.example.com/acme/app" }],
+    ...operations.map(({ name }) => [name, { unknown_field: 1 }] as const),
+  ])("a call of %s with %j fails with the envelope of HTTP, as the tool's output schema has it", async (operation, input) => {
     const expected = await overPost(operation, input);
-    expect(await call(connected, operation, input)).toEqual({ isError: true, body: expected.body });
+    const { isError, body } = await call(connected, operation, input);
+    expect([isError, body]).toEqual([true, expected.body]);
+    const { tools } = await connected.listTools();
+    const tool = tools.find(({ name }) => name === `platform_${operation}`);
+    expect(problems({}, withoutTitles(tool?.outputSchema), body)).toEqual([]);
+  });
+
+  test.each(Object.entries(making))("%s makes what it makes over HTTP, each time another one", async (operation, input) => {
+    await connected.listTools();
+    const fresh = () =>
+      Object.fromEntries(Object.entries(input).map(([field, value]) => [field, `${value} ${crypto.randomUUID()}`]));
+    const [given, elsewhere] = [fresh(), fresh()];
+    const expected = objectOf((await overPost(operation, elsewhere)).body["data"]);
+    const { isError, body } = await call(connected, operation, given);
+    const made = objectOf(body["data"]);
+    expect([isError, made]).toEqual([false, { ...expected, ...given, id: expect.any(String) }]);
+    expect(made["id"]).not.toBe(expected["id"]);
   });
 
   test("a tool that there is not is an error of the protocol", async () => {
     expect(connected.callTool({ name: "platform_none", arguments: {} })).rejects.toThrow("There is no tool platform_none");
   });
 });
+
+test("a document of more values than any other call may have goes through MCP as it does over HTTP", async () => {
+  const sbom = largeBom(30_000);
+  const connected = await overHttp("auto", service());
+  const { isError, body } = await call(connected, "upload_sbom", { project: "large", sbom });
+  expect([isError, objectOf(body["data"])["components"]]).toEqual([false, 30_000]);
+  const again = await overPost("upload_sbom", { project: "large", sbom });
+  expect(objectOf(again.body["data"])["sbom_id"]).toBe(objectOf(body["data"])["sbom_id"]);
+  await connected.close();
+}, 60_000);
 
 describe("/mcp", () => {
   const post = (headers: Record<string, string>, body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}') =>
@@ -187,7 +220,7 @@ describe("an attachment over stdio", () => {
   let connected: Client;
   const inside = (name: string) => join(folder.path, "inside", name);
   beforeAll(async () => {
-    connected = await overStdio("auto");
+    connected = await overStdio("auto", service());
     await writeFile(inside("notes.txt"), "What I saw");
     await writeFile(inside("server.pem"), "secret");
     await writeFile(inside(".env"), "SECRET=1");
@@ -247,7 +280,7 @@ describe("an attachment over stdio", () => {
 
 test("without a service it fails in words, and with no key it does not start", async () => {
   const env = { PATH: process.env["PATH"] ?? "", WEIR_URL: "http://127.0.0.1:9", WEIR_TOOLS_KEY: key };
-  const connected = client("auto");
+  const connected = mcpClient("auto");
   await connected.connect(
     new StdioClientTransport({ command: bun, args: ["scripts/mcp.ts"], env, cwd: repository, stderr: "ignore" }),
   );

@@ -1,9 +1,12 @@
 /** What the service answers is what its own description says, for every operation that it describes. */
 import { beforeAll, expect, test } from "bun:test";
-import { jsonOf, problems, resolve, type Json } from "../support/described.ts";
+import { tarOf } from "../support/archives.ts";
+import { followed, jsonOf, problems, valuesOf, type Json } from "../support/described.ts";
 import type { Customer } from "../support/operator.ts";
+import { bomJson } from "../support/sbom-documents.ts";
 import { until } from "../support/until.ts";
-import { stage, type Stage } from "./stage.ts";
+import { gemfileLock, stage, type Stage } from "./stage.ts";
+import { toolsInputs } from "../support/tools-inputs.ts";
 
 const chat = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] };
 
@@ -41,7 +44,7 @@ async function ask(operation: string, expected: number, asked: Asked = {}): Prom
   expect([operation, response.status, response.status === expected ? "" : text]).toEqual([operation, expected, ""]);
   if (response.ok) answered.add(operation);
   const described = jsonOf(jsonOf(jsonOf(jsonOf(document["paths"])[path])[method])["responses"])[String(response.status)];
-  const answer = followed(described);
+  const answer = followed(document, described);
   for (const name of ["x-generation-id", "x-request-id", "retry-after-ms", "x-ratelimit-limit-requests", "x-should-retry"]) {
     if (response.headers.has(name))
       expect([operation, Object.keys(jsonOf(answer["headers"]))]).toEqual([operation, expect.arrayContaining([name])]);
@@ -66,19 +69,6 @@ function send(method: string, path: string, { query = "", body, accept, key: api
     headers: { ...headers, authorization: `Bearer ${apiKey}` },
     body: content,
   });
-}
-
-function followed(value: unknown): Json {
-  const { $ref } = jsonOf(value);
-  return typeof $ref === "string" ? resolve(document, $ref) : jsonOf(value);
-}
-
-/** A body holds one value, a stream of events or lines several. */
-function valuesOf(type: string, text: string): unknown[] {
-  if (/[/+]json$/.test(type)) return [JSON.parse(text)];
-  if (type === "text/plain") return [text];
-  const lines = text.split("\n").map((line) => line.replace(/^data: /, ""));
-  return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 }
 
 test("a chat completion is, whole and streamed, to its usage chunk and to its error in the middle", async () => {
@@ -205,19 +195,53 @@ test("connections are", async () => {
   await ask("delete /api/console/connections/{id}", 404, { id });
 });
 
+test("imports of advisories are", async () => {
+  const events = [{ introduced: "0" }, { fixed: "3.0.9" }];
+  const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges: [{ type: "ECOSYSTEM", events }] }];
+  const record = { id: "OSV-2026-1", modified: "2026-01-01T00:00:00Z", aliases: ["CVE-2026-0001"], summary: "As told", affected };
+  const outcome = await ask("post /api/console/advisories", 200, { body: { records: [record, {}] } });
+  expect(outcome).toMatchObject({ imported: 1, failures: [{ index: 1 }] });
+  await ask("post /api/console/advisories", 400, { body: { records: "none" } });
+});
+
+test("imports of repositories are", async () => {
+  const { workspace } = customer;
+  const imported = await ask("post /api/console/repositories", 201, { body: { workspace, url: "https://github.com/acme/app" } });
+  expect(imported).toMatchObject({ components: 2, provider: "github" });
+  await ask("post /api/console/repositories", 400, { body: { workspace, url: "https://git.example.com/acme/app" } });
+  const archive = tarOf([{ name: "Gemfile.lock", text: gemfileLock }]);
+  const query = `?workspace=${workspace}&name=shop`;
+  await ask("post /api/console/repositories/archive", 201, { body: archive, query });
+  await ask("post /api/console/repositories/archive", 400, { body: new Uint8Array(7), query });
+});
+
+test("SBOMs, products and projects are", async () => {
+  const { workspace } = customer;
+  const query = `?workspace=${workspace}`;
+  const body = Buffer.from(JSON.stringify(bomJson("1.6")));
+  const { project_id } = await ask("post /api/console/sboms", 201, { body, query: `${query}&project=described` });
+  await ask("post /api/console/sboms", 400, { body: Buffer.from("none"), query: `${query}&project=described` });
+  await ask("post /api/console/products", 201, { body: { workspace, name: "described" } });
+  await ask("post /api/console/products", 409, { body: { workspace, name: "described" } });
+  await ask("get /api/console/products", 200, { query });
+  await ask("get /api/console/projects", 200, { query });
+  const id = String(project_id);
+  await ask("patch /api/console/projects/{id}", 200, { id, body: { workspace, product: "described" } });
+  await ask("patch /api/console/projects/{id}", 404, { id: "prj_none", body: { workspace, product: null } });
+});
+
 test("the tools API is, with what it takes, what it refuses and whom", async () => {
   const form = { workspace: customer.workspace, owner: "owner@example.test", kind: "tools" };
   const { key } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", form);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const inputs = {
-    get_active_scope: {},
-    set_active_scope: { kind: "workspace" },
-    submit_feedback: { message: "As described" },
-    report_bug: { expected_behavior: "As described", actual_behavior: "Otherwise" },
-    create_support_request: { subject: "Words", message: "As described" },
-    list_my_tickets: { limit: 1 },
+  const found = async () => {
+    const { data } = await ask("post /api/tools/platform_list_findings", 200, { key, body: {}, headers });
+    const { findings } = jsonOf(data);
+    return jsonOf(Array.isArray(findings) ? (findings[0] ?? {}) : {});
   };
-  for (const [name, body] of Object.entries(inputs)) {
+  await until(async () => "id" in (await found()));
+  const { id: finding_id, project_id } = await found();
+  for (const [name, body] of Object.entries(toolsInputs({ finding_id, project_id }))) {
     await ask(`post /api/tools/platform_${name}`, 200, { key, body, headers });
     await ask(`post /api/tools/platform_${name}`, 400, { key, body: { unknown: 1 }, headers });
     await ask(`post /api/tools/platform_${name}`, 401, { key: "none", body, headers });
@@ -243,6 +267,13 @@ test("the connector catalog is, which takes no key", async () => {
   await ask("get /api/connector-changes", 200, { ...asked, query: "?since=0" });
   await ask("get /api/connector-changes", 400, { ...asked, query: "?since=1" });
   await ask("get /api/connector-schema.json", 200, asked);
+  await ask("get /connectors", 200, { ...asked, query: "?q=okta" });
+  await ask("get /connectors", 400, { ...asked, query: "?page=0" });
+  await ask("get /connectors", 404, { ...asked, query: "?page=99" });
+  await ask("get /connectors/{slug}", 200, { ...asked, id: "okta" });
+  await ask("get /connectors/{slug}", 404, { ...asked, id: "no-such-vendor" });
+  await ask("head /connectors", 200, asked);
+  await ask("head /connectors/{slug}", 200, { ...asked, id: "okta" });
   await ask("head /api/connectors", 200, asked);
   await ask("head /api/connectors/{slug}", 200, { ...asked, id: "okta" });
   await ask("head /api/connector-exports/{file}", 200, { ...asked, id: "latest.ndjson" });

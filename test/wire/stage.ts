@@ -6,6 +6,7 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { supportWords } from "../../src/inference/supports.ts";
+import { startGithub } from "../repositories/github-stub.ts";
 import { atEnd } from "../support/at-end.ts";
 import { Fleet } from "../support/fleet.ts";
 import { repository } from "../support/process.ts";
@@ -36,6 +37,9 @@ export interface Stage {
 /** What makes the connector catalog, taken as it is. */
 const connectorFiles = ["categories.json", "grant-notes.json", "oauth-apps.json", "connectors"];
 
+/** Of the one repository that can be imported. */
+export const gemfileLock = "GEM\n  remote: https://rubygems.org/\n  specs:\n    rack (3.0.8)\n\nDEPENDENCIES\n  rack\n";
+
 const stages = new Map<Mode, Promise<Stage>>();
 
 export function stage(mode: Mode): Promise<Stage> {
@@ -65,7 +69,11 @@ async function openStage(mode: Mode): Promise<Stage> {
       gateways: mode === "embedded" ? 1 : 2,
       workers: 2,
       catalogDir: await writeStubs(folder.path, stubs),
-      environment: { [stubKeyEnv]: "sk-of-the-stub", FIRST_BYTE_TIMEOUT_MS: String(firstByteMs) },
+      environment: {
+        [stubKeyEnv]: "sk-of-the-stub",
+        FIRST_BYTE_TIMEOUT_MS: String(firstByteMs),
+        GITHUB_API_URL: stack.use(startGithub({ "Gemfile.lock": gemfileLock })).url,
+      },
     }),
   );
   await Promise.all(upstreams.map(({ name }) => fleet.runnable(modelOf(name))));
