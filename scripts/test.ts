@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { runChecks } from "./checks.ts";
 import { killRunningSuite, runSuite, tallyText, type Tally } from "./run-suite.ts";
+import { findBrowser } from "./services/find-browser.ts";
 import { findServers } from "./services/find-servers.ts";
 import { filesOf, suites } from "./suites.ts";
 
@@ -28,13 +29,16 @@ function runFiles(files: string[]): Promise<Tally> {
 
 async function runAll(): Promise<Tally> {
   const total: Tally = { ...runChecks(), skipped: 0 };
-  const missing = await missingServers();
+  const missing = [await missingServers(), await missingBrowser()].filter((one) => one !== null);
   for (const suite of suites) {
     const files = filesOf(suite, join(root, "test"));
     if (files.length > 0) add(total, await runSuite({ ...suite, files, cwd: root }));
   }
   console.log("");
-  if (missing !== null) reportMissing(total, missing);
+  for (const { tests, toRun } of missing) {
+    console.log(`Not run: ${tests}. To run them, ${toRun}`);
+    if (process.env["CI"]) failMissing(total);
+  }
   return total;
 }
 
@@ -44,18 +48,28 @@ function add(total: Tally, { passed, failed, skipped }: Tally): void {
   total.skipped += skipped;
 }
 
+interface LeftOut {
+  tests: string;
+  toRun: string;
+}
+
 /** null: there are test services. Looked for once before the suites, for fetching them may take longer than a test may. */
-async function missingServers(): Promise<string | null> {
+async function missingServers(): Promise<LeftOut | null> {
   const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
   if (DATABASE_URL && NATS_URL && REDIS_URL) return null;
   const found = await findServers();
-  return "missing" in found ? found.missing : null;
+  if (!("missing" in found)) return null;
+  const names = suites.filter((suite) => suite.usesServers).map((suite) => suite.name);
+  return { tests: `the tests of ${names.join(", ")} that need servers`, toRun: found.missing };
 }
 
-function reportMissing(total: Tally, missing: string): void {
-  const names = suites.filter((suite) => suite.usesServers).map((suite) => suite.name);
-  console.log(`Not run: the tests of ${names.join(", ")} that need servers. To run them, ${missing}`);
-  if (!process.env["CI"]) return;
+/** As above. */
+async function missingBrowser(): Promise<LeftOut | null> {
+  const found = await findBrowser();
+  return "missing" in found ? { tests: "the tests in a browser", toRun: found.missing } : null;
+}
+
+function failMissing(total: Tally): void {
   console.log("CI is set, where nothing may be left out: this counts as a failure");
   total.failed++;
 }

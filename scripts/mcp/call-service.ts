@@ -2,6 +2,7 @@
 import { Value } from "@sinclair/typebox/value";
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../../src/kernel/secret.ts";
+import { sbomReadMs, toolsBodyMs, toolsDeadlineMs } from "../../src/limits/tools.ts";
 import { checkInput } from "../../src/operations/check-input.ts";
 import { OperationError } from "../../src/operations/operation-error.ts";
 import type { Operation } from "../../src/operations/operation.ts";
@@ -19,7 +20,8 @@ export interface Service {
   attachRoot: string;
 }
 
-const answerMsMax = 60_000;
+/** Beside the time that the operation has: for its body to arrive, and an SBOM to be read. */
+const arrivalMsMax = toolsBodyMs + sbomReadMs;
 
 /** Never rejects. */
 export async function callService(
@@ -32,6 +34,7 @@ export async function callService(
       path: `${toolsPrefix}/${fullName(service.slug, operation)}`,
       headers: { "content-type": "application/json", ...(attachment !== null && { [attachmentHeader]: attachment }) },
       body: JSON.stringify(input),
+      waitMs: operation.deadlineMs,
       service,
     });
   } catch (error) {
@@ -49,7 +52,7 @@ async function sendAhead(operation: Operation, input: Record<string, unknown>, s
   const checked: Record<string, unknown> = checkInput(operation.input, input);
   const file = await readAttachment({ path: String(checked["attachment_path"]), root: service.attachRoot });
   const headers = { "content-type": "application/octet-stream", [attachmentNameHeader]: encodeURIComponent(file.name) };
-  const { status, body } = await post({ path: attachmentsPath, headers, body: file.bytes, service });
+  const { status, body } = await post({ path: attachmentsPath, headers, body: file.bytes, waitMs: toolsDeadlineMs, service });
   if (status === 404) return null;
   if (!body.success) throw new OperationError(`Cannot attach the file: ${body.error}`);
   return String(body.data["id"]);
@@ -59,12 +62,14 @@ interface Sent {
   path: string;
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
+  /** For the service's own work. */
+  waitMs: number;
   service: Service;
 }
 
-async function post({ path, headers, body, service: { url, key } }: Sent): Promise<Answer> {
+async function post({ path, headers, body, waitMs, service: { url, key } }: Sent): Promise<Answer> {
   const authorization = `Bearer ${key.reveal()}`;
-  const signal = AbortSignal.timeout(answerMsMax);
+  const signal = AbortSignal.timeout(waitMs + arrivalMsMax);
   const response = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers, authorization }, body, signal });
   const answered: unknown = await response.json().catch(() => null);
   if (Value.Check(envelope, answered)) return { status: response.status, body: answered };
