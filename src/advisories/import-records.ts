@@ -1,7 +1,9 @@
 /** Records of sources into the store: kept one by one as they came, and the issues that they are about told anew. */
 import type { Database, Transaction } from "../backing/backing.ts";
 import { allowStatements } from "../backing/statement-time.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../limits/tools.ts";
+import { Turns } from "../process/turns.ts";
 import { digestOf } from "./digest.ts";
 import { isNotOlder } from "./modified.ts";
 import { readAdvisory } from "./read-advisory.ts";
@@ -30,10 +32,11 @@ export interface RecordFailure {
  * The same batch again changes nothing.
  */
 export async function importRecords(
-  { records, at }: { records: readonly unknown[]; at: Date },
-  sql: Database,
+  records: readonly unknown[],
+  { sql, clock }: { sql: Database; clock: Clock },
 ): Promise<Imported> {
-  const { candidates, failures } = readAll(records);
+  const at = new Date(clock.now());
+  const { candidates, failures } = await readAll(records, new Turns(clock));
   const latest = latestOf(candidates);
   const done = await withoutDeadlock(() => sql.begin((tx) => store([...latest.values()], at, tx)));
   return { ...done, unchanged: candidates.length - done.imported, failures };
@@ -60,17 +63,21 @@ async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-function readAll(records: readonly unknown[]): { candidates: Candidate[]; failures: RecordFailure[] } {
+async function readAll(
+  records: readonly unknown[],
+  turns: Turns,
+): Promise<{ candidates: Candidate[]; failures: RecordFailure[] }> {
+  const candidates: Candidate[] = [];
   const failures: RecordFailure[] = [];
-  const candidates = records.flatMap((raw, index) => {
+  for (const [index, raw] of records.entries()) {
     try {
-      return [{ advisory: readAdvisory(raw), raw, digest: digestOf(raw) }];
+      candidates.push({ advisory: readAdvisory(raw), raw, digest: digestOf(raw) });
     } catch (error) {
       if (!(error instanceof RecordError)) throw error;
       failures.push({ index, reason: error.message });
-      return [];
     }
-  });
+    await turns.rest();
+  }
   return { candidates, failures };
 }
 

@@ -2,7 +2,7 @@ import type { Queries } from "../backing/backing.ts";
 import { readAffected } from "../versions/osv-affected.ts";
 import { selectEntries, selectSubjects, type SubjectRow } from "./knowledge-store.ts";
 import type { Issue, RecordEntry } from "./match.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../process/turns.ts";
 
 /** All that is known of these packages: by package, in the order of the issues' ids. */
 export async function loadIssues(

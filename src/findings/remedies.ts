@@ -16,7 +16,7 @@ import {
   type ToRemedyRow,
   type VulnerableRow,
 } from "./remediation-store.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../process/turns.ts";
 import { adviceFor, adviceForAll, type Advice } from "./upgrades.ts";
 
 export interface FindingRemedy extends ToRemedyRow {

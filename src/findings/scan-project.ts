@@ -8,7 +8,7 @@ import { matchComponent, type Matched } from "./match.ts";
 import { pairOf, recordMatches, recordUnknowns } from "./record-matches.ts";
 import { resolveGone } from "./resolve-gone.ts";
 import { deleteOtherUnknowns, selectComponents, selectLastSeen, selectSpokenOf, updateCopies } from "./scan-store.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../process/turns.ts";
 
 export interface ScanningParts {
   sql: Database;

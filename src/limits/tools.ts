@@ -13,6 +13,8 @@ export const listRowsMax = 200;
 export const toolsBodyBytesMax = 50 * 1024 * 1024;
 export const toolsBodyMs = 60_000;
 export const toolsDeadlineMs = 10_000;
+/** How long work on many rows keeps its thread from everything else, chats above all. */
+export const turnMs = 2;
 /** How often the last use of a tools key is noted. */
 export const toolsKeyUseMs = 60_000;
 export const ticketRowsDefault = 25;
@@ -90,7 +92,7 @@ export const sbomTextCharactersMax = 65_536;
 export const sbomProblemsMax = 100;
 export const sbomProblemsShownMax = 20;
 /** Components or dependencies that one statement stores. */
-export const sbomRowsPerStatement = 10_000;
+export const sbomRowsPerStatement = 1_000;
 /** Until a file has arrived at the control API. */
 export const controlFileMs = 60_000;
 /** A document at the control API: arriving, reading and storing. */
@@ -102,15 +104,15 @@ export const sbomFilenameCharactersMax = 1_024;
 export const sbomStoreMs = 120_000;
 /** Moving a project to another product with hundreds of thousands of findings, in one statement and its lists. */
 export const projectMoveMs = 60_000;
-/** Larger documents are read in a process of their own: 256 KiB hold the thread for some 20 ms. */
-export const sbomReadHereBytesMax = 256 * 1024;
+/** Larger documents are read in a process of their own: 32 KiB hold the thread for some 3 ms. */
+export const sbomReadHereBytesMax = 32 * 1024;
 /** Such processes at once; each needs up to a gigabyte for the largest documents. */
 export const sbomReadersMax = 2;
 export const sbomReadersWaitingMax = 4;
 /** From the start of such a process to its whole answer; 50 MiB of XML take 13 s. */
 export const sbomReadMs = 40_000;
 /** New packages that one statement takes. */
-export const packagesPerStatement = 10_000;
+export const packagesPerStatement = 1_000;
 
 // Ours: scans, findings
 /** How often a scanner looks for projects of which it was not told. */
@@ -127,8 +129,6 @@ export const scanRetryMs = 1_000;
 export const scanPackagesMax = 500;
 /** Findings that are written in one transaction, more only where one issue concerns more versions of a package. */
 export const scanFindingsMax = 500;
-/** How long matching may keep its thread from everything else. */
-export const scanTurnMs = 10;
 /** A longer version is kept as its beginning and a digest. */
 export const versionKeyBytesMax = 1_024;
 /** Sources that evidence names beside the first. */

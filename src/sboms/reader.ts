@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../kernel/clock.ts";
 import { sbomReadersMax, sbomReadersWaitingMax, sbomReadHereBytesMax, sbomReadMs } from "../limits/tools.ts";
+import { Turns } from "../process/turns.ts";
 import { SbomRefusal } from "./refusal.ts";
 import { takenOf } from "./taken-lines.ts";
 import { takeSbom, type SentSbom, type TakenBody } from "./take-sbom.ts";
@@ -64,7 +65,7 @@ export class SbomReader {
       reader.kill("SIGKILL");
     });
     try {
-      return await answerOf(reader, input);
+      return await answerOf(reader, input, new Turns(this.#clock));
     } catch (error) {
       if (!late) throw error;
       throw new SbomRefusal("too_large", `The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
@@ -76,7 +77,7 @@ export class SbomReader {
 }
 
 /** @throws when it cannot be started, or ends before its answer does */
-function answerOf(reader: ChildProcess, input: readonly Uint8Array[]): Promise<TakenBody> {
+function answerOf(reader: ChildProcess, input: readonly Uint8Array[], turns: Turns): Promise<TakenBody> {
   return new Promise((resolve, reject) => {
     const { stdin, stdout } = reader;
     reader.on("error", reject);
@@ -85,6 +86,6 @@ function answerOf(reader: ChildProcess, input: readonly Uint8Array[]): Promise<T
     stdin.on("error", () => {});
     for (const piece of input) stdin.write(piece);
     stdin.end();
-    takenOf(stdout).then(resolve, reject);
+    takenOf(stdout, turns).then(resolve, reject);
   });
 }

@@ -2,6 +2,7 @@
  * What was taken of a body as lines of JSON and back, for the way from one process to another: each line is small enough that
  * reading it holds nobody up. Both ends are this file, of one and the same version.
  */
+import type { Turns } from "../process/turns.ts";
 import type { PackageName } from "../versions/package-name.ts";
 import { packagesPerStatement } from "../limits/tools.ts";
 import type { ComponentColumns, EdgeColumns, StorableSbom } from "./storable.ts";
@@ -36,12 +37,13 @@ function* partsOf({ taken, rest }: TakenBody): Generator<Line> {
 }
 
 /** @throws when the lines end before their end */
-export async function takenOf(chunks: AsyncIterable<Uint8Array>): Promise<TakenBody> {
+export async function takenOf(chunks: AsyncIterable<Uint8Array>, turns: Turns): Promise<TakenBody> {
   const body: TakenBody = { taken: null, rest: new Uint8Array() };
   for await (const text of lines(chunks)) {
     const line = parsed(text);
     if (line.kind === "end") return body;
     addTo(body, line);
+    await turns.rest();
   }
   throw new Error("The process that reads SBOMs ended before its answer did");
 }

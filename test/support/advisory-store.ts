@@ -1,6 +1,7 @@
 /** Advisories as an import leaves them, in a few words. */
 import type { Database } from "../../src/backing/backing.ts";
 import { importRecords, type Imported } from "../../src/advisories/import-records.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { osvRecord } from "./advisories.ts";
 
 /** The 3.1 vectors of a 9.8 and a 5.4. */
@@ -33,7 +34,7 @@ export class AdvisoryStore {
 
   /** What the batch came to. */
   take(...records: unknown[]): Promise<Imported> {
-    return importRecords({ records, at: new Date(this.#now()) }, this.#sql);
+    return importRecords(records, { sql: this.#sql, clock: { ...systemClock, now: this.#now } });
   }
 
   /** Each a day younger than all before. */

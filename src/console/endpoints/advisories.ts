@@ -33,7 +33,7 @@ export const advisoryEndpoints: Endpoint[] = [
     bodyBytesMax: advisoryBatchBodyBytesMax,
     async handle({ input: { records }, acting, parts }) {
       acting.operator("import advisories");
-      const { scans, ...outcome } = await importRecords({ records, at: new Date(parts.clock.now()) }, parts.sql);
+      const { scans, ...outcome } = await importRecords(records, parts);
       if (scans > 0) parts.scanWaits();
       return outcome;
     },
