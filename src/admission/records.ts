@@ -1,10 +1,11 @@
 /**
  * The one cache of key records. A record serves for 30 s from when it was read, an unknown key for 5 s.
  * Hashes asked for in one turn are looked up in one statement; nothing caps look-ups, so that a flood of wrong keys
- * cannot refuse a right one.
+ * cannot refuse a right one. A record that is still used after 20 s is read again while it serves: nobody waits for the
+ * database every 30 s, and a database that is busy for less than the rest holds up no decision.
  */
 import { withDeadline, type Clock } from "../kernel/clock.ts";
-import { keyRecordAgeMsMax, recordLookupMs, unknownKeyAgeMsMax } from "../limits/constants.ts";
+import { keyRecordAgeMsMax, readAheadAgeMs, readAheadPauseMs, recordLookupMs, unknownKeyAgeMsMax } from "../limits/constants.ts";
 import type { KeyRecord } from "../keys/record.ts";
 import { KeyMemory } from "./key-memory.ts";
 
@@ -28,6 +29,10 @@ export class Records {
   readonly #find: FindRecords;
   readonly #clock: Clock;
   #gathering: Lookup | null = null;
+  /** Whose records are being read, or soon will be, while they serve. */
+  readonly #ahead = new Set<string>();
+  /** Those of the next such read; null: none is planned. */
+  #nextAhead: string[] | null = null;
   /** Rises with every change: a read that began before a change is not kept. */
   #version = 0;
 
@@ -60,8 +65,11 @@ export class Records {
   cached(hash: string): CachedRecord | undefined {
     const entry = this.#cache.get(hash);
     if (!entry) return undefined;
-    const ageMax = entry.record === null ? unknownKeyAgeMsMax : keyRecordAgeMsMax;
-    return this.#clock.monotonic() - entry.readAt < ageMax ? entry : undefined;
+    const age = this.#clock.monotonic() - entry.readAt;
+    if (entry.record === null) return age < unknownKeyAgeMsMax ? entry : undefined;
+    if (age >= keyRecordAgeMsMax) return undefined;
+    if (age >= readAheadAgeMs && !this.#ahead.has(hash)) this.#readAhead(hash);
+    return entry;
   }
 
   /** Something about keys, owners or workspaces changed: nothing cached is believed any longer. */
@@ -69,6 +77,19 @@ export class Records {
     this.#version++;
     this.#cache.clear();
     this.#gathering = null;
+  }
+
+  /** Not urgent: after a pause one statement serves many. What cannot be read now is asked for again by its next use. */
+  #readAhead(hash: string): void {
+    this.#ahead.add(hash);
+    if (this.#nextAhead !== null) return void this.#nextAhead.push(hash);
+    const hashes = [hash];
+    this.#nextAhead = hashes;
+    this.#clock.after(readAheadPauseMs, () => {
+      this.#nextAhead = null;
+      const done = (): void => hashes.forEach((one) => this.#ahead.delete(one));
+      this.#read(hashes).then(done, done);
+    });
   }
 
   #look(hashes: string[]): Promise<Map<string, CachedRecord>> {
@@ -79,15 +100,16 @@ export class Records {
 
   #openLookup(): Lookup {
     const lookup: Lookup = { hashes: new Set(), done: Promise.resolve(new Map()) };
-    lookup.done = new Promise<void>((resolve) => this.#clock.endOfTurn(resolve)).then(() => this.#read(lookup));
+    lookup.done = new Promise<void>((resolve) => this.#clock.endOfTurn(resolve)).then(() => {
+      if (this.#gathering === lookup) this.#gathering = null;
+      return this.#read([...lookup.hashes]);
+    });
     return lookup;
   }
 
-  async #read(lookup: Lookup): Promise<Map<string, CachedRecord>> {
-    if (this.#gathering === lookup) this.#gathering = null;
+  async #read(hashes: string[]): Promise<Map<string, CachedRecord>> {
     const version = this.#version;
     const readAt = this.#clock.monotonic();
-    const hashes = [...lookup.hashes];
     const records = await withDeadline(this.#clock, recordLookupMs, "Reading key records", this.#find(hashes));
     const entries = new Map<string, CachedRecord>();
     for (const hash of hashes) {

@@ -70,6 +70,10 @@ export const probeOutputTokensMax = 16;
 export const recordsCachedMax = 100_000;
 export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
+/** A record that is used at this age is read again while it serves. */
+export const readAheadAgeMs = 20_000;
+/** Such reads are gathered for so long. */
+export const readAheadPauseMs = 50;
 /** How long a worker lets a message wait for counters that are being loaded before it says "ask again". */
 export const loadPatienceMs = 40;
 export const askAgainMs = 20;

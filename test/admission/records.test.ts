@@ -53,11 +53,52 @@ describe("the cache of key records", () => {
 
   test("is not kept young by use", async () => {
     const { clock, table, records } = open();
-    for (let second = 0; second < 60; second++) {
-      await records.get(["known"]);
+    await records.get(["known"]);
+    table.isDown = true;
+    for (let second = 0; second < 30; second++) {
+      expect(records.cached("known")?.readAt).toBe(0);
+      await settled();
       clock.advance(1_000);
     }
+    expect(records.cached("known")).toBeUndefined();
+  });
+
+  test("reads what is used at 20 seconds once more, many in one statement, while nobody waits for it", async () => {
+    const { clock, table, records } = open();
+    table.rows.set("other", keyRecord());
+    await records.get(["known", "other"]);
+    clock.advance(19_999);
+    records.cached("known");
+    clock.advance(1);
+    table.held = [];
+    for (const hash of ["known", "known", "other"]) expect(records.cached(hash)?.readAt).toBe(0);
+    clock.advance(50);
+    expect(table.reads).toEqual([
+      ["known", "other"],
+      ["known", "other"],
+    ]);
+    clock.advance(500);
+    expect(records.cached("known")?.readAt).toBe(0);
+    table.release();
+    await settled();
+    expect(records.cached("known")?.readAt).toBe(20_050);
+    clock.advance(19_449);
+    records.cached("known");
+    clock.advance(50);
     expect(table.reads.length).toBe(2);
+  });
+
+  test("does not keep a record that was read ahead when something changed meanwhile", async () => {
+    const { clock, table, records } = open();
+    await records.get(["known"]);
+    clock.advance(20_000);
+    records.cached("known");
+    table.held = [];
+    clock.advance(50);
+    records.forget();
+    table.release();
+    await settled();
+    expect(records.cached("known")).toBeUndefined();
   });
 
   test("remembers for 5 seconds that a key is not known", async () => {
