@@ -1,4 +1,5 @@
 /** A worker's process: `bun workers/main.ts admission|metering|prober|mailer|scanner`. */
+import { constants, setPriority } from "node:os";
 import type { Backing } from "../src/backing/backing.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
@@ -44,6 +45,8 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
     return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
   },
   async scanner({ backing, clock, log }) {
+    // Scans can wait for a core: chats go before them.
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     return startScanner({ ...backing, clock, log });
   },
 };
