@@ -61,7 +61,7 @@ export class Records {
     return found;
   }
 
-  /** What is cached and still young enough, without asking the database. */
+  /** What is cached and still young enough, at once; one that will soon be too old is read again beside it. */
   cached(hash: string): CachedRecord | undefined {
     const entry = this.#cache.get(hash);
     if (!entry) return undefined;

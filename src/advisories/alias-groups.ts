@@ -4,6 +4,7 @@
  * is the fewest aliases away. An id with several equally near ones speaks of all of them: it is shared, and joins nothing.
  * The same records give the same groups, in whatever order they came and whatever was there before.
  */
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { isCve, isGhsa } from "./advisory-id.ts";
 
 /** What a record says of its names, as `Advisory` has it. */
@@ -32,7 +33,7 @@ export function groupAliases(claims: Iterable<AliasClaim>): AliasGroup[] {
     for (const member of component) seen.add(member);
     groups.push(...groupsWithin(component, neighbours));
   }
-  return groups.toSorted((one, other) => compareText(one.id, other.id));
+  return groups.toSorted((one, other) => byCodeUnits(one.id, other.id));
 }
 
 /** Every name, shared ones too, with the groups that it stands for. */
@@ -105,19 +106,13 @@ function unionOf(sets: ReadonlySet<string>[]): ReadonlySet<string> {
 }
 
 function groupFrom(ids: string[], shared: string[]): AliasGroup {
-  const sorted = ids.toSorted(compareText);
+  const sorted = ids.toSorted(byCodeUnits);
   const id = sorted.find(isCve) ?? sorted.find(isGhsa) ?? sorted[0] ?? "";
-  return { id, ids: sorted, shared: shared.toSorted(compareText) };
+  return { id, ids: sorted, shared: shared.toSorted(byCodeUnits) };
 }
 
 function entryOf<T>(lists: Map<string, T[]>, key: string): T[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
-}
-
-/** By code units: the same on every machine. */
-function compareText(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

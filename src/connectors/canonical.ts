@@ -1,4 +1,5 @@
 /** The one text that a connector may have, so that a diff shows facts and nothing else, and exports are stable to the byte. */
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { claims, Connector, Evidence, Field, Grant, methods, type CredentialSet } from "./schema.ts";
 
 /** @param noteOrder codes of grant-notes.json */
@@ -33,12 +34,6 @@ function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {
 function inOrder(schema: { properties: object }, value: object): object {
   const order = Object.keys(schema.properties);
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
-}
-
-/** By UTF-16 code units, the same in every locale. */
-export function byCodeUnits(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
 
 function byList(order: readonly string[]): (one: string, other: string) => number {

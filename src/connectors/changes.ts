@@ -1,6 +1,6 @@
 /** What differs between two catalogs, each as its NDJSON export: applied to the first, it gives the second. */
 import { Type } from "@sinclair/typebox";
-import { byCodeUnits } from "./canonical.ts";
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { ConnectorRow } from "./row.ts";
 
 export type ChangeOp = "added" | "changed" | "removed";

@@ -1,5 +1,5 @@
 /** Catalog files to a catalog, with everything in them that must be changed. */
-import { byCodeUnits } from "./canonical.ts";
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import type { ConnectorCatalog } from "./catalog.ts";
 import type { CatalogFile, ConnectorFiles } from "./catalog-folder.ts";
 import { duplicatesIn } from "./duplicates.ts";

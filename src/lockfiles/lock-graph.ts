@@ -1,4 +1,5 @@
 /** What a lock file says, whatever its format: the packages that it pins, and which needs which. */
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../limits/tools.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { LockFileError } from "./lock-file-error.ts";
@@ -141,9 +142,4 @@ function requireText(what: string, text: string): void {
 /** For messages: a long text is cut. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`);
-}
-
-/** The same on every machine, whatever its language. */
-export function byCodeUnits(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

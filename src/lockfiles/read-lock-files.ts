@@ -3,7 +3,8 @@ import { lockFileBytesMax } from "../limits/tools.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { lockFormatOf, type LockFormat } from "./formats.ts";
 import { LockFileError } from "./lock-file-error.ts";
-import { byCodeUnits, type LockGraph } from "./lock-graph.ts";
+import { byCodeUnits } from "../kernel/by-code-units.ts";
+import type { LockGraph } from "./lock-graph.ts";
 
 export interface RepositoryFile {
   /** Within the repository, with slashes. */

@@ -1,4 +1,5 @@
 /** The lock files of a repository to what is stored of it and told about it. It depends on them alone. */
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import type { Static } from "@sinclair/typebox";
 import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits/tools.ts";
 import { readLockFiles, type ReadLockFile } from "../lockfiles/read-lock-files.ts";
@@ -21,7 +22,7 @@ export interface ReadRepository {
 export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
   const { read, failed } = readLockFiles(files);
   const notRead = [...refused, ...failed]
-    .toSorted((one, other) => (one.path < other.path ? -1 : 1))
+    .toSorted((one, other) => byCodeUnits(one.path, other.path))
     .slice(0, repositorySkippedMax);
   if (read.length === 0) throw nothingRead(name, notRead);
   return {

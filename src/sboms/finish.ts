@@ -1,4 +1,5 @@
 /** A draft to the document: every component with a reference and a way, all in one order, with a digest of it. */
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { createHash } from "node:crypto";
 import { sbomComponentsMax, sbomEdgesMax } from "../limits/tools.ts";
 import { printPackageUrl } from "../versions/package-url.ts";
@@ -112,9 +113,4 @@ function digestOf({ root, components, edges, ...rest }: Omit<SbomDocument, "enco
 
 function unique(texts: Iterable<string>): string[] {
   return [...new Set(texts)].toSorted(byCodeUnits);
-}
-
-/** The same on every machine, whatever its language. */
-function byCodeUnits(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

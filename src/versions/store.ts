@@ -1,3 +1,4 @@
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { arrayText } from "../backing/array-text.ts";
 import type { Queries } from "../backing/backing.ts";
 import type { Ecosystem } from "./ecosystem.ts";
@@ -26,7 +27,10 @@ export async function packageIds(names: readonly PackageName[], sql: Queries): P
   const ids = await selectIds([...rows.values()], sql);
   const missing = [...rows.values()].filter(({ identity }) => !ids.has(identity));
   if (missing.length === 0) return ids;
-  await insertPackages(missing.toSorted(byIdentity), sql);
+  await insertPackages(
+    missing.toSorted((one, other) => byCodeUnits(one.identity, other.identity)),
+    sql,
+  );
   // A second statement: an insert does not see what another writer committed while it waited for it.
   for (const [identity, id] of await selectIds(missing, sql)) ids.set(identity, id);
   return ids;
@@ -53,10 +57,4 @@ async function insertPackages(rows: readonly PackageRow[], sql: Queries): Promis
 
 function rowOf(name: PackageName): PackageRow {
   return { identity: packageIdentity(name), ecosystem: name.ecosystem, key: packageKey(name), name: name.name };
-}
-
-/** By code units: the same in every process. */
-function byIdentity(one: PackageRow, other: PackageRow): number {
-  if (one.identity === other.identity) return 0;
-  return one.identity < other.identity ? -1 : 1;
 }
