@@ -9,7 +9,7 @@ import { authorize } from "./authorize.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import type { ControlParts } from "./parts.ts";
-import { readBytes, readFields } from "./read-fields.ts";
+import { readPieces, readFields } from "./read-fields.ts";
 import { refuse } from "./refuse.ts";
 
 export const controlPrefix = "/api/console";
@@ -40,7 +40,7 @@ async function answer({ request, params }: Context, methods: Endpoint[], parts: 
       id: params?.["id"] ?? "",
       acting: acting(request.headers.get("x-act-as"), parts),
       request,
-      file: () => readBytes(request, endpoint, parts.clock),
+      file: () => readPieces(request, endpoint, parts.clock),
       parts,
     };
     const result = await withDeadline(parts.clock, endpoint.deadlineMs, "The request", endpoint.run(call));

@@ -15,10 +15,10 @@ export interface Call<Input> {
   acting: Acting;
   request: Request;
   /**
-   * The bytes of the body, of what takes a file.
+   * The body of what takes a file, in the pieces in which it came.
    * @throws ControlError invalid_body, body_too_large
    */
-  file(): Promise<Uint8Array>;
+  file(): Promise<Uint8Array[]>;
   parts: ControlParts;
 }
 

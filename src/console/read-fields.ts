@@ -1,7 +1,7 @@
 /** What a request sends: the query of a GET or DELETE, the JSON object in the body of anything else. */
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { requestTarget } from "../kernel/request-target.ts";
-import { BodyReader } from "../inference/body-reader.ts";
+import { BodyReader, joined } from "../inference/body-reader.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
 import { controlFileMs } from "../limits/tools.ts";
@@ -15,7 +15,7 @@ export async function readFields(
   clock: Clock,
 ): Promise<Record<string, unknown>> {
   if (request.method === "GET" || request.method === "DELETE" || endpoint.file !== null) return readQuery(request);
-  const bytes = await readBytes(request, endpoint, clock);
+  const bytes = joined(await readPieces(request, endpoint, clock));
   return bytes.length === 0 ? {} : parseObject(bytes);
 }
 
@@ -28,27 +28,27 @@ function readQuery(request: Request): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-/** @throws ControlError invalid_body, body_too_large */
-export async function readBytes(
+/** The body in the pieces in which it came. @throws ControlError invalid_body, body_too_large */
+export async function readPieces(
   request: Request,
   { bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">,
   clock: Clock,
-): Promise<Uint8Array> {
+): Promise<Uint8Array[]> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw invalidBody("The body must not be compressed");
-  if (request.body === null) return new Uint8Array();
+  if (request.body === null) return [];
   const reader = new BodyReader(request.body);
   const withinMs = bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs;
-  const reading = withDeadline(clock, withinMs, "The request body", reader.readUpTo(bytesMax));
-  const bytes = await reading.catch(() => {
+  const reading = withDeadline(clock, withinMs, "The request body", reader.piecesUpTo(bytesMax));
+  const pieces = await reading.catch(() => {
     reader.discard();
     throw invalidBody("The body did not arrive in full and in time");
   });
-  if (bytes === null) {
+  if (pieces === null) {
     await readRest(request, clock, reader);
     throw new ControlError("body_too_large", { field: null, message: `The body is larger than ${bytesMax} bytes` });
   }
-  return bytes;
+  return pieces;
 }
 
 function parseObject(bytes: Uint8Array): Record<string, unknown> {

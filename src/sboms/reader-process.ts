@@ -3,12 +3,12 @@
  * A process, so that one that takes too long or too much memory ends without harm; SbomReader starts it.
  */
 import { answerApart, sentApart } from "./apart.ts";
-import { takeSbom, type SentSbom } from "./take-sbom.ts";
+import { takeSbom, type SbomPath } from "./take-sbom.ts";
 
 const { head, bytes } = await sentApart();
 await answerApart(takeSbom({ bytes, path: pathOf(head) }));
 
 /** SbomReader writes it. */
-function pathOf(line: string): SentSbom["path"] {
-  return JSON.parse(line) as SentSbom["path"];
+function pathOf(line: string): SbomPath {
+  return JSON.parse(line) as SbomPath;
 }

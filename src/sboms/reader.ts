@@ -1,12 +1,15 @@
 /** Reads SBOMs without holding the event loop: small ones at once, large ones in processes of their own, some at a time. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
+import { joined } from "../inference/body-reader.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { sbomReadersMax, sbomReadersWaitingMax, sbomReadHereBytesMax, sbomReadMs } from "../limits/tools.ts";
 import { Turns } from "../process/turns.ts";
 import { SbomRefusal } from "./refusal.ts";
 import { takenOf } from "./taken-lines.ts";
-import { takeSbom, type SentSbom, type TakenBody } from "./take-sbom.ts";
+import { takeSbom, type SbomPath, type TakenBody } from "./take-sbom.ts";
 
 /** There are too many documents to read at present; the same one may be sent again later. */
 export class SbomReaderBusyError extends Error {
@@ -27,10 +30,11 @@ export class SbomReader {
   /**
    * @throws SbomReaderBusyError; SbomRefusal too_large where the document takes too long. Other refusals are in what it gives
    */
-  async take(sent: SentSbom): Promise<TakenBody> {
-    if (sent.bytes.length <= sbomReadHereBytesMax) return takeSbom(sent);
-    const { taken, rest } = await this.readApart(program, [Buffer.from(`${JSON.stringify(sent.path)}\n`), sent.bytes]);
-    return { taken, rest: taken === null ? sent.bytes : rest };
+  async take({ pieces, path }: { pieces: readonly Uint8Array[]; path: SbomPath }): Promise<TakenBody> {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (length <= sbomReadHereBytesMax) return takeSbom({ bytes: joined(pieces), path });
+    const { taken, rest } = await this.readApart(program, [Buffer.from(`${JSON.stringify(path)}\n`), ...pieces]);
+    return { taken, rest: taken === null ? joined(pieces) : rest };
   }
 
   /**
@@ -83,9 +87,7 @@ function answerOf(reader: ChildProcess, input: readonly Uint8Array[], turns: Tur
     reader.on("error", reject);
     if (stdin === null || stdout === null) return;
     // One that ends early breaks this pipe too: the other end says so.
-    stdin.on("error", () => {});
-    for (const piece of input) stdin.write(piece);
-    stdin.end();
+    pipeline(Readable.from(input), stdin).catch(() => {});
     takenOf(stdout, turns).then(resolve, reject);
   });
 }

@@ -3,11 +3,12 @@ import { readSbom } from "./read-sbom.ts";
 import { SbomRefusal } from "./refusal.ts";
 import { storableSbom, type StorableSbom } from "./storable.ts";
 
-/** What was sent, and where the document is in it. */
+/** The fields of a JSON body that lead to the document in it; null: the body is the document. */
+export type SbomPath = readonly string[] | null;
+
 export interface SentSbom {
   bytes: Uint8Array;
-  /** The fields of a JSON body that lead to the document; null: the bytes are the document. */
-  path: readonly string[] | null;
+  path: SbomPath;
 }
 
 /** A document, or the sentence that says why it is none. */

@@ -10,7 +10,7 @@ import { failure } from "./envelope.ts";
 import { mcpServer } from "./mcp-server.ts";
 import type { ToolsParts } from "./parts.ts";
 import { perform } from "./perform.ts";
-import { readBytes } from "./read-input.ts";
+import { readPieces } from "./read-input.ts";
 
 /**
  * A page of another site in a browser names its origin, and is refused: it is not to act with what a person's machine can reach.
@@ -43,8 +43,8 @@ async function readMessage(
   request: Request,
   { clock, sboms }: ToolsParts,
 ): Promise<{ message: unknown; sbom: TakenSbom | null }> {
-  const bytes = await readBytes(request, clock, sbomCallBytesMax);
-  const { taken, rest } = await sboms.take({ bytes, path: sbomPath });
+  const pieces = await readPieces(request, clock, sbomCallBytesMax);
+  const { taken, rest } = await sboms.take({ pieces, path: sbomPath });
   try {
     scanJson(rest);
     return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken };

@@ -1,5 +1,5 @@
 /** The fields of a call: the JSON object in its body. */
-import { BodyReader } from "../inference/body-reader.ts";
+import { BodyReader, joined } from "../inference/body-reader.ts";
 import { parseJsonObject } from "../inference/json-body.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
@@ -22,9 +22,9 @@ export interface Input {
  */
 export async function readInput(request: Request, { takesSbom }: Operation, { clock, sboms }: ToolsParts): Promise<Input> {
   requireJson(request);
-  const bytes = await readBytes(request, clock, takesSbom ? sbomCallBytesMax : toolsBodyBytesMax);
-  if (bytes.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
-  const { taken, rest } = takesSbom ? await sboms.take({ bytes, path: ["sbom"] }) : { taken: null, rest: bytes };
+  const pieces = await readPieces(request, clock, takesSbom ? sbomCallBytesMax : toolsBodyBytesMax);
+  if (pieces.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
+  const { taken, rest } = takesSbom ? await sboms.take({ pieces, path: ["sbom"] }) : { taken: null, rest: joined(pieces) };
   return { fields: fieldsOf(rest), sbom: taken };
 }
 
@@ -45,18 +45,18 @@ function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   }
 }
 
-/** At most 50 MiB, unless told. @throws OperationError when there is more, or not all of it in time */
-export async function readBytes(request: Request, clock: Clock, bytesMax = toolsBodyBytesMax): Promise<Uint8Array> {
+/** The body in the pieces in which it came, none of them empty. @throws OperationError when there is more, or not all of it in time */
+export async function readPieces(request: Request, clock: Clock, bytesMax: number): Promise<Uint8Array[]> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new OperationError("The body is compressed: send it as it is");
-  if (request.body === null) return new Uint8Array();
+  if (request.body === null) return [];
   const reader = new BodyReader(request.body);
-  const reading = withDeadline(clock, toolsBodyMs, "The request body", reader.readUpTo(bytesMax));
-  const bytes = await reading.catch(() => {
+  const reading = withDeadline(clock, toolsBodyMs, "The request body", reader.piecesUpTo(bytesMax));
+  const pieces = await reading.catch(() => {
     reader.discard();
     throw new OperationError("The body did not arrive in full and in time: send it again");
   });
-  if (bytes !== null) return bytes;
+  if (pieces !== null) return pieces;
   await readRest(request, clock, reader);
   throw new OperationError(`The body is too large: send at most ${bytesMax} bytes`);
 }

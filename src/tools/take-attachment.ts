@@ -1,4 +1,5 @@
 /** A file sent ahead of the ticket that it belongs to, by an MCP server on the same machine. */
+import { joined } from "../inference/body-reader.ts";
 import { attachmentBytesMax } from "../limits/tools.ts";
 import type { Caller } from "../operations/caller.ts";
 import { OperationError } from "../operations/operation-error.ts";
@@ -6,7 +7,7 @@ import type { AttachmentFolder } from "../tickets/attachment-folder.ts";
 import { attachmentNameHeader } from "./doors.ts";
 import type { Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
-import { readBytes } from "./read-input.ts";
+import { readPieces } from "./read-input.ts";
 
 const nameCharactersMax = 255;
 
@@ -16,7 +17,7 @@ export async function takeAttachment(
   { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },
 ): Promise<Answer> {
   const name = fileName(request.headers.get(attachmentNameHeader));
-  const bytes = await readBytes(request, parts.clock, attachmentBytesMax);
+  const bytes = joined(await readPieces(request, parts.clock, attachmentBytesMax));
   const id = await attachments.keep({ workspace, owner, name, bytes }, parts);
   return {
     status: 200,

@@ -14,25 +14,25 @@ test("a large document gives what the same code gives here, and the rest of its 
   const reader = new SbomReader(systemClock);
   const bytes = bytesOf({ project: "p", sbom: largeBom(25_000), filename: "é" });
   expect(bytes.length).toBeGreaterThan(sbomReadHereBytesMax);
-  const [there, here] = [await reader.take({ bytes, path: ["sbom"] }), takeSbom({ bytes, path: ["sbom"] })];
+  const [there, here] = [await reader.take({ pieces: [bytes], path: ["sbom"] }), takeSbom({ bytes, path: ["sbom"] })];
   expect(there.taken).toEqual(here.taken);
   expect(new TextDecoder().decode(there.rest)).toBe(new TextDecoder().decode(here.rest));
   expect(here.taken?.sbom?.components).toBe(25_000);
   const alone = bytesOf(largeBom(3_000));
-  expect(await reader.take({ bytes: alone, path: null })).toEqual(takeSbom({ bytes: alone, path: null }));
+  expect(await reader.take({ pieces: [alone], path: null })).toEqual(takeSbom({ bytes: alone, path: null }));
 }, 60_000);
 
 test("a large document that is refused is refused with the same sentence", async () => {
   const reader = new SbomReader(systemClock);
   const bytes = bytesOf({ sbom: { ...largeBom(3_000), specVersion: "9.9" } });
-  const { taken } = await reader.take({ bytes, path: ["sbom"] });
+  const { taken } = await reader.take({ pieces: [bytes], path: ["sbom"] });
   expect(taken?.refused).toContain('The document is CycloneDX, version "9.9"');
   const none = new Uint8Array(sbomReadHereBytesMax + 1).fill(0x20);
-  expect(await reader.take({ bytes: none, path: ["sbom"] })).toEqual({ taken: null, rest: none });
+  expect(await reader.take({ pieces: [none], path: ["sbom"] })).toEqual({ taken: null, rest: none });
 }, 60_000);
 
 test("the event loop goes on while a large document is read", async () => {
-  const reading = new SbomReader(systemClock).take({ bytes: bytesOf(largeBom(40_000)), path: null });
+  const reading = new SbomReader(systemClock).take({ pieces: [bytesOf(largeBom(40_000))], path: null });
   let longestMs = 0;
   let last = performance.now();
   const ticking = setInterval(() => {
@@ -49,18 +49,22 @@ test("one that takes too long is ended and refused, and others come after it", a
   const clock = new ManualClock();
   const reader = new SbomReader(clock);
   const bytes = bytesOf(largeBom(3_000));
-  const late = failureOf(reader.take({ bytes, path: null }));
+  const late = failureOf(reader.take({ pieces: [bytes], path: null }));
   await until(() => clock.pending === 1);
   clock.advance(sbomReadMs);
   expect(String(await late)).toContain(`The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
-  expect((await reader.take({ bytes, path: null })).taken?.sbom?.components).toBe(3_000);
+  expect((await reader.take({ pieces: [bytes], path: null })).taken?.sbom?.components).toBe(3_000);
   expect(clock.pending).toBe(0);
 }, 60_000);
 
 test("more than may wait are turned away at once, and those that wait are read", async () => {
   const reader = new SbomReader(systemClock);
   const bytes = bytesOf(largeBom(3_000));
-  const taken = Array.from({ length: sbomReadersMax + sbomReadersWaitingMax }, () => reader.take({ bytes, path: null }));
-  expect(String(await failureOf(reader.take({ bytes, path: null })))).toContain("Too many SBOMs are being read at present");
+  const taken = Array.from({ length: sbomReadersMax + sbomReadersWaitingMax }, () =>
+    reader.take({ pieces: [bytes], path: null }),
+  );
+  expect(String(await failureOf(reader.take({ pieces: [bytes], path: null })))).toContain(
+    "Too many SBOMs are being read at present",
+  );
   expect((await Promise.all(taken)).map((one) => one.taken?.refused)).toEqual(taken.map(() => null));
 }, 60_000);

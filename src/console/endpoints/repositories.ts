@@ -5,6 +5,7 @@ import {
   repositoryImportMs,
   repositoryUploadMs,
 } from "../../limits/tools.ts";
+import { joined } from "../../inference/body-reader.ts";
 import { archiveFiles } from "../../repositories/archive-files.ts";
 import { importHosted } from "../../repositories/import-hosted.ts";
 import { ImportedRepository } from "../../repositories/schema.ts";
@@ -71,7 +72,7 @@ export const repositoryEndpoints: Endpoint[] = [
       parts,
     }) {
       const { actor, workspace } = await acting.in(named);
-      const found = await archiveFiles(await file());
+      const found = await archiveFiles(joined(await file()));
       const origin = { provider, repository };
       return unlessBusy(storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts));
     },

@@ -12,9 +12,9 @@ import { NamedWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
 /** @throws ControlError invalid_body with what is wrong with the document, unavailable where too many are being read */
-async function readDocument(bytes: Uint8Array, { sboms }: ControlParts): Promise<StorableSbom> {
+async function readDocument(pieces: readonly Uint8Array[], { sboms }: ControlParts): Promise<StorableSbom> {
   try {
-    const { taken } = await sboms.take({ bytes, path: null });
+    const { taken } = await sboms.take({ pieces, path: null });
     if (taken?.sbom) return taken.sbom;
     throw new ControlError("invalid_body", { field: null, message: taken?.refused ?? "There is no document" });
   } catch (error) {
