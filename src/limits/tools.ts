@@ -14,7 +14,7 @@ export const toolsBodyBytesMax = 50 * 1024 * 1024;
 export const toolsBodyMs = 60_000;
 export const toolsDeadlineMs = 10_000;
 /** How long work on many rows keeps its thread from everything else, chats above all. */
-export const turnMs = 2;
+export const turnMs = 0.5;
 /** How often the last use of a tools key is noted. */
 export const toolsKeyUseMs = 60_000;
 export const ticketRowsDefault = 25;
@@ -192,7 +192,7 @@ export const issueDescriptionCharactersMax = 160;
 /** Records of one transaction; in embedded mode everything else waits for its end. */
 export const advisoryBatchMax = 200;
 /** Above so many bytes a batch takes no further record. */
-export const advisoryBatchBytesMax = 512 * 1024;
+export const advisoryBatchBytesMax = 128 * 1024;
 /** One record of the largest size and what is around it. */
 export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;
 /** Storing a batch, what follows for findings included. */
