@@ -10,7 +10,8 @@ export const feedbackRatingMax = 5;
 export const listRowsMax = 200;
 
 // Ours: tools API
-export const toolsBodyBytesMax = 50 * 1024 * 1024;
+/** Of a call, without the document that it may bring: more would hold the thread while it is parsed. */
+export const toolsBodyBytesMax = 1024 * 1024;
 export const toolsBodyMs = 60_000;
 export const toolsDeadlineMs = 10_000;
 /** How long work on many rows keeps its thread from everything else, chats above all. */

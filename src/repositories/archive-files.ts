@@ -1,6 +1,7 @@
 /** The lock files of an archive of a repository: zip, tar or tar.gz. Nothing of it is written anywhere. */
 import { Spending, type Budget } from "../archives/budget.ts";
 import type { Bytes } from "../archives/byte-reader.ts";
+import type { Turns } from "../process/turns.ts";
 import { refusalOfName, type Entry } from "../archives/entry.ts";
 import { BudgetError, UnreadableError } from "../archives/unreadable-error.ts";
 import { unwrap } from "../archives/unwrap.ts";
@@ -22,10 +23,16 @@ export const repositoryBudget: Budget = {
   ratioFromBytes: archiveRatioFromBytes,
 };
 
+/** In the pieces in which it came. */
+export interface SentArchive {
+  pieces: readonly Uint8Array[];
+  turns: Turns;
+}
+
 /** @throws RepositoryError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
-export async function archiveFiles(archive: Uint8Array, budget = repositoryBudget): Promise<RepositoryFiles> {
+export async function archiveFiles(archive: SentArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
-  const spending = new Spending(budget, () => archive.length);
+  const spending = new Spending(budget, () => lengthOf(archive.pieces));
   try {
     await collect(archive, spending, collecting);
   } catch (error) {
@@ -42,7 +49,7 @@ interface Collecting {
   tops: Set<string>;
 }
 
-async function collect(archive: Uint8Array, spending: Spending, { found, tops }: Collecting): Promise<void> {
+async function collect(archive: SentArchive, spending: Spending, { found, tops }: Collecting): Promise<void> {
   const { entries, close } = await unwrap(piecesOf(archive), spending);
   if (entries === null) throw new RepositoryError("The file is no archive that is taken: zip, tar and tar.gz are");
   try {
@@ -73,9 +80,19 @@ async function addFile(entry: Entry, path: string, found: CollectedFiles): Promi
   found.add({ path, bytes: Buffer.concat(pieces) });
 }
 
-async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Bytes> {
+/** Small ones, with everybody else's turn between them: what is passed over is read as well, and nothing else of that waits. */
+async function* piecesOf({ pieces, turns }: SentArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+  for (const bytes of pieces) {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      yield bytes.subarray(at, at + pieceBytes);
+      await turns.rest();
+    }
+  }
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Platforms pack a repository within one folder that names its commit: another one each time, so it is taken off. */

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { joined } from "../inference/body-reader.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { sbomReadersMax, sbomReadersWaitingMax, sbomReadHereBytesMax, sbomReadMs } from "../limits/tools.ts";
+import { sbomReadersMax, sbomReadersWaitingMax, sbomReadHereBytesMax, sbomReadMs, toolsBodyBytesMax } from "../limits/tools.ts";
 import { Turns } from "../process/turns.ts";
 import { SbomRefusal } from "./refusal.ts";
 import { takenOf } from "./taken-lines.ts";
@@ -28,13 +28,15 @@ export class SbomReader {
   }
 
   /**
-   * @throws SbomReaderBusyError; SbomRefusal too_large where the document takes too long. Other refusals are in what it gives
+   * @throws SbomReaderBusyError; SbomRefusal too_large where the document takes too long, or the body has more than 1 MiB beside
+   *   it. Other refusals are in what it gives
    */
   async take({ pieces, path }: { pieces: readonly Uint8Array[]; path: SbomPath }): Promise<TakenBody> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     if (length <= sbomReadHereBytesMax) return takeSbom({ bytes: joined(pieces), path });
-    const { taken, rest } = await this.readApart(program, [Buffer.from(`${JSON.stringify(path)}\n`), ...pieces]);
-    return { taken, rest: taken === null ? joined(pieces) : rest };
+    const body = await this.readApart(program, [Buffer.from(`${JSON.stringify(path)}\n`), ...pieces]);
+    if (body.rest.length > toolsBodyBytesMax) throw tooMuchBeside(body, path ?? []);
+    return body;
   }
 
   /**
@@ -78,6 +80,13 @@ export class SbomReader {
       reader.kill("SIGKILL");
     }
   }
+}
+
+function tooMuchBeside({ taken }: TakenBody, path: readonly string[]): SbomRefusal {
+  const place = path.join(".");
+  const none = `There is no document at "${place}" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
+  const some = `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "${place}"`;
+  return new SbomRefusal("too_large", taken === null ? none : some);
 }
 
 /** @throws when it cannot be started, or ends before its answer does */

@@ -1,6 +1,6 @@
 /** The files of tickets, in the data folder of the one process that has it. */
 import { createHash } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { newToolsId } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -18,13 +18,14 @@ export class AttachmentFolder {
 
   /**
    * Keeps a file for the ticket that is to follow; what no ticket came for is removed after an hour.
-   * @returns the id by which the ticket names it
+   * @param pieces the file, as it came
+   * @returns the id by which the ticket names it, and how many bytes it has
    * @throws OperationError where too many of this person's files wait for their tickets
    */
   async keep(
-    { bytes, name, ...place }: Place & { bytes: Uint8Array; name: string },
+    { pieces, name, ...place }: Place & { pieces: readonly Uint8Array[]; name: string },
     { sql, clock }: { sql: Queries; clock: Clock },
-  ): Promise<string> {
+  ): Promise<{ id: string; sizeBytes: number }> {
     const now = clock.now();
     const forgotten = await deleteUnused(new Date(now - attachmentUnusedMs), sql);
     await Promise.all(forgotten.map((id) => rm(this.#path(id), { force: true })));
@@ -34,22 +35,41 @@ export class AttachmentFolder {
       );
     }
     const id = newToolsId("att", now);
-    await this.#write(id, bytes);
-    const sha256 = createHash("sha256").update(bytes).digest("hex");
-    await insertAttachment({ ...place, id, name, sizeBytes: bytes.length, sha256, ticket: null, at: new Date(now) }, sql);
-    return id;
+    const kept = await this.#write(id, pieces);
+    await insertAttachment({ ...place, ...kept, id, name, ticket: null, at: new Date(now) }, sql);
+    return { id, sizeBytes: kept.sizeBytes };
   }
 
   /** Under its name stands a whole file or none. */
-  async #write(id: string, bytes: Uint8Array): Promise<void> {
+  async #write(id: string, pieces: readonly Uint8Array[]): Promise<{ sizeBytes: number; sha256: string }> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const partial = `${this.#path(id)}.partial`;
-    await writeFile(partial, bytes, { mode: 0o600, flush: true });
-    await rename(partial, this.#path(id));
+    try {
+      const written = await writePieces(partial, pieces);
+      await rename(partial, this.#path(id));
+      return written;
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
   }
 
   /** Ids are ours: 26 characters of a-z and 2-7 after their kind. */
   #path(id: string): string {
     return join(this.#folder, id);
   }
+}
+
+/** One after the other, and the sum with them: over 50 MiB at once it would hold the thread. */
+async function writePieces(path: string, pieces: readonly Uint8Array[]): Promise<{ sizeBytes: number; sha256: string }> {
+  await using file = await open(path, "wx", 0o600);
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  for (const piece of pieces) {
+    hash.update(piece);
+    sizeBytes += piece.length;
+    await file.writeFile(piece);
+  }
+  await file.sync();
+  return { sizeBytes, sha256: hash.digest("hex") };
 }

@@ -1,5 +1,4 @@
 /** A file sent ahead of the ticket that it belongs to, by an MCP server on the same machine. */
-import { joined } from "../inference/body-reader.ts";
 import { attachmentBytesMax } from "../limits/tools.ts";
 import type { Caller } from "../operations/caller.ts";
 import { OperationError } from "../operations/operation-error.ts";
@@ -17,11 +16,11 @@ export async function takeAttachment(
   { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },
 ): Promise<Answer> {
   const name = fileName(request.headers.get(attachmentNameHeader));
-  const bytes = joined(await readPieces(request, parts.clock, attachmentBytesMax));
-  const id = await attachments.keep({ workspace, owner, name, bytes }, parts);
+  const pieces = await readPieces(request, parts.clock, attachmentBytesMax);
+  const { id, sizeBytes } = await attachments.keep({ workspace, owner, name, pieces }, parts);
   return {
     status: 200,
-    body: { success: true, data: { id, name, size: bytes.length }, message: "The file waits for its ticket" },
+    body: { success: true, data: { id, name, size: sizeBytes }, message: "The file waits for its ticket" },
   };
 }
 

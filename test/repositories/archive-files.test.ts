@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { packedFiles } from "../../scripts/weir/packed-files.ts";
-import { lockFileBytesMax, repositoryFilesMax } from "../../src/limits/tools.ts";
-import { archiveFiles, repositoryBudget } from "../../src/repositories/archive-files.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { lockFileBytesMax, repositoryFilesMax, turnMs } from "../../src/limits/tools.ts";
+import { archiveFiles as filesOf, repositoryBudget } from "../../src/repositories/archive-files.ts";
+import { Turns } from "../../src/process/turns.ts";
 import { tarOf, zipOf } from "../support/archives.ts";
 import { refusalOf } from "./fetched.ts";
 
@@ -22,6 +24,8 @@ const kinds = [
   ["tar.gz", gzipSync(tarOf(app))],
 ] as const;
 
+const archiveFiles = (archive: Uint8Array, budget = repositoryBudget) =>
+  filesOf({ pieces: [archive], turns: new Turns(systemClock) }, budget);
 const pathsIn = async (archive: Uint8Array) => (await archiveFiles(archive)).files.map(({ path }) => path);
 
 test.each(kinds)("a %s gives its lock files, without the folder that all are in", async (_, archive) => {
@@ -127,4 +131,24 @@ test("a lock file that is too large is passed over, and told of", async () => {
   );
   expect(files.map(({ path }) => path)).toEqual(["go.mod"]);
   expect(refused).toEqual([{ path: "yarn.lock", reason: "is larger than 32 MiB" }]);
+});
+
+test("in pieces it gives the same files, and everybody else has a turn after each 64 KiB", async () => {
+  const source = { name: "app/main.c", text: "x".repeat(2_000_000) };
+  const archive = tarOf([source, { name: "app/go.mod", text: "module m\n" }, source]);
+  const pieces = Array.from({ length: Math.ceil(archive.length / 999_999) }, (_, at) =>
+    archive.subarray(at * 999_999, (at + 1) * 999_999),
+  );
+  let time = 0;
+  let turns = 0;
+  const endOfTurn = (callback: () => void) => {
+    turns++;
+    return systemClock.endOfTurn(callback);
+  };
+  const { files } = await filesOf({
+    pieces,
+    turns: new Turns({ ...systemClock, monotonic: () => (time += turnMs), endOfTurn }),
+  });
+  expect(files.map(({ path }) => path)).toEqual(["go.mod"]);
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(archive.length / 65_536));
 });

@@ -3,6 +3,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { originOf } from "../../scripts/weir/git-origin.ts";
 import { packedRepository } from "../../scripts/weir/packed-repository.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { Turns } from "../../src/process/turns.ts";
 import { archiveFiles } from "../../src/repositories/archive-files.ts";
 import { folderFiles } from "../../src/repositories/folder-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -45,7 +47,9 @@ test("a checkout is sent as its lock files, named after where it came from", asy
   });
   const { body, ...said } = await packedRepository(folder.path);
   expect(said).toEqual({ name: "acme/app", provider: "git", repository: "https://github.com/acme/app" });
-  expect((await archiveFiles(body)).files).toEqual([{ path: "go.mod", bytes: Buffer.from("module m\n") }]);
+  expect((await archiveFiles({ pieces: [body], turns: new Turns(systemClock) })).files).toEqual([
+    { path: "go.mod", bytes: Buffer.from("module m\n") },
+  ]);
 });
 
 test("a folder without git is named after itself, an archive after its file", async () => {

@@ -98,9 +98,20 @@ describe("what has to be changed is said in a sentence", () => {
     else expect(error).toMatch(sentence);
   });
 
-  test("a body of more than 50 MiB", async () => {
+  test("a body of more than 1 MiB", async () => {
     const error = await stage.api.refusal("get_active_scope", new Uint8Array(toolsBodyBytesMax + 1));
     expect(error).toBe(`The body is too large: send at most ${toolsBodyBytesMax} bytes`);
+  });
+
+  test("a document with more than 1 MiB beside it, and more than 1 MiB without one", async () => {
+    const refusal = (body: string) => stage.api.refusal("upload_sbom", body);
+    const sbom = { bomFormat: "CycloneDX" };
+    expect(await refusal(JSON.stringify({ sbom, project: "p".repeat(toolsBodyBytesMax) }))).toBe(
+      `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "sbom"`,
+    );
+    expect(await refusal(JSON.stringify({ project: "p".repeat(toolsBodyBytesMax) }))).toBe(
+      `There is no document at "sbom" in the body: without one, send at most ${toolsBodyBytesMax} bytes`,
+    );
   });
 
   test("and what is right is taken: a charset, letters that JavaScript counts twice", async () => {

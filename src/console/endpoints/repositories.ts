@@ -5,7 +5,7 @@ import {
   repositoryImportMs,
   repositoryUploadMs,
 } from "../../limits/tools.ts";
-import { joined } from "../../inference/body-reader.ts";
+import { Turns } from "../../process/turns.ts";
 import { archiveFiles } from "../../repositories/archive-files.ts";
 import { importHosted } from "../../repositories/import-hosted.ts";
 import { ImportedRepository } from "../../repositories/schema.ts";
@@ -72,7 +72,7 @@ export const repositoryEndpoints: Endpoint[] = [
       parts,
     }) {
       const { actor, workspace } = await acting.in(named);
-      const found = await archiveFiles(joined(await file()));
+      const found = await archiveFiles({ pieces: await file(), turns: new Turns(parts.clock) });
       const origin = { provider, repository };
       return unlessBusy(storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts));
     },
