@@ -3,7 +3,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
-import { joined } from "../inference/body-reader.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { sbomReadersMax, sbomReadersWaitingMax, sbomReadHereBytesMax, sbomReadMs, toolsBodyBytesMax } from "../limits/tools.ts";
 import { Turns } from "../process/turns.ts";
@@ -33,7 +32,7 @@ export class SbomReader {
    */
   async take({ pieces, path }: { pieces: readonly Uint8Array[]; path: SbomPath }): Promise<TakenBody> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    if (length <= sbomReadHereBytesMax) return takeSbom({ bytes: joined(pieces), path });
+    if (length <= sbomReadHereBytesMax) return takeSbom({ bytes: Buffer.concat(pieces), path });
     const body = await this.readApart(program, [Buffer.from(`${JSON.stringify(path)}\n`), ...pieces]);
     if (body.rest.length > toolsBodyBytesMax) throw tooMuchBeside(body, path ?? []);
     return body;
