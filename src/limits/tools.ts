@@ -15,7 +15,7 @@ export const toolsBodyBytesMax = 1024 * 1024;
 export const toolsBodyMs = 60_000;
 export const toolsDeadlineMs = 10_000;
 /** How long work on many rows keeps its thread from everything else, chats above all. */
-export const turnMs = 0.5;
+export const turnMicroseconds = 500;
 /** How often the last use of a tools key is noted. */
 export const toolsKeyUseMs = 60_000;
 export const ticketRowsDefault = 25;

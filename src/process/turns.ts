@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.ts";
-import { turnMs } from "../limits/tools.ts";
+import { turnMicroseconds } from "../limits/tools.ts";
 
 /** Lets everything else of the thread have its turn while much is computed. */
 export class Turns {
@@ -13,7 +13,7 @@ export class Turns {
 
   /** To be awaited between steps of a few milliseconds at most; takes no time unless the present turn has been long. */
   async rest(): Promise<void> {
-    if (this.#clock.monotonic() - this.#sinceMs < turnMs) return;
+    if (this.#clock.monotonic() - this.#sinceMs < turnMicroseconds / 1_000) return;
     await new Promise<void>((resolve) => void this.#clock.endOfTurn(resolve));
     this.#sinceMs = this.#clock.monotonic();
   }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { packedFiles } from "../../scripts/weir/packed-files.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { lockFileBytesMax, repositoryFilesMax, turnMs } from "../../src/limits/tools.ts";
+import { lockFileBytesMax, repositoryFilesMax, turnMicroseconds } from "../../src/limits/tools.ts";
 import { archiveFiles as filesOf, repositoryBudget } from "../../src/repositories/archive-files.ts";
 import { Turns } from "../../src/process/turns.ts";
 import { tarOf, zipOf } from "../support/archives.ts";
@@ -147,7 +147,7 @@ test("in pieces it gives the same files, and everybody else has a turn after eac
   };
   const { files } = await filesOf({
     pieces,
-    turns: new Turns({ ...systemClock, monotonic: () => (time += turnMs), endOfTurn }),
+    turns: new Turns({ ...systemClock, monotonic: () => (time += turnMicroseconds / 1_000), endOfTurn }),
   });
   expect(files.map(({ path }) => path)).toEqual(["go.mod"]);
   expect(turns).toBeGreaterThanOrEqual(Math.floor(archive.length / 65_536));
