@@ -2,9 +2,9 @@
 import type { Database, Transaction } from "../backing/backing.ts";
 import { allowStatements } from "../backing/statement-time.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { digestOf } from "../kernel/digest.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../limits/tools.ts";
 import { Turns } from "../process/turns.ts";
-import { digestOf } from "./digest.ts";
 import { isNotOlder } from "./modified.ts";
 import { readAdvisory } from "./read-advisory.ts";
 import { RecordError } from "./record-error.ts";

@@ -1,6 +1,6 @@
 /** Logs a ticket with its attachment and the mail that acknowledges it: all of them in one transaction, or none. */
-import { createHash } from "node:crypto";
 import type { Transaction } from "../backing/backing.ts";
+import { digestOf } from "../kernel/digest.ts";
 import { newToolsId } from "../kernel/ids.ts";
 import { ticketRepeatMs } from "../limits/tools.ts";
 import { insertMail } from "../mails/store.ts";
@@ -55,7 +55,8 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
   const { caller, parts } = call;
   const { attachment_path: _path, ...details } = call.input;
   const attachment = await attachmentOf(call, tx);
-  const fingerprint = digest([caller.workspace, caller.owner, draft.type, details, attachment?.sha256 ?? null]);
+  // The order of fields in a call means nothing.
+  const fingerprint = digestOf([caller.workspace, caller.owner, draft.type, details, attachment?.sha256 ?? null]);
   const now = parts.clock.now();
   const alike = await lockAlike({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
   if (alike) return { ticket: alike, attachment: (await selectAttachmentOf(alike.id, tx)) ?? null, repeated: true };
@@ -76,15 +77,6 @@ async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Trans
   const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.owner }, tx);
   if (!row) throw new OperationError("The attachment is not there any longer: send the file again");
   return row;
-}
-
-/** The order of fields in a call means nothing. */
-function digest(parts: unknown[]): string {
-  const sorted = (_key: string, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : value;
-  return createHash("sha256").update(JSON.stringify(parts, sorted)).digest("hex");
 }
 
 function sentences({ ticket, attachment, repeated }: Logged, call: Call<{ attachment_path?: string }>, mailed: boolean): string {
