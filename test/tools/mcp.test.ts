@@ -6,6 +6,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { operations } from "../../src/tools/operations.ts";
 import { objectOf } from "../support/control.ts";
+import { toolsBodyBytesMax } from "../../src/limits/tools.ts";
 import { Fleet } from "../support/fleet.ts";
 import { bun, repository } from "../support/process.ts";
 import { largeBom } from "../support/sbom-documents.ts";
@@ -206,6 +207,13 @@ describe("/mcp", () => {
       const response = await fetch(`${fleet.url()}/mcp`, { method, headers: { authorization: key } });
       expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
     }
+  });
+
+  test("takes 1 MiB beside a document, for a longer message would hold the thread while it is parsed", async () => {
+    const params = { name: "platform_submit_feedback", arguments: { message: "m".repeat(toolsBodyBytesMax) } };
+    const response = await post({ authorization: key }, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
+    const error = `There is no document at "params.arguments.sbom" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
+    expect([response.status, await response.json()]).toEqual([400, { success: false, error }]);
   });
 
   test("refuses what is no message, without a fault of its own", async () => {
