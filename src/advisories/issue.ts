@@ -1,4 +1,5 @@
 /** What is shown of an issue, from all records about it. */
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { shortened } from "../kernel/shortened.ts";
 import { issueDescriptionCharactersMax } from "../limits/tools.ts";
 import type { Advisory } from "./advisory.ts";
@@ -62,5 +63,5 @@ function describedBy(records: readonly Advisory[]): string | undefined {
 /** GitHub's records are edited for readers, CVE records are the issue's own, others follow by their ids. */
 export function inWeight(ids: readonly string[]): string[] {
   const kind = (id: string) => (isGhsa(id) ? 0 : isCve(id) ? 1 : 2);
-  return ids.toSorted((one, other) => kind(one) - kind(other) || (one < other ? -1 : 1));
+  return ids.toSorted((one, other) => kind(one) - kind(other) || byCodeUnits(one, other));
 }

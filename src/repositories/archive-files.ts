@@ -1,7 +1,6 @@
 /** The lock files of an archive of a repository: zip, tar or tar.gz. Nothing of it is written anywhere. */
 import { Spending, type Budget } from "../archives/budget.ts";
 import type { Bytes } from "../archives/byte-reader.ts";
-import type { Turns } from "../process/turns.ts";
 import { refusalOfName, type Entry } from "../archives/entry.ts";
 import { BudgetError, UnreadableError } from "../archives/unreadable-error.ts";
 import { unwrap } from "../archives/unwrap.ts";
@@ -13,6 +12,7 @@ import {
   repositoryArchiveUnpackedBytesMax,
 } from "../limits/tools.ts";
 import { isWanted } from "../lockfiles/formats.ts";
+import type { Turns } from "../process/turns.ts";
 import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";
 import { RepositoryError } from "./repository-error.ts";
 
@@ -32,7 +32,8 @@ export interface SentArchive {
 /** @throws RepositoryError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
 export async function archiveFiles(archive: SentArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
-  const spending = new Spending(budget, () => lengthOf(archive.pieces));
+  const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const spending = new Spending(budget, () => length);
   try {
     await collect(archive, spending, collecting);
   } catch (error) {
@@ -89,10 +90,6 @@ async function* piecesOf({ pieces, turns }: SentArchive): AsyncGenerator<Bytes> 
       await turns.rest();
     }
   }
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Platforms pack a repository within one folder that names its commit: another one each time, so it is taken off. */

@@ -1,6 +1,6 @@
 /** The lock files of a repository to what is stored of it and told about it. It depends on them alone. */
-import { byCodeUnits } from "../kernel/by-code-units.ts";
 import type { Static } from "@sinclair/typebox";
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits/tools.ts";
 import { readLockFiles, type ReadLockFile } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";

@@ -29,7 +29,10 @@ export function cutOut(body: Uint8Array, path: readonly string[]): CutOut | null
   if (first !== openBrace && first !== quote) return null;
   const document = first === quote ? textOf(body.subarray(at, end)) : body.subarray(at, end);
   if (document === null) return null;
-  return { document, rest: joined([body.subarray(0, at), encoder.encode(first === quote ? '""' : "{}"), body.subarray(end)]) };
+  return {
+    document,
+    rest: Buffer.concat([body.subarray(0, at), encoder.encode(first === quote ? '""' : "{}"), body.subarray(end)]),
+  };
 }
 
 /** @param at where the object's brace stands. @returns where the value of the field begins, or null */
@@ -108,14 +111,4 @@ function parsedText(written: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

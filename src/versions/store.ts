@@ -1,6 +1,6 @@
-import { byCodeUnits } from "../kernel/by-code-units.ts";
 import { arrayText } from "../backing/array-text.ts";
 import type { Queries } from "../backing/backing.ts";
+import { byCodeUnits } from "../kernel/by-code-units.ts";
 import type { Ecosystem } from "./ecosystem.ts";
 import { packageKey, type PackageName } from "./package-name.ts";
 

@@ -61,6 +61,14 @@ export class Operator {
     return { workspace: workspace.id, keys };
   }
 
+  /** The tools key of the only member of a new workspace. */
+  async agentKey(): Promise<string> {
+    const [workspace, owner] = ["agents", "agent@example.test"];
+    await this.call("POST", "/workspaces", { name: workspace });
+    await this.call("POST", "/members", { workspace, email: owner, role: "member" });
+    return (await this.call<{ key: string }>("POST", "/keys", { workspace, owner, kind: "tools" })).key;
+  }
+
   verify(): Promise<{ ok: boolean; broken: unknown }> {
     return this.call("GET", "/ledger/verify");
   }

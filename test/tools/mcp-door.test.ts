@@ -7,11 +7,7 @@ let fleet: Fleet;
 let key = "";
 beforeAll(async () => {
   fleet = await Fleet.start({ services: null });
-  const operator = fleet.operator();
-  await operator.call("POST", "/workspaces", { name: "agents" });
-  await operator.call("POST", "/members", { workspace: "agents", email: "agent@example.test", role: "member" });
-  const form = { workspace: "agents", owner: "agent@example.test", kind: "tools" };
-  key = (await operator.call<{ key: string }>("POST", "/keys", form)).key;
+  key = await fleet.operator().agentKey();
 }, 60_000);
 afterAll(() => fleet[Symbol.asyncDispose]());
 

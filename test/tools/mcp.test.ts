@@ -26,11 +26,7 @@ beforeAll(async () => {
   await mkdir(join(folder.path, "inside"));
   github = startGithub({ "go.mod": "module m\ngo 1.21\nrequire golang.org/x/text v0.3.0\n" });
   fleet = await Fleet.start({ services: null, environment: { GITHUB_API_URL: github.url } });
-  const operator = fleet.operator();
-  await operator.call("POST", "/workspaces", { name: "agents" });
-  await operator.call("POST", "/members", { workspace: "agents", email: "agent@example.test", role: "member" });
-  const form = { workspace: "agents", owner: "agent@example.test", kind: "tools" };
-  key = (await operator.call<{ key: string }>("POST", "/keys", form)).key;
+  key = await fleet.operator().agentKey();
 }, 60_000);
 afterAll(async () => {
   await fleet[Symbol.asyncDispose]();
