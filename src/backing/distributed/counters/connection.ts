@@ -3,7 +3,7 @@
  * A call ends within the counters' deadline. While one that passed it is still unanswered, calls fail at once; its late
  * answer, or the end of its connection, ends that state. So a Redis that hangs costs a few callers 250 ms, the others nothing.
  */
-import { createClient, RESP_TYPES } from "redis";
+import { createClient } from "redis";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { Secret } from "../../../kernel/secret.ts";
@@ -35,7 +35,6 @@ export interface FunctionCall {
 }
 
 type Client = ReturnType<typeof makeClient>;
-type CommandOptions = NonNullable<Parameters<Client["sendCommand"]>[1]>;
 
 export class RedisConnection implements AsyncDisposable {
   readonly #client: Client;
@@ -72,14 +71,9 @@ export class RedisConnection implements AsyncDisposable {
     return this.#server;
   }
 
-  /** Runs a function that tells words. @throws CountersUnavailableError: whether it ran is then not known */
+  /** Runs a function. @throws CountersUnavailableError: whether it ran is then not known */
   async words(name: FunctionName, call: FunctionCall): Promise<Word[]> {
-    return wordsOf(await this.#run(name, call, {}));
-  }
-
-  /** Runs a function that tells packed numbers. @throws CountersUnavailableError: whether it ran is then not known */
-  async packed(name: FunctionName, call: FunctionCall): Promise<Buffer> {
-    return bytesOf(await this.#run(name, call, { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }));
+    return wordsOf(await this.#run(name, call));
   }
 
   /** @throws CountersUnavailableError: whether it ran is then not known */
@@ -93,15 +87,15 @@ export class RedisConnection implements AsyncDisposable {
     this.#client.destroy();
   }
 
-  #run(name: FunctionName, { key, values }: FunctionCall, options: CommandOptions): Promise<unknown> {
+  #run(name: FunctionName, { key, values }: FunctionCall): Promise<unknown> {
     const words = ["FCALL", fullName(name, this.#library), "1", key, ...values];
     return this.#call(`Function ${name}`, async () => {
       try {
-        return await this.#client.sendCommand(words, options);
+        return await this.#client.sendCommand(words);
       } catch (error) {
         if (!isUnknownFunction(error)) throw error;
         await this.#load();
-        return await this.#client.sendCommand(words, options);
+        return await this.#client.sendCommand(words);
       }
     });
   }
@@ -184,9 +178,4 @@ function isUnknownFunction(error: unknown): boolean {
 function wordsOf(reply: unknown): Word[] {
   if (!Array.isArray(reply)) throw new TypeError(`Cannot read a reply of Redis: a list is needed, not ${typeof reply}`);
   return reply as Word[];
-}
-
-function bytesOf(reply: unknown): Buffer {
-  if (!Buffer.isBuffer(reply)) throw new TypeError(`Cannot read a reply of Redis: bytes are needed, not ${typeof reply}`);
-  return reply;
 }

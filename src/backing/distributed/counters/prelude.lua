@@ -72,13 +72,3 @@ local function textsIn(bytes, count)
   end
   return texts
 end
-
--- Numbers as the bytes of a reply.
-local function bytesOf(numbers, count)
-  local parts = {}
-  for first = 1, count, chunk do
-    local last = min(first + chunk - 1, count)
-    parts[#parts + 1] = pack('<' .. string.rep('d', last - first + 1), unpack(numbers, first, last))
-  end
-  return table.concat(parts)
-end

@@ -205,5 +205,5 @@ register('resolve', function(_, args)
     for place = keysFirst, keysFirst + keyMonths - 1 do pushKeyMonth(texts[place]) end
     write()
   end
-  return bytesOf(replies, told)
+  return replies
 end)
