@@ -77,6 +77,15 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
         ),
       healMsMax,
     );
+  const answers = (store: Counters): Promise<void> =>
+    until(
+      () =>
+        store.now().then(
+          () => true,
+          () => false,
+        ),
+      healMsMax,
+    );
   const reserved = async (): Promise<bigint | undefined> => (await counters.read("w1", null)).account?.reserved;
 
   test("refuses in time while it hangs, all but the first at once, and goes on when it does", async () => {
@@ -108,14 +117,7 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
     const generation = newGeneration();
     await expect(admit({ generation })).rejects.toThrow(CountersUnavailableError);
     await server.kill("SIGCONT");
-    await until(
-      () =>
-        counters.now().then(
-          () => true,
-          () => false,
-        ),
-      healMsMax,
-    );
+    await answers(counters);
     await resolve(counters, generation, "void");
     expect(await admit({ generation })).toEqual({ outcome: "already_resolved", as: "void" });
     expect(await reserved()).toBe(0n);
@@ -147,17 +149,23 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
     expect(performance.now() - start).toBeLessThan(answerMsMax);
     await expect(early.now()).rejects.toThrow(CountersUnavailableError);
     await server.restart();
-    await until(
-      () =>
-        early.now().then(
-          () => true,
-          () => false,
-        ),
-      healMsMax,
-    );
+    await answers(early);
     await early[Symbol.asyncDispose]();
     await heals();
   }, 20_000);
+
+  test("says that its password is refused, tries on, and works once it is not", async () => {
+    const lines: string[] = [];
+    const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+    const url = server.url.replace(/:\/\/.*@/, `://late:${encodeURIComponent("p@ss/w:rd%25")}@`);
+    const early = await openDistributedCounters({ url: new Secret(url), clock: systemClock, log });
+    await expect(early.now()).rejects.toThrow(CountersUnavailableError);
+    await ask((client) => client.sendCommand(["ACL", "SETUSER", "late", "on", ">p@ss/w:rd%25", "~*", "+@all"]));
+    await answers(early);
+    await early[Symbol.asyncDispose]();
+    expect(lines.join("")).toContain("WRONGPASS");
+    expect(lines.join("")).not.toMatch(/p@ss|p%40ss/);
+  });
 
   test("sends its functions again when Redis has forgotten them", async () => {
     await ask((client) => client.sendCommand(["FUNCTION", "FLUSH"]));

@@ -79,7 +79,6 @@ export const packageHomes: Record<string, string[]> = {
   "@electric-sql/pglite": ["src/backing/embedded/"],
   "js-yaml": ["src/advisories/reading/", "src/lockfiles/parse/yaml.ts"],
   "ae-cvss-calculator": ["src/advisories/cvss/"],
-  redis: ["src/backing/distributed/"],
   nats: ["src/backing/distributed/"],
   "@modelcontextprotocol/server": ["src/tools/"],
   nodemailer: ["src/mails/smtp.ts"],
@@ -87,7 +86,7 @@ export const packageHomes: Record<string, string[]> = {
 };
 
 /** Files that may use `Bun.`; all others run on any runtime with web standards and Node's modules. */
-export const bunFiles: string[] = [];
+export const bunFiles = ["src/backing/distributed/counters/link.ts"];
 
 export function placeOf(path: string): number {
   return places.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));

@@ -3,22 +3,19 @@
  * A call ends within the counters' deadline. While one that passed it is still unanswered, calls fail at once; its late
  * answer, or the end of its connection, ends that state. So a Redis that hangs costs a few callers 250 ms, the others nothing.
  */
-import { createClient } from "redis";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { Secret } from "../../../kernel/secret.ts";
 import { countersDeadlineMs } from "../../../limits/constants.ts";
 import { CountersUnavailableError } from "../../counters.ts";
+import { RedisLink } from "./link.ts";
 import type { Word } from "./reply-words.ts";
 import { fullName, type FunctionName, type Library } from "./library.ts";
 import { readServer, warnOfSettings, type Server } from "./server.ts";
 
-const connectMsMax = 1_000;
+/** The wait before the first attempt to connect anew; each one that fails makes the next so much longer. */
+const reconnectMs = 50;
 const reconnectMsMax = 250;
-/** A connection on which nothing came for this long is given up: while it is idle, a ping asks for an answer. */
-const silenceMsMax = 2_000;
-const pingMs = 500;
-const commandsWaitingMax = 5_000;
 const troubleLogMs = 10_000;
 
 export interface ConnectionOptions {
@@ -34,30 +31,32 @@ export interface FunctionCall {
   values: (string | Buffer)[];
 }
 
-type Client = ReturnType<typeof makeClient>;
-
 export class RedisConnection implements AsyncDisposable {
-  readonly #client: Client;
+  readonly #url: Secret;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #library: Library;
   readonly #first = Promise.withResolvers<void>();
-  /** Of the present connection, for a restart of Redis ends it; null while there is none. */
+  /** The present one, open or not; null between two and once this is closed. */
+  #link: RedisLink | null = null;
+  /** Of the present link, for a restart of Redis ends it; null while there is none. */
   #server: Server | null = null;
-  /** Calls that passed their deadline and have neither been answered nor failed since. */
+  /** Calls of the present link that passed their deadline and have neither been answered nor failed since. */
   #unanswered = 0;
+  /** Links that ended since one was open. */
+  #ended = 0;
+  /** Of the next attempt to connect or to greet. */
+  #cancelAttempt = (): void => {};
   #troubleLoggedAt = -troubleLogMs;
   #isClosed = false;
 
   constructor({ url, clock, log, library }: ConnectionOptions) {
+    this.#url = url;
     this.#clock = clock;
     this.#log = log;
     this.#library = library;
-    this.#client = makeClient(url);
-    this.#client.on("ready", () => void this.#greet());
-    this.#client.on("error", (error) => this.#lose(error));
-    this.#client.connect().catch((error: unknown) => this.#lose(error));
-    void this.#first.promise.then(() => warnOfSettings((name) => this.#client.configGet(name), log));
+    this.#connect();
+    void this.#first.promise.then(() => warnOfSettings(async (name) => this.#link?.send("CONFIG", ["GET", name]), log));
   }
 
   /** Resolves when Redis was reached for the first time, at the latest after `ms`. */
@@ -72,74 +71,103 @@ export class RedisConnection implements AsyncDisposable {
   }
 
   /** Runs a function. @throws CountersUnavailableError: whether it ran is then not known */
-  async words(name: FunctionName, call: FunctionCall): Promise<Word[]> {
-    return wordsOf(await this.#run(name, call));
-  }
-
-  /** @throws CountersUnavailableError: whether it ran is then not known */
-  command(words: string[]): Promise<Word[]> {
-    return this.#call(words[0] ?? "", async () => wordsOf(await this.#client.sendCommand(words)));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    this.#server = null;
-    this.#client.destroy();
-  }
-
-  #run(name: FunctionName, { key, values }: FunctionCall): Promise<unknown> {
-    const words = ["FCALL", fullName(name, this.#library), "1", key, ...values];
-    return this.#call(`Function ${name}`, async () => {
+  words(name: FunctionName, { key, values }: FunctionCall): Promise<Word[]> {
+    const words = [fullName(name, this.#library), "1", key, ...values];
+    return this.#call(`Function ${name}`, async (link) => {
       try {
-        return await this.#client.sendCommand(words);
+        return await link.send("FCALL", words);
       } catch (error) {
         if (!isUnknownFunction(error)) throw error;
-        await this.#load();
-        return await this.#client.sendCommand(words);
+        await this.#load(link);
+        return await link.send("FCALL", words);
       }
     });
   }
 
-  async #load(): Promise<void> {
-    await this.#client.sendCommand(["FUNCTION", "LOAD", "REPLACE", this.#library.text]);
+  /** @throws CountersUnavailableError: whether it ran is then not known */
+  command([name = "", ...words]: string[]): Promise<Word[]> {
+    return this.#call(name, (link) => link.send(name, words));
   }
 
-  async #call<Reply>(what: string, send: () => Promise<Reply>): Promise<Reply> {
-    if (this.#server === null) throw new CountersUnavailableError(`${what} cannot run: Redis is not connected`);
+  async [Symbol.asyncDispose](): Promise<void> {
+    const link = this.#link;
+    this.#isClosed = true;
+    this.#forget();
+    link?.[Symbol.dispose]();
+  }
+
+  async #call(what: string, send: (link: RedisLink) => Promise<unknown>): Promise<Word[]> {
+    const link = this.#link;
+    if (link === null || this.#server === null) throw new CountersUnavailableError(`${what} cannot run: Redis is not connected`);
     if (this.#unanswered > 0) throw new CountersUnavailableError(`${what} cannot run: Redis does not answer`);
-    const reply = send();
+    const reply = send(link);
     try {
-      return await withDeadline(this.#clock, countersDeadlineMs, what, reply);
+      return wordsOf(await withDeadline(this.#clock, countersDeadlineMs, what, reply));
     } catch (error) {
-      if (error instanceof DeadlineError) this.#awaitAnswer(reply);
+      if (error instanceof DeadlineError) this.#awaitAnswer(link, reply);
       this.#logTrouble(error);
       throw new CountersUnavailableError(`${what} failed`, { cause: error });
     }
   }
 
-  #awaitAnswer(late: Promise<unknown>): void {
+  /** @param link the one it was sent over: the next one owes nothing */
+  #awaitAnswer(link: RedisLink, late: Promise<unknown>): void {
+    if (link !== this.#link) return;
     this.#unanswered++;
-    const end = (): void => void this.#unanswered--;
+    const end = (): void => {
+      if (link === this.#link) this.#unanswered--;
+    };
     late.then(end, end);
   }
 
+  async #load(link: RedisLink): Promise<void> {
+    await link.send("FUNCTION", ["LOAD", "REPLACE", this.#library.text]);
+  }
+
+  #connect(): void {
+    const link: RedisLink = new RedisLink({
+      url: this.#url,
+      clock: this.#clock,
+      listener: {
+        opened: () => {
+          this.#ended = 0;
+          void this.#greet(link);
+        },
+        refused: (error) => this.#logTrouble(error),
+        ended: (reason) => this.#lose(reason),
+      },
+    });
+    this.#link = link;
+  }
+
   /** A connection is of use once the run of its server is known, for each function compares it with the counters' own. */
-  async #greet(): Promise<void> {
+  async #greet(link: RedisLink): Promise<void> {
     try {
-      this.#server = readServer(await this.#client.info());
+      const server = readServer(String(await link.send("INFO", [])));
+      if (link !== this.#link) return;
+      this.#server = server;
       this.#first.resolve();
-      this.#log.info({ event: "redis.connected", clustered: this.#server.clustered }, "Connected to Redis");
-      await this.#load();
+      this.#log.info({ event: "redis.connected", clustered: server.clustered }, "Connected to Redis");
+      await this.#load(link);
     } catch (error) {
       this.#logTrouble(error);
-      if (this.#client.isReady && this.#server === null) this.#clock.after(reconnectMsMax, () => void this.#greet());
+      if (link !== this.#link || this.#server !== null) return;
+      this.#cancelAttempt = this.#clock.after(reconnectMsMax, () => void this.#greet(link));
     }
   }
 
-  /** A ping that Redis refuses, for it is busy or still loading, is an error too, but the connection stands. */
-  #lose(error: unknown): void {
-    if (!this.#client.isReady) this.#server = null;
-    this.#logTrouble(error);
+  #lose(reason: unknown): void {
+    this.#forget();
+    this.#logTrouble(reason);
+    this.#ended++;
+    this.#cancelAttempt = this.#clock.after(Math.min(reconnectMs * this.#ended, reconnectMsMax), () => this.#connect());
+  }
+
+  #forget(): void {
+    this.#cancelAttempt();
+    this.#link = null;
+    this.#server = null;
+    this.#unanswered = 0;
   }
 
   #logTrouble(error: unknown): void {
@@ -147,26 +175,6 @@ export class RedisConnection implements AsyncDisposable {
     this.#troubleLoggedAt = this.#clock.monotonic();
     this.#log.warn({ event: "redis.trouble", reason: String(error) }, "Redis cannot be used at present");
   }
-}
-
-/** What is sent is sent at once or refused: a command that waits would run when nobody wants it any more. */
-function makeClient(url: Secret) {
-  return createClient({
-    url: url.reveal(),
-    RESP: 2,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: commandsWaitingMax,
-    pingInterval: pingMs,
-    // Its own time limit ends when a command is written, so it would not see a Redis that hangs.
-    commandOptions: { timeout: 0 },
-    maintNotifications: "disabled",
-    disableClientInfo: true,
-    socket: {
-      connectTimeout: connectMsMax,
-      socketTimeout: silenceMsMax,
-      reconnectStrategy: (retries) => Math.min(50 * (retries + 1), reconnectMsMax),
-    },
-  });
 }
 
 /** It was emptied of functions, or another Redis stands in its place. */

@@ -24,12 +24,19 @@ const settings = [
   { name: "maxmemory-policy", wanted: "noeviction", why: "counters must not be evicted; out of memory is refused safely" },
 ];
 
-/** Logs what is set otherwise than it should be. Where settings may not be read, nothing is said. */
-export async function warnOfSettings(read: (name: string) => Promise<Record<string, string>>, log: Logger): Promise<void> {
+/** Logs what is set otherwise than it should be. Where settings may not be read, nothing is said. @param ask tells what CONFIG GET replies */
+export async function warnOfSettings(ask: (name: string) => Promise<unknown>, log: Logger): Promise<void> {
   for (const { name, wanted, why } of settings) {
-    const value = (await read(name).catch(() => ({}) as Record<string, string>))[name];
-    if (value !== undefined && value !== wanted) {
+    const value = settingIn(await ask(name).catch(() => null), name);
+    if (value !== null && value !== wanted) {
       log.warn({ event: "redis.setting", setting: name, value, wanted }, `Redis should run with "${name} ${wanted}": ${why}`);
     }
   }
+}
+
+/** A map, by names. */
+function settingIn(reply: unknown, name: string): string | null {
+  if (typeof reply !== "object" || reply === null) return null;
+  const value: unknown = Reflect.get(reply, name);
+  return typeof value === "string" ? value : null;
 }
