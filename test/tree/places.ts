@@ -83,10 +83,11 @@ export const packageHomes: Record<string, string[]> = {
   "@modelcontextprotocol/server": ["src/tools/"],
   nodemailer: ["src/mails/smtp.ts"],
   "@nats-io/jetstream": ["src/backing/distributed/"],
+  "@nats-io/nats-core": ["src/backing/distributed/"],
 };
 
 /** Files that may use `Bun.`; all others run on any runtime with web standards and Node's modules. */
-export const bunFiles = ["src/backing/distributed/counters/link.ts"];
+export const bunFiles = ["src/backing/distributed/counters/link.ts", "src/backing/distributed/nats-transport.ts"];
 
 export function placeOf(path: string): number {
   return places.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));
