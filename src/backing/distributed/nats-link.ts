@@ -1,10 +1,11 @@
 /** One connection to NATS that never closes for good, with subscriptions that outlive it. Starting in any order works. */
-import { connect, type ConnectionOptions, type Msg, type NatsConnection, type Subscription } from "nats";
+import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs } from "../../limits/constants.ts";
 import { BusTimeoutError, BusUnavailableError } from "../bus.ts";
+import { connectNats } from "./nats-connect.ts";
 
 export interface LinkParts {
   url: Secret;
@@ -105,7 +106,7 @@ export class NatsLink implements AsyncDisposable {
     const { signal } = this.#closing;
     for (let refused = false; !signal.aborted;) {
       try {
-        const connection = await connect(optionsOf(this.#parts));
+        const connection = await connectNats(optionsOf(this.#parts));
         refused = false;
         await this.#serve(connection);
       } catch (error) {
