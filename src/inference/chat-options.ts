@@ -13,6 +13,7 @@ import {
   oneOf,
   reader,
   readField,
+  readInteger,
   text,
   type Field,
   type ReadContext,
@@ -78,10 +79,12 @@ export const modalities: Reader = reader(Type.Array(Type.Literal("text"), { minI
 
 const stopSchema = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })]);
 
+const anyText = text();
+
 export const stop: Reader = reader(stopSchema, (value, at, context) => {
   if (typeof value === "string") return value;
   if (!Array.isArray(value) || value.length > 4) throw invalid(at, `${at} must be a string or an array of at most 4 strings`);
-  return value.length === 0 ? undefined : value.map((one, index) => text()(one, `${at}[${index}]`, context));
+  return value.length === 0 ? undefined : value.map((one, index) => anyText(one, `${at}[${index}]`, context));
 });
 
 const bias = numberFrom(-100, 100);
@@ -113,8 +116,7 @@ export const streamOptions: Reader = reader(knownStreamOptions.schema, (value, a
 
 /** The model's own limit is checked here, so that a bound beyond it is refused with its name before credit is looked at. */
 export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at, context) => {
-  const limit = outputLimit(context.model);
-  integerFrom(1, limit)(value, at, context);
+  readInteger(value, at, { min: 1, max: outputLimit(context.model) });
   const other = context.request["max_completion_tokens"];
   if (at === "max_tokens" && typeof other === "number" && other !== value) {
     throw invalid(at, "max_tokens and max_completion_tokens must be equal where both are given");
@@ -150,6 +152,6 @@ export function requireSupport(word: Support, at: string, { model }: ReadContext
   if (!supports(model, word)) throw unsupported(at, `The model does not support ${at}`);
 }
 
-function outputLimit(model: Model | null): number | undefined {
-  return model !== null && model.kind === "chat" && model.maxOutputTokens > 0 ? model.maxOutputTokens : undefined;
+function outputLimit(model: Model | null): number {
+  return model !== null && model.kind === "chat" && model.maxOutputTokens > 0 ? model.maxOutputTokens : Number.MAX_SAFE_INTEGER;
 }

@@ -56,11 +56,14 @@ export function numberFrom(min: number, max: number): Reader {
 }
 
 export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): Reader {
+  return reader(Type.Integer({ minimum: min, maximum: max }), (value, at) => readInteger(value, at, { min, max }));
+}
+
+/** For bounds that are known with the request alone: a reader's schema would be made for each. */
+export function readInteger(value: unknown, at: string, { min, max }: { min: number; max: number }): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  return reader(Type.Integer({ minimum: min, maximum: max }), (value, at) => {
-    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
-    throw invalid(at, `${at} must be a whole number ${range}`);
-  });
+  throw invalid(at, `${at} must be a whole number ${range}`);
 }
 
 export function oneOf(...words: string[]): Reader {
