@@ -23,6 +23,7 @@ const firstTokenSeconds = new Histogram({
   labelNames: ["provider"],
   buckets: secondsBuckets,
   registers,
+  collect: countEnded,
 });
 
 const generationSeconds = new Histogram({
@@ -31,6 +32,7 @@ const generationSeconds = new Histogram({
   labelNames: ["provider"],
   buckets: secondsBuckets,
   registers,
+  collect: countEnded,
 });
 
 /** Children by their labels: finding one through the library costs more than counting. */
@@ -45,21 +47,30 @@ export function countRequest(status: number, code: string): void {
   child.inc();
 }
 
-/** One generation's end. @param firstTokenMs null: there was no token */
-export function measureGeneration({
-  provider,
-  durationMs,
-  firstTokenMs,
-}: {
+export interface GenerationEnd {
   provider: string;
   durationMs: number;
+  /** null: there was no token. */
   firstTokenMs: number | null;
-}): void {
-  const found = generations.get(provider);
-  const child = found ?? { whole: generationSeconds.labels({ provider }), first: firstTokenSeconds.labels({ provider }) };
-  if (!found) generations.set(provider, child);
-  child.whole.observe(durationMs / 1_000);
-  if (firstTokenMs !== null) child.first.observe(firstTokenMs / 1_000);
+}
+
+/** Counted many at a time, when so many wait or somebody asks: alone, one costs its request 2 % of the gateway's time. */
+const ended: GenerationEnd[] = [];
+const endedMax = 1_000;
+
+export function measureGeneration(end: GenerationEnd): void {
+  ended.push(end);
+  if (ended.length >= endedMax) countEnded();
+}
+
+function countEnded(): void {
+  for (const { provider, durationMs, firstTokenMs } of ended.splice(0)) {
+    const found = generations.get(provider);
+    const child = found ?? { whole: generationSeconds.labels({ provider }), first: firstTokenSeconds.labels({ provider }) };
+    if (!found) generations.set(provider, child);
+    child.whole.observe(durationMs / 1_000);
+    if (firstTokenMs !== null) child.first.observe(firstTokenMs / 1_000);
+  }
 }
 
 export const chargedUsdTotal = new Counter({

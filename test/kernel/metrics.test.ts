@@ -1,0 +1,16 @@
+/** What a scrape sees: every generation that has ended, however few or many have since the last one. */
+import { expect, test } from "bun:test";
+import { measureGeneration, registry } from "../../src/kernel/metrics.ts";
+
+async function countOf(metric: string, provider: string): Promise<number> {
+  const line = new RegExp(`^${metric}_count\\{provider="${provider}"\\} (\\d+)$`, "m");
+  return Number(line.exec(await registry.metrics())?.[1] ?? 0);
+}
+
+test.each([1, 999, 1_000, 2_001])("%i generations are all counted, and none twice", async (many) => {
+  const provider = `one of ${many}`;
+  for (let end = 0; end < many; end++) measureGeneration({ provider, durationMs: 20, firstTokenMs: end === 0 ? null : 10 });
+  expect(await countOf("weir_generation_seconds", provider)).toBe(many);
+  expect(await countOf("weir_generation_seconds", provider)).toBe(many);
+  expect(await countOf("weir_first_token_seconds", provider)).toBe(many - 1);
+});
