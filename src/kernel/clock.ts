@@ -71,14 +71,23 @@ export function withDeadline<T>(clock: Clock, ms: number, what: string, promise:
 /** A UTC calendar month such as `2026-11`. */
 export type Month = string;
 
+/** The one that was asked for last: every batch of admissions asks, and it changes twelve times a year. */
+let lastMonth = boundsOf("1970-01");
+
 export function monthOf(ms: number): Month {
-  return new Date(ms).toISOString().slice(0, 7);
+  if (!(ms >= lastMonth.startMs && ms < lastMonth.endMs)) lastMonth = boundsOf(new Date(ms).toISOString().slice(0, 7));
+  return lastMonth.month;
 }
 
 /** First millisecond of the month and of the next one. */
 export function monthBounds(month: Month): { startMs: number; endMs: number } {
+  if (month !== lastMonth.month) lastMonth = boundsOf(month);
+  return lastMonth;
+}
+
+function boundsOf(month: Month): { month: Month; startMs: number; endMs: number } {
   const [year = 0, number = 1] = month.split("-").map(Number);
-  return { startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
+  return { month, startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
 }
 
 /** ISO 8601 in UTC with Z. */
