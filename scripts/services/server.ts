@@ -10,6 +10,8 @@ export interface ServerPlan {
   name: string;
   program: Program;
   arguments: string[];
+  /** Beside ours. */
+  environment?: Record<string, string>;
   /** Where its log goes. */
   folder: string;
   port: number;
@@ -114,13 +116,13 @@ export class Server implements AsyncDisposable {
   }
 
   #launch(): void {
-    const { program, user, abortSignal, folder } = this.#plan;
+    const { program, environment, user, abortSignal, folder } = this.#plan;
     mkdirSync(folder, { recursive: true });
     const log = openSync(this.#logPath(), "a");
     const [command = "", ...rest] = [...diesWithUs(abortSignal), program.path, ...this.#plan.arguments];
     const child = spawn(command, rest, {
       stdio: ["ignore", log, log],
-      env: environmentOf(program),
+      env: { ...environmentOf(program), ...environment },
       cwd: folder,
       detached: true,
       ...user,

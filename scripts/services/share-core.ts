@@ -6,12 +6,21 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
+/** What a server written in Go is started with: it has as many threads run its code as there are cores, and looks at that once. */
+export function goEnvironment(): Record<string, string> {
+  return isShared() ? { GOMAXPROCS: "1" } : {};
+}
+
 /** Has these processes run on one core, where this machine has two; elsewhere, and without `taskset`, they stay where they are. */
 export function shareCore(pids: readonly number[]): void {
-  if (availableParallelism() !== 2) return;
+  if (!isShared()) return;
   const core = lastCore();
   if (core === null) return;
   for (const pid of pids) spawnSync("taskset", ["-a", "-c", "-p", core, String(pid)], { stdio: "ignore" });
+}
+
+function isShared(): boolean {
+  return availableParallelism() === 2;
 }
 
 /** Of those that this process may run on. */

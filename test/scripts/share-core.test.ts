@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { shareCore } from "../../scripts/services/share-core.ts";
+import { goEnvironment, shareCore } from "../../scripts/services/share-core.ts";
 
 const coresOf = (pid: number | string): string | undefined =>
   /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -26,3 +26,7 @@ test.skipIf(!canMove)(
     }
   },
 );
+
+test("a server written in Go is started for the one core that it will have, and elsewhere for all", () => {
+  expect(goEnvironment()).toEqual(availableParallelism() === 2 ? { GOMAXPROCS: "1" } : {});
+});
