@@ -24,7 +24,6 @@ import { RedisConnection } from "./counters/connection.ts";
 import { keyMonthField } from "./counters/fields.ts";
 import { readHolds } from "./counters/read-holds.ts";
 import { loadValues, windowValues } from "./counters/load-call.ts";
-import { ReplyNumbers } from "./counters/reply-numbers.ts";
 import { ReplyWords } from "./counters/reply-words.ts";
 import { resolveCalls, type ResolveCall } from "./counters/resolve-call.ts";
 import { readLibrary, type Library } from "./counters/library.ts";
@@ -66,7 +65,7 @@ class DistributedCounters implements Counters {
 
   /** Puts each reply in its place in the batch. @returns the store's clock */
   async #admit(call: AdmissionCall, { month, replies }: { month: Month; replies: AdmitReply[] }): Promise<number> {
-    const reply = new ReplyNumbers(await this.#redis.words("admit", call));
+    const reply = new ReplyWords(await this.#redis.words("admit", call));
     const now = reply.number();
     for (const [place, request] of call.placed) replies[place] = readAdmission(reply, { request, month, now });
     return now;
@@ -75,7 +74,7 @@ class DistributedCounters implements Counters {
   async resolveMany(batch: ResolveBatch): Promise<NanoUsd[]> {
     const freed: NanoUsd[] = [];
     const release = async (call: ResolveCall): Promise<void> => {
-      const reply = new ReplyNumbers(await this.#redis.words("resolve", call));
+      const reply = new ReplyWords(await this.#redis.words("resolve", call));
       for (const place of call.places) freed[place] = reply.nano();
     };
     for (const round of resolveCalls(batch, this.#redis.server.clustered)) await Promise.all(round.map(release));

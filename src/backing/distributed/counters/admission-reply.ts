@@ -1,7 +1,7 @@
 /** What admit.lua replies, as the port's replies. */
 import type { AdmitReply, AdmitRequest, RateWindow } from "../../counters.ts";
 import type { Month } from "../../../kernel/clock.ts";
-import type { ReplyNumbers } from "./reply-numbers.ts";
+import type { ReplyWords } from "./reply-words.ts";
 import { resolutionOf } from "./resolutions.ts";
 
 /** The request that the next numbers answer, and what its batch was decided by. */
@@ -12,7 +12,7 @@ export interface Asked {
 }
 
 /** By the number that admit.lua has for it. */
-const outcomes: ((reply: ReplyNumbers, asked: Asked) => AdmitReply)[] = [
+const outcomes: ((reply: ReplyWords, asked: Asked) => AdmitReply)[] = [
   (reply, { request, month }) => {
     const [at, available] = [reply.number(), reply.nano()];
     return { outcome: "admitted", at, month, amount: request.amount, available, window: windowIn(reply), replay: false };
@@ -38,18 +38,18 @@ const outcomes: ((reply: ReplyNumbers, asked: Asked) => AdmitReply)[] = [
   () => ({ outcome: "not_ready", what: "key" }),
 ];
 
-export function readAdmission(reply: ReplyNumbers, asked: Asked): AdmitReply {
+export function readAdmission(reply: ReplyWords, asked: Asked): AdmitReply {
   const number = reply.number();
   const read = outcomes[number];
   if (read === undefined) throw new Error(`Cannot read the outcome ${number} in a function's reply`);
   return read(reply, asked);
 }
 
-function windowIn(reply: ReplyNumbers): RateWindow {
+function windowIn(reply: ReplyWords): RateWindow {
   return { remaining: reply.number(), resetMs: reply.number() };
 }
 
 /** Year and month. */
-function monthIn(reply: ReplyNumbers): Month {
+function monthIn(reply: ReplyWords): Month {
   return `${reply.number()}-${String(reply.number()).padStart(2, "0")}`;
 }
