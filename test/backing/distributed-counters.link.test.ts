@@ -54,6 +54,17 @@ describe("counters and their one connection to Redis", () => {
       () => false,
     );
 
+  /** Redis leaves one call unanswered past its deadline: the next is refused at once, and not sent. */
+  async function hang(counters: Counters): Promise<void> {
+    redis.hush();
+    const late = refusal(counters);
+    await until(() => redis.times("TIME") === 1);
+    clock.advance(countersDeadlineMs);
+    expect(await late).toBeInstanceOf(CountersUnavailableError);
+    expect(await refusal(counters)).toBeInstanceOf(CountersUnavailableError);
+    expect(redis.times("TIME")).toBe(1);
+  }
+
   /** Moves time on, a little at a time, until the condition holds. */
   const passUntil = (condition: () => boolean | Promise<boolean>): Promise<void> =>
     until(async () => {
@@ -88,14 +99,8 @@ describe("counters and their one connection to Redis", () => {
 
   test("a Redis that falls silent is left after two seconds and dialled anew, and the old connection changes nothing more", async () => {
     const counters = await open();
-    redis.hush();
     const silentSince = clock.monotonic();
-    const first = refusal(counters);
-    await until(() => redis.times("TIME") === 1);
-    clock.advance(countersDeadlineMs);
-    expect(await first).toBeInstanceOf(CountersUnavailableError);
-    expect(await refusal(counters)).toBeInstanceOf(CountersUnavailableError);
-    expect(redis.times("TIME")).toBe(1);
+    await hang(counters);
 
     await passUntil(() => redis.open.length === 0);
     expect(clock.monotonic() - silentSince).toBeGreaterThanOrEqual(2_000);
@@ -123,13 +128,7 @@ describe("counters and their one connection to Redis", () => {
 
   test("a late answer ends the refusals that its lateness began", async () => {
     const counters = await open();
-    redis.hush();
-    const late = refusal(counters);
-    await until(() => redis.times("TIME") === 1);
-    clock.advance(countersDeadlineMs);
-    expect(await late).toBeInstanceOf(CountersUnavailableError);
-    expect(await refusal(counters)).toBeInstanceOf(CountersUnavailableError);
-    expect(redis.times("TIME")).toBe(1);
+    await hang(counters);
     redis.speak();
     await until(() => works(counters));
     expect(redis.connections).toHaveLength(1);
