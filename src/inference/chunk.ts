@@ -23,21 +23,26 @@ export const commentLine = ": keep-alive\n\n";
 export class ChunkWriter {
   /** What all chunks of a stream have in common is written once. */
   readonly #head: string;
+  readonly #deltaHead: string;
   readonly #deltaTail: string;
+  /** Of a delta that is neither the last one nor has probabilities, as almost all are. */
+  readonly #plainTail: string;
   readonly #facts: ChunkFacts;
 
   constructor(facts: ChunkFacts) {
     const { id, created, model, includeUsage } = facts;
     const common = JSON.stringify({ id, object: "chat.completion.chunk", created, model });
     this.#head = `data: ${common.slice(0, -1)},"choices":[`;
+    this.#deltaHead = `${this.#head}{"index":0,"delta":`;
     this.#deltaTail = includeUsage ? '}],"usage":null}\n\n' : "}]}\n\n";
+    this.#plainTail = `,"logprobs":null,"finish_reason":null${this.#deltaTail}`;
     this.#facts = facts;
   }
 
   delta(delta: Record<string, unknown>, finishReason: FinishReason | null = null, logprobs: Logprobs | null = null): string {
-    const logprobsText = logprobs === null ? "null" : JSON.stringify(logprobs);
-    const finishText = finishReason === null ? "null" : `"${finishReason}"`;
-    return `${this.#head}{"index":0,"delta":${JSON.stringify(delta)},"logprobs":${logprobsText},"finish_reason":${finishText}${this.#deltaTail}`;
+    const begun = this.#deltaHead + JSON.stringify(delta);
+    if (finishReason === null && logprobs === null) return begun + this.#plainTail;
+    return `${begun},"logprobs":${JSON.stringify(logprobs)},"finish_reason":${JSON.stringify(finishReason)}${this.#deltaTail}`;
   }
 
   /** Empty where the client did not ask. */

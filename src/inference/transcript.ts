@@ -82,7 +82,7 @@ export class Transcript {
 
   #takeDelta({ delta, finishReason, logprobs }: Delta): string {
     if (this.#finished) return "";
-    const { role: _role, ...news } = delta;
+    const news = "role" in delta ? withoutRole(delta) : delta;
     const lines = this.#begin();
     this.#bytes += textBytes(news);
     this.#calledTools ||= Array.isArray(news["tool_calls"]) && news["tool_calls"].length > 0;
@@ -109,9 +109,14 @@ export class Transcript {
   }
 }
 
+function withoutRole({ role: _role, ...news }: Record<string, unknown>): Record<string, unknown> {
+  return news;
+}
+
 /** Providers send deltas of nothing: to open, beside a finish reason, as a sign of life. */
 function saysSomething(delta: Record<string, unknown>): boolean {
-  for (const value of Object.values(delta)) {
+  for (const field in delta) {
+    const value = delta[field];
     if (value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)) return true;
   }
   return false;

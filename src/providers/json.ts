@@ -16,8 +16,10 @@ export function asText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-export function asArray(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
+const none: readonly unknown[] = Object.freeze([]);
+
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : none;
 }
 
 /** A count of tokens: a whole number from 0; anything else is no count. */

@@ -48,7 +48,8 @@ export class EventParser {
       start = bytes[end] === carriageReturn && bytes[end + 1] === lineFeed ? end + 2 : end + 1;
     }
     if (bytes.length > 0) this.#returned = bytes[bytes.length - 1] === carriageReturn;
-    this.#keep(bytes.subarray(start));
+    if (start < bytes.length) this.#keep(bytes.subarray(start));
+    if (this.#bytes > this.#bytesMax) throw new EventTooLargeError(`Cannot read an event of more than ${this.#bytesMax} bytes`);
     return events;
   }
 
@@ -58,9 +59,8 @@ export class EventParser {
   }
 
   #keep(rest: Uint8Array): void {
-    if (rest.length > 0) this.#begun.push(rest);
+    this.#begun.push(rest);
     this.#bytes += rest.length;
-    if (this.#bytes > this.#bytesMax) throw new EventTooLargeError(`Cannot read an event of more than ${this.#bytesMax} bytes`);
   }
 
   #endLine(bytes: Buffer, start: number, end: number, events: string[]): void {

@@ -14,11 +14,11 @@ export function furtherFields(message: JsonObject): JsonObject {
   const refusal = asText(message["refusal"]);
   const reasoning = asText(message["reasoning_content"]);
   const functionCall = asObject(message["function_call"]);
-  const annotations = asArray(message["annotations"]).filter(isCitation);
+  const annotations = asArray(message["annotations"]);
   if (refusal) fields["refusal"] = refusal;
   if (reasoning) fields["reasoning_content"] = reasoning;
   if (functionCall) fields["function_call"] = functionCallOf(functionCall);
-  if (annotations.length > 0) fields["annotations"] = annotations;
+  if (annotations.some(isCitation)) fields["annotations"] = annotations.filter(isCitation);
   return fields;
 }
 

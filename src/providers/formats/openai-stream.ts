@@ -27,12 +27,9 @@ class OpenaiStream {
     if (text === "[DONE]") return this.#done();
     const chunk = asObject(parseJson(text));
     if (chunk === null) return [broken("a chunk is not a JSON object")];
-    const usage = this.#usageOf(chunk);
-    if (chunk["error"]) return [...usage, { kind: "failure", failure: failureIn(chunk["error"]) }];
     // Azure begins with a chunk about its filter that has no choice; the usage chunk has none either.
     const choice = asObject(asArray(chunk["choices"])[0]);
-    const deltas = choice === null ? [] : this.#deltaOf(choice);
-    return deltas[0]?.kind === "failure" ? [...usage, ...deltas] : [...deltas, ...usage];
+    return inOrder(this.#newsOf(chunk, choice), this.#usageOf(chunk, choice));
   }
 
   #done(): ProviderEvent[] {
@@ -42,27 +39,30 @@ class OpenaiStream {
     return [{ kind: "delta", delta: {}, finishReason: reason }, { kind: "end" }];
   }
 
-  #usageOf(chunk: JsonObject): ProviderEvent[] {
-    const choice = asObject(asArray(chunk["choices"])[0]);
-    const places = [chunk["usage"], asObject(chunk["x_groq"])?.["usage"], choice?.["usage"]];
-    const news = places.map((place) => this.#usage.take(place)).includes(true);
-    const usage = this.#usage.usage();
-    return news && usage !== null ? [{ kind: "usage", usage }] : [];
+  /** Every place is looked at, whatever another told. */
+  #usageOf(chunk: JsonObject, choice: JsonObject | null): ProviderEvent | null {
+    let told = this.#usage.take(chunk["usage"]);
+    told = this.#usage.take(asObject(chunk["x_groq"])?.["usage"]) || told;
+    told = this.#usage.take(choice?.["usage"]) || told;
+    const usage = told ? this.#usage.usage() : null;
+    return usage && { kind: "usage", usage };
   }
 
-  #deltaOf(choice: JsonObject): ProviderEvent[] {
+  #newsOf(chunk: JsonObject, choice: JsonObject | null): ProviderEvent | null {
+    if (chunk["error"]) return { kind: "failure", failure: failureIn(chunk["error"]) };
+    if (choice === null) return null;
     this.#begun = true;
     const delta = this.#pieceOf(asObject(choice["delta"]) ?? {});
     const told = asText(choice["finish_reason"]);
     let reason: FinishReason | null = null;
     if (told && !this.#finished) {
       reason = finishReason(told, this.#calledTools);
-      if (reason === null) return [broken("the provider says that it failed")];
+      if (reason === null) return broken("the provider says that it failed");
       this.#finished = true;
     }
     const logprobs = asObject(choice["logprobs"]);
-    if (Object.keys(delta).length === 0 && reason === null && logprobs === null) return [];
-    return [{ kind: "delta", delta, finishReason: reason, ...(logprobs && { logprobs }) }];
+    if (logprobs !== null) return { kind: "delta", delta, finishReason: reason, logprobs };
+    return reason === null && isEmpty(delta) ? null : { kind: "delta", delta, finishReason: reason };
   }
 
   #pieceOf(told: JsonObject): Record<string, unknown> {
@@ -78,6 +78,18 @@ class OpenaiStream {
     }
     return delta;
   }
+}
+
+/** After a failure nothing is read. */
+function inOrder(news: ProviderEvent | null, usage: ProviderEvent | null): ProviderEvent[] {
+  if (usage === null) return news === null ? [] : [news];
+  if (news === null) return [usage];
+  return news.kind === "failure" ? [usage, news] : [news, usage];
+}
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _field in object) return false;
+  return true;
 }
 
 function broken(detail: string): ProviderEvent {

@@ -2,7 +2,7 @@
 import { asCount, asObject, asText, type JsonObject } from "../json.ts";
 
 /** Calls of a whole answer. */
-export function wholeToolCalls(values: unknown[]): JsonObject[] {
+export function wholeToolCalls(values: readonly unknown[]): JsonObject[] {
   const pieces = new ToolCallPieces();
   return pieces.take(values.map((value, index) => ({ ...asObject(value), index }))).map(({ index: _, ...call }) => call);
 }
@@ -11,8 +11,13 @@ export function wholeToolCalls(values: unknown[]): JsonObject[] {
 export class ToolCallPieces {
   readonly #ids: string[] = [];
 
-  take(values: unknown[]): JsonObject[] {
-    return values.map(asObject).flatMap((piece) => (piece === null ? [] : [this.#one(piece)]));
+  take(values: readonly unknown[]): JsonObject[] {
+    const pieces: JsonObject[] = [];
+    for (const value of values) {
+      const piece = asObject(value);
+      if (piece !== null) pieces.push(this.#one(piece));
+    }
+    return pieces;
   }
 
   #one(piece: JsonObject): JsonObject {

@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { upstreamHeadBytesMax } from "../../limits/constants.ts";
 import type { Head } from "../transport.ts";
+import { cut } from "./cut.ts";
 import { framingOf } from "./framing.ts";
 import { parseHead } from "./head.ts";
 import { MalformedAnswerError } from "./errors.ts";
@@ -89,7 +90,7 @@ export class AnswerReader {
 
   #readBody(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#left);
-    this.#parts.piece(bytes.subarray(at, end));
+    this.#parts.piece(cut(bytes, at, end));
     this.#left -= end - at;
     if (this.#left === 0) this.#state = this.#state === "chunk" ? "chunk end" : "over";
     return end;
