@@ -6,6 +6,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Asked of every delta of a stream, so without a list of its fields. */
+export function isEmpty(object: JsonObject): boolean {
+  for (const _field in object) return false;
+  return true;
+}
+
 /** null: it is no object. */
 export function asObject(value: unknown): JsonObject | null {
   return isObject(value) ? value : null;

@@ -1,5 +1,5 @@
 /** Chunks of streamGenerateContent to our events. None says that it is the last: the stream ends with its body. */
-import { asObject, parseJson, type JsonObject } from "../json.ts";
+import { asObject, isEmpty, parseJson, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { googleFailureIn } from "./google-errors.ts";
 import { finishReasonIn } from "./google-finish.ts";
@@ -30,7 +30,7 @@ class GoogleStream {
     const told = this.#finished ? null : finishReasonIn(chunk, this.#parts.calledTools);
     const finishReason = told === "failed" ? null : told;
     this.#finished ||= finishReason !== null;
-    const saysNothing = Object.keys(delta).length === 0 && finishReason === null;
+    const saysNothing = isEmpty(delta) && finishReason === null;
     const events: ProviderEvent[] = [...(saysNothing ? [] : [{ kind: "delta" as const, delta, finishReason }]), ...usage];
     return told === "failed"
       ? [...events, failed(new UpstreamFailure("upstream_error", "the provider says that it failed"))]

@@ -1,6 +1,6 @@
 /** Chunks of a chat-completions stream to our events. */
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
-import { asArray, asObject, asText, parseJson, type JsonObject } from "../json.ts";
+import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../json.ts";
 import { failureIn } from "./openai-errors.ts";
 import { finishReason } from "./openai-finish.ts";
 import { contentText, furtherFields } from "./openai-message.ts";
@@ -85,11 +85,6 @@ function inOrder(news: ProviderEvent | null, usage: ProviderEvent | null): Provi
   if (usage === null) return news === null ? [] : [news];
   if (news === null) return [usage];
   return news.kind === "failure" ? [usage, news] : [news, usage];
-}
-
-function isEmpty(object: JsonObject): boolean {
-  for (const _field in object) return false;
-  return true;
 }
 
 function broken(detail: string): ProviderEvent {
