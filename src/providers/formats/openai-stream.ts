@@ -1,6 +1,7 @@
 /** Chunks of a chat-completions stream to our events. */
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../json.ts";
+import { AlikeChunks } from "./openai-alike.ts";
 import { failureIn } from "./openai-errors.ts";
 import { finishReason } from "./openai-finish.ts";
 import { contentText, furtherFields } from "./openai-message.ts";
@@ -16,11 +17,17 @@ export function openaiStreamDecoder(): (data: string) => ProviderEvent[] {
 class OpenaiStream {
   readonly #usage = new UsageTally();
   readonly #toolCalls = new ToolCallPieces();
+  readonly #alike = new AlikeChunks();
   #calledTools = false;
   #begun = false;
   #finished = false;
 
   take(data: string): ProviderEvent[] {
+    const content = this.#alike.textOf(data);
+    return content === "" ? this.#parse(data) : [{ kind: "delta", delta: { content }, finishReason: null }];
+  }
+
+  #parse(data: string): ProviderEvent[] {
     const text = data.trim();
     // Some providers send their keep-alive comments as data.
     if (text === "" || text.startsWith(":")) return [];
@@ -29,7 +36,10 @@ class OpenaiStream {
     if (chunk === null) return [broken("a chunk is not a JSON object")];
     // Azure begins with a chunk about its filter that has no choice; the usage chunk has none either.
     const choice = asObject(asArray(chunk["choices"])[0]);
-    return inOrder(this.#newsOf(chunk, choice), this.#usageOf(chunk, choice));
+    const news = inOrder(this.#newsOf(chunk, choice), this.#usageOf(chunk, choice));
+    const content = news.length === 1 && news[0] !== undefined ? contentAlone(news[0]) : null;
+    if (content !== null) this.#alike.learn(data, content);
+    return news;
   }
 
   #done(): ProviderEvent[] {
@@ -85,6 +95,13 @@ function inOrder(news: ProviderEvent | null, usage: ProviderEvent | null): Provi
   if (usage === null) return news === null ? [] : [news];
   if (news === null) return [usage];
   return news.kind === "failure" ? [usage, news] : [news, usage];
+}
+
+/** null: the event tells something else, or more. */
+function contentAlone(event: ProviderEvent): string | null {
+  if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return null;
+  for (const field in event.delta) if (field !== "content") return null;
+  return asText(event.delta["content"]);
 }
 
 function broken(detail: string): ProviderEvent {

@@ -16,6 +16,9 @@ export interface AnswerParts {
 
 const headEnd = "\r\n\r\n";
 const lineEnd = "\r\n";
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+const sizeDigitsMax = 8;
 /** The digits of a chunk's size; extensions after them mean nothing to anybody. */
 const chunkSize = /^([\da-f]{1,8})[ \t]*(?:;|$)/i;
 
@@ -68,6 +71,8 @@ export class AnswerReader {
         return this.#readBody(bytes, at);
       case "head":
         return this.#readHead(bytes, at);
+      case "size":
+        return this.#readSize(bytes, at);
       default:
         return this.#readLine(bytes, at);
     }
@@ -96,15 +101,36 @@ export class AnswerReader {
     return end;
   }
 
+  /** Digits and a line's end, which is all that most sizes are, are read as they stand; all else as a line. */
+  #readSize(bytes: Buffer, at: number): number {
+    let size = 0;
+    let next = at;
+    for (let digit = hexDigit(bytes[next]); digit !== -1 && next - at < sizeDigitsMax; digit = hexDigit(bytes[next])) {
+      size = size * 16 + digit;
+      next++;
+    }
+    if (next === at || !endsLine(bytes, next)) return this.#readLine(bytes, at);
+    this.#beginChunk(size);
+    return next + lineEnd.length;
+  }
+
+  #beginChunk(size: number): void {
+    this.#left = size;
+    this.#state = size === 0 ? "trailer" : "chunk";
+  }
+
   #readLine(bytes: Buffer, at: number): number {
+    if (this.#state === "chunk end" && endsLine(bytes, at)) {
+      this.#state = "size";
+      return at + lineEnd.length;
+    }
     const end = bytes.indexOf(lineEnd, at);
     if (end === -1) return at;
     const line = bytes.toString("latin1", at, end);
     if (this.#state === "size") {
       const size = chunkSize.exec(line)?.[1];
       if (size === undefined) throw new MalformedAnswerError("a chunk has no size");
-      this.#left = Number.parseInt(size, 16);
-      this.#state = this.#left === 0 ? "trailer" : "chunk";
+      this.#beginChunk(Number.parseInt(size, 16));
     } else if (this.#state === "chunk end") {
       if (line !== "") throw new MalformedAnswerError("a chunk is longer than its size");
       this.#state = "size";
@@ -113,4 +139,15 @@ export class AnswerReader {
     }
     return end + lineEnd.length;
   }
+}
+
+function endsLine(bytes: Buffer, at: number): boolean {
+  return bytes[at] === carriageReturn && bytes[at + 1] === lineFeed;
+}
+
+/** @returns -1: it is none */
+function hexDigit(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }

@@ -38,6 +38,11 @@ describe("an answer", () => {
     ["without a reason", wire("HTTP/1.1 200\nContent-Length: 1\n\nx"), { status: 200, body: "x" }],
     ["without content", wire("HTTP/1.1 204 No Content\n\n"), { status: 204, body: "", keeps: true }],
     ["in chunks", chunked("5\nhello\nA;ext=1\n, my world\n0\n\n"), { body: "hello, my world", keeps: true }],
+    [
+      "in chunks whose sizes are told in capitals and with zeros",
+      chunked("0000000C\nHello, world\n00\n\n"),
+      { body: "Hello, world", keeps: true },
+    ],
     ["in chunks with trailers", chunked("1\nx\n0\nDigest: a\nOther: b\n\n"), { body: "x", keeps: true }],
     ["after others that only announce it", wire("HTTP/1.1 100 Continue\n\nHTTP/1.1 103 Early\nLink: x\n\nHTTP/1.1 200 OK\nContent-Length: 1\n\nx"), { status: 200, body: "x" }], // prettier-ignore
     ["that closes its connection", wire("HTTP/1.1 200 OK\nConnection: close\nContent-Length: 1\n\nx"), { keeps: false }],
@@ -105,6 +110,7 @@ describe("what is no answer is refused", () => {
     ["a transfer coding that nobody knows", wire("HTTP/1.1 200 OK\nTransfer-Encoding: gzip, chunked\n\n")],
     ["a chunk without a size", chunked("\nx\n0\n\n")],
     ["a chunk of a size that is no number", chunked("0x1\nx\n0\n\n")],
+    ["a chunk whose size has nine digits", chunked("000000001\nx\n0\n\n")],
     ["a chunk longer than its size", chunked("1\nxx\n0\n\n")],
     ["a change of protocol", wire("HTTP/1.1 101 Switching Protocols\nUpgrade: x\n\n")],
     ["a head without end", Buffer.alloc(upstreamHeadBytesMax + 1, "x")],
