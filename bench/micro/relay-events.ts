@@ -1,6 +1,7 @@
 /** A provider's stream to a client's: parsed, decoded, counted, written anew. */
 import { Drains } from "../../src/inference/drains.ts";
 import { relay } from "../../src/inference/stream.ts";
+import { webStream } from "../../src/inference/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import { openaiStreamDecoder } from "../../src/providers/formats/openai-stream.ts";
@@ -45,6 +46,7 @@ class Pieces implements EventSource {
 
 async function relayed(): Promise<number> {
   const stream = relay({
+    toClient: webStream,
     events: new Pieces(),
     facts: { id: "gen-a", created: 1_795_000_000, model: "bench/instant-16", includeUsage: false },
     quiet: false,

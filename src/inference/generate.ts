@@ -9,6 +9,7 @@ import { completionBody } from "./answer.ts";
 import { Account } from "./account.ts";
 import { chargedUsage, estimatedUsage, noUsage } from "./charged-usage.ts";
 import type { CheckedChat } from "./chat.ts";
+import type { ClientStream } from "./client-stream.ts";
 import { dispatch, type Dispatched } from "./dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { unexpected } from "./handle.ts";
@@ -22,6 +23,7 @@ import { streamError, upstreamError } from "./upstream-errors.ts";
 export interface Accepted {
   /** The request's signal. */
   gone: AbortSignal;
+  toClient: ClientStream;
   caller: Caller;
   chat: CheckedChat;
   admitted: Admission;
@@ -151,10 +153,11 @@ function streamed(
   { route, events, quiet, failed }: Extract<Dispatched, { kind: "stream" }>,
   gateway: Gateway,
 ): Response {
-  const { account, chat, admitted, headers, gone } = work;
+  const { account, chat, admitted, headers, gone, toClient } = work;
   const { promptEstimate } = chat;
   const noting = notingOf(work);
   const body = relay({
+    toClient,
     events: account.prompt?.listen(events) ?? events,
     quiet,
     gone,

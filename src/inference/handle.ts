@@ -1,4 +1,4 @@
-/** Runs an endpoint and writes whatever it throws as the one error body. */
+/** Waits for an endpoint's answer and writes whatever it throws as the one error body. */
 import { RefusedError } from "../admission/client.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
 import { countRequest } from "../kernel/metrics.ts";
@@ -6,13 +6,9 @@ import type { Gateway } from "./gateway.ts";
 import { readRest } from "./read-rest.ts";
 import { retryHeaders, windowHeaders } from "./headers.ts";
 
-export async function handle(
-  request: Request,
-  gateway: Gateway,
-  endpoint: (request: Request, gateway: Gateway) => Promise<Response>,
-): Promise<Response> {
+export async function handle(request: Request, gateway: Gateway, answer: Promise<Response>): Promise<Response> {
   try {
-    const response = await endpoint(request, gateway);
+    const response = await answer;
     if (response.ok) countRequest(response.status, "none");
     return response;
   } catch (error) {

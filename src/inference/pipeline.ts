@@ -4,12 +4,13 @@
  */
 import { readBody } from "./body.ts";
 import { checkChat } from "./chat.ts";
+import type { ClientStream } from "./client-stream.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
 import { identify } from "./identify.ts";
 
 /** @throws GatewayError with the first problem */
-export async function chatCompletion(request: Request, gateway: Gateway): Promise<Response> {
+export async function chatCompletion(request: Request, gateway: Gateway, toClient: ClientStream): Promise<Response> {
   const { admission, clock, clocks, models } = gateway;
   // 1. The key (401), then the platform (403)
   const caller = await identify(request, gateway);
@@ -19,5 +20,5 @@ export async function chatCompletion(request: Request, gateway: Gateway): Promis
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const admitted = await admission.admit(caller, chat);
   // 6. The provider (400, 429, 502, 504)
-  return generate({ gone: request.signal, caller, chat, admitted }, gateway);
+  return generate({ gone: request.signal, toClient, caller, chat, admitted }, gateway);
 }

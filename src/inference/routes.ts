@@ -1,15 +1,18 @@
 /** /gpt/v1: six endpoints onto their functions; no logic. Wrong methods and paths answer in the form that the specification gives. */
 import { Elysia } from "elysia";
+import { bunStream } from "./bun-stream.ts";
+import type { ClientStream } from "./client-stream.ts";
 import { handle } from "./handle.ts";
 import { chatCompletion } from "./pipeline.ts";
 import { describeKey } from "./describe-key.ts";
 import { notServed } from "./not-served.ts";
 import { listModels, showModel } from "./model-routes.ts";
+import { webStream } from "./web-stream.ts";
 import type { Gateway } from "./gateway.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
-/** The Bun server's own idle timer must not end a quiet stream; other runtimes have none to lift. */
+/** Bun's, where it is what serves: its own idle timer must not end a quiet stream. Other runtimes have none to lift. */
 interface TimedServer {
   timeout(request: Request, seconds: number): void;
 }
@@ -19,7 +22,7 @@ interface Call {
   server?: TimedServer | null;
 }
 
-type Endpoint = (request: Request, gateway: Gateway) => Promise<Response>;
+type Endpoint = (request: Request, gateway: Gateway, toClient: ClientStream) => Promise<Response>;
 
 export function inferenceRoutes(gateway: Gateway): Elysia {
   const app = new Elysia({ prefix: inferencePrefix, normalize: false });
@@ -27,7 +30,7 @@ export function inferenceRoutes(gateway: Gateway): Elysia {
     const answer = ({ request, server }: Call): Promise<Response> | Response => {
       if (request.method !== method) return methodNotAllowed(method);
       server?.timeout(request, 0);
-      return handle(request, gateway, endpoint);
+      return handle(request, gateway, endpoint(request, gateway, server ? bunStream : webStream));
     };
     app.all(path, answer as (context: unknown) => Promise<Response> | Response, { parse: "none" });
   };

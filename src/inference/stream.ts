@@ -9,6 +9,7 @@ import { drainMsMax, streamCommentMs, streamStallMsMax } from "../limits/constan
 import type { Usage } from "../models/model.ts";
 import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../providers/provider.ts";
 import { lookoutOf, type Waiting } from "../providers/lookout.ts";
+import type { ClientStream, TextSink, TextSource } from "./client-stream.ts";
 import { commentLine, type ChunkFacts } from "./chunk.ts";
 import type { Drains } from "./drains.ts";
 import { estimatedTokens } from "./text-bytes.ts";
@@ -29,6 +30,7 @@ export interface StreamOutcome {
 }
 
 export interface RelayOptions {
+  toClient: ClientStream;
   events: EventSource;
   facts: ChunkFacts;
   /** The provider has been silent for so long that a comment must go first. */
@@ -49,20 +51,21 @@ export interface RelayOptions {
 
 /** The body of a streamed answer. */
 export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(new Relay(options), { highWaterMark: 0 });
+  return options.toClient(new Relay(options));
 }
 
-const encoder = new TextEncoder();
 const nothing = (): void => {};
 
-class Relay implements EventTaker, Waiting {
+class Relay implements TextSource, EventTaker, Waiting {
   readonly #options: RelayOptions;
   readonly #transcript: Transcript;
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #client: TextSink | null = null;
   #phase: "delivering" | "draining" | "ended" = "delivering";
   /** The client has room for more. */
   #demand = false;
   #reading = false;
+  /** Within `#read`, which goes on by itself with what is told at once. */
+  #asking = false;
   /** A source that told its end closes itself, and may keep its connection for the next call. */
   #sourceOpen = true;
   #commentDue: boolean;
@@ -80,8 +83,8 @@ class Relay implements EventTaker, Waiting {
     this.#sentAt = options.clock.monotonic();
   }
 
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.#controller = controller;
+  begin(client: TextSink): void {
+    this.#client = client;
     const { gone, stop, clock } = this.#options;
     lookoutOf(clock).add(this);
     gone.addEventListener("abort", this);
@@ -137,10 +140,17 @@ class Relay implements EventTaker, Waiting {
 
   /** One question at a time, for as long as somebody wants more. */
   #read(): void {
-    const wanted = this.#phase === "draining" || (this.#phase === "delivering" && this.#demand);
-    if (this.#reading || !wanted) return;
-    this.#reading = true;
-    this.#options.events.next(this);
+    if (this.#asking) return;
+    this.#asking = true;
+    while (this.#wanted() && !this.#reading) {
+      this.#reading = true;
+      this.#options.events.next(this);
+    }
+    this.#asking = false;
+  }
+
+  #wanted(): boolean {
+    return this.#phase === "draining" || (this.#phase === "delivering" && this.#demand);
   }
 
   #send(lines: string): void {
@@ -150,7 +160,7 @@ class Relay implements EventTaker, Waiting {
     this.#sentAt = this.#options.clock.monotonic();
     this.#deliveredBytes = this.#transcript.bytes;
     if (this.#deliveredBytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
-    this.#controller?.enqueue(encoder.encode(lines));
+    if (this.#client?.send(lines)) this.#demand = true;
   }
 
   #end(how: StreamOutcome["how"]): void {
@@ -166,10 +176,9 @@ class Relay implements EventTaker, Waiting {
     try {
       const usage = onEnd(this.#outcome(delivering ? how : "client_gone"));
       if (!delivering) return;
-      this.#controller?.enqueue(encoder.encode(this.#transcript.closing(usage)));
-      this.#controller?.close();
+      this.#client?.end(this.#transcript.closing(usage));
     } catch (error) {
-      this.#controller?.error(error);
+      this.#client?.fail(error);
     }
   }
 
@@ -191,6 +200,6 @@ class Relay implements EventTaker, Waiting {
 
   #giveUpOnClient(): void {
     this.cancel();
-    this.#controller?.error(new Error("The client took nothing for too long"));
+    this.#client?.fail(new Error("The client took nothing for too long"));
   }
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../src/providers/provider.ts";
 import { Drains } from "../../src/inference/drains.ts";
+import { webStream } from "../../src/inference/web-stream.ts";
 import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import { ManualClock, settled } from "../support/clock.ts";
@@ -85,6 +86,7 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
         const source = new FakeEvents();
         const outcomes: StreamOutcome[] = [];
         const stream = relay({
+          toClient: webStream,
           events: source,
           facts: { id: "gen-a", created: 1, model: "m", includeUsage },
           quiet: false,

@@ -1,14 +1,19 @@
 /** The relay under a real server: what its promises of pace and of one ending rest on is how the runtime treats streams. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Stop } from "../../src/kernel/stop.ts";
+import type { Usage } from "../../src/models/model.ts";
 import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
 import { Drains } from "../../src/inference/drains.ts";
+import { bunStream } from "../../src/inference/bun-stream.ts";
+import type { ClientStream } from "../../src/inference/client-stream.ts";
 import { streamHeaders } from "../../src/inference/headers.ts";
 import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
+import { webStream } from "../../src/inference/web-stream.ts";
 import { noUsage } from "../../src/inference/charged-usage.ts";
 import { end, FakeEvents, finish, text } from "../support/fake-events.ts";
+import { dataOf } from "../support/open-relay.ts";
 import { until } from "../support/until.ts";
 
 /** Has always one more event. */
@@ -30,13 +35,16 @@ class Endless implements EventSource {
   }
 }
 
+let toClient: ClientStream = webStream;
 let source: EventSource;
 let outcomes: StreamOutcome[] = [];
+let ending = (): Usage => noUsage;
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch(request) {
     const body = relay({
+      toClient,
       events: source,
       facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
       quiet: false,
@@ -46,7 +54,7 @@ const server = Bun.serve({
       stop: new Stop(),
       clock: systemClock,
       startedAt: systemClock.monotonic(),
-      onEnd: (outcome) => (outcomes.push(outcome), noUsage),
+      onEnd: (outcome) => (outcomes.push(outcome), ending()),
     });
     return new Response(body, { headers: streamHeaders });
   },
@@ -74,63 +82,94 @@ async function standsStill(count: () => number): Promise<number> {
   return before;
 }
 
-describe("a client that does not read", () => {
-  test("stops the reading of its provider, and reading on goes on with it", async () => {
-    const events = new Endless();
-    const socket = connectTo(events);
-    socket.pause();
-    const asked = await standsStill(() => events.asked);
-    expect(asked * 16).toBeLessThan(16 * 1024);
-    socket.resume();
-    await until(() => events.asked > asked * 2);
-    socket.destroy();
-    await until(() => events.closed);
-    await until(() => outcomes.length === 1);
-    expect(outcomes[0]?.how).toBe("client_gone");
-  });
-});
+describe.each([
+  ["the web's stream", webStream],
+  ["Bun's own stream", bunStream],
+])("%s", (_name, way) => {
+  beforeAll(() => void (toClient = way));
+  afterEach(() => void (ending = () => noUsage));
 
-describe("a client that hangs up", () => {
-  test("while its provider is silent is noticed", async () => {
-    const events = new FakeEvents([text("Hi")]);
-    const socket = connectTo(events);
-    await new Promise((resolve) => socket.once("data", resolve));
-    socket.destroy();
-    await until(() => outcomes.length === 1);
-    expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
-    expect(events.closed).toBe(true);
+  describe("a client that does not read", () => {
+    test("stops the reading of its provider, and reading on goes on with it", async () => {
+      const events = new Endless();
+      const socket = connectTo(events);
+      socket.pause();
+      const asked = await standsStill(() => events.asked);
+      expect(asked * 16).toBeLessThan(16 * 1024);
+      socket.resume();
+      await until(() => events.asked > asked * 2);
+      socket.destroy();
+      await until(() => events.closed);
+      await until(() => outcomes.length === 1);
+      expect(outcomes[0]?.how).toBe("client_gone");
+    });
   });
 
-  test("with a reset is noticed too", async () => {
-    const events = new FakeEvents([text("Hi")]);
-    const socket = connectTo(events);
-    await new Promise((resolve) => socket.once("data", resolve));
-    socket.resetAndDestroy();
-    await until(() => outcomes.length === 1);
-    expect(outcomes[0]?.how).toBe("client_gone");
-  });
-});
+  describe("a client that hangs up", () => {
+    test("while its provider is silent is noticed", async () => {
+      const events = new FakeEvents([text("Hi")]);
+      const socket = connectTo(events);
+      await new Promise((resolve) => socket.once("data", resolve));
+      socket.destroy();
+      await until(() => outcomes.length === 1);
+      expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
+      expect(events.closed).toBe(true);
+    });
 
-test("each event leaves at once, and the end closes the stream once", async () => {
-  const events = new FakeEvents();
-  source = events;
-  outcomes = [];
-  const answered = fetch(`http://127.0.0.1:${server.port}/`);
-  events.give(text("one"));
-  const response = await answered;
-  expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let body = "";
-  const readUntil = async (word: string) => {
-    while (!body.includes(word)) body += decoder.decode((await reader?.read())?.value);
-  };
-  await readUntil("one");
-  events.give(text("two"));
-  await readUntil("two");
-  expect(outcomes).toEqual([]);
-  events.give(finish(), end);
-  await readUntil("[DONE]\n\n");
-  expect((await reader?.read())?.done).toBe(true);
-  expect(outcomes).toMatchObject([{ how: "completed" }]);
+    test("with a reset is noticed too", async () => {
+      const events = new FakeEvents([text("Hi")]);
+      const socket = connectTo(events);
+      await new Promise((resolve) => socket.once("data", resolve));
+      socket.resetAndDestroy();
+      await until(() => outcomes.length === 1);
+      expect(outcomes[0]?.how).toBe("client_gone");
+    });
+  });
+
+  test("a stream that cannot be settled breaks off: nobody takes it for the whole", async () => {
+    const events = new FakeEvents([text("one")]);
+    ending = () => {
+      throw new Error("the book is closed");
+    };
+    const socket = connectTo(events);
+    let received = "";
+    socket.on("data", (bytes) => (received += String(bytes)));
+    await until(() => received.includes("one"));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    events.give(finish(), end);
+    await closed;
+    expect(received).not.toContain("[DONE]");
+    expect(received).not.toEndWith("0\r\n\r\n");
+  });
+
+  test("a thousand events that are there at once all arrive", async () => {
+    source = new FakeEvents([...Array.from({ length: 1_000 }, (_, n) => text(`<${n}>`)), finish(), end]);
+    const body = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+    expect(dataOf(body)).toHaveLength(1_003);
+    expect(body).toContain("<999>");
+  });
+
+  test("each event leaves at once, and the end closes the stream once", async () => {
+    const events = new FakeEvents();
+    source = events;
+    outcomes = [];
+    const answered = fetch(`http://127.0.0.1:${server.port}/`);
+    events.give(text("one"));
+    const response = await answered;
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    let body = "";
+    const readUntil = async (word: string) => {
+      while (!body.includes(word)) body += decoder.decode((await reader?.read())?.value);
+    };
+    await readUntil("one");
+    events.give(text("two"));
+    await readUntil("two");
+    expect(outcomes).toEqual([]);
+    events.give(finish(), end);
+    await readUntil("[DONE]\n\n");
+    expect((await reader?.read())?.done).toBe(true);
+    expect(outcomes).toMatchObject([{ how: "completed" }]);
+  });
 });

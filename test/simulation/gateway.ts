@@ -6,6 +6,7 @@ import type { CheckedChat } from "../../src/inference/chat.ts";
 import { Drains } from "../../src/inference/drains.ts";
 import type { Gateway } from "../../src/inference/gateway.ts";
 import { generate } from "../../src/inference/generate.ts";
+import { webStream } from "../../src/inference/web-stream.ts";
 import { LiveAnswers } from "../../src/inference/live.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
@@ -83,7 +84,7 @@ export class SimGateway {
     this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation });
     this.open.set(invocation, generation);
     try {
-      return await generate({ gone, caller, chat, admitted }, this.#gateway);
+      return await generate({ gone, toClient: webStream, caller, chat, admitted }, this.#gateway);
     } catch (error) {
       this.#recorder.note({ kind: "released", generation });
       throw error;

@@ -2,6 +2,7 @@
 import { Drains } from "../../src/inference/drains.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../src/inference/stream.ts";
 import { Stop } from "../../src/kernel/stop.ts";
+import { webStream } from "../../src/inference/web-stream.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeEvents } from "./fake-events.ts";
 
@@ -17,6 +18,7 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
   const clock = new ManualClock();
   const outcomes: StreamOutcome[] = [];
   const stream = relay({
+    toClient: webStream,
     events,
     facts: { id: "gen-a", created: 1_795_000_000, model: "sandbox/echo", includeUsage },
     quiet: false,
