@@ -11,7 +11,6 @@ interface Manner {
 
 const head = { id: "chatcmpl-mock", created: 1_700_000_000, model: "mock" };
 const usage = (events: number) => ({ prompt_tokens: 20, completion_tokens: events, total_tokens: 20 + events });
-const encoder = new TextEncoder();
 const bytesLooked = 4_096;
 
 function mannerOf(text: string): Manner {
@@ -30,8 +29,10 @@ function chunkText(delta: Record<string, unknown>, finish: string | null): strin
   return `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, usage: null })}\n\n`;
 }
 
+const [contentHead = "", contentTail = ""] = chunkText({ content: "@ word " }, null).split("@");
+
 function contentText(): string {
-  return chunkText({ content: `${sentMark()} word ` }, null);
+  return contentHead + sentMark() + contentTail;
 }
 
 function endText(events: number): string {
@@ -43,21 +44,37 @@ function instantStream(events: number): string {
   return chunkText({ role: "assistant", content: "" }, null) + contentText().repeat(events) + endText(events);
 }
 
+/**
+ * Each event is due at a time of its own from the stream's start. Counted from the event before it, streams that were late together
+ * would stay together, and from then on come as one burst.
+ */
 function pacedStream({ gapMs, events }: Manner): ReadableStream<Uint8Array> {
-  let timer: ReturnType<typeof setInterval>;
+  const ended = Promise.withResolvers<void>();
+  const startedAt = performance.now();
+  let timer: ReturnType<typeof setTimeout>;
   let sent = 0;
   return new ReadableStream({
-    start(controller) {
-      controller.enqueue(encoder.encode(chunkText({ role: "assistant", content: "" }, null)));
-      timer = setInterval(() => {
-        controller.enqueue(encoder.encode(contentText()));
-        if (++sent < events) return;
-        clearInterval(timer);
-        controller.enqueue(encoder.encode(endText(events)));
-        controller.close();
-      }, gapMs);
+    type: "direct",
+    pull(controller: ReadableStreamDirectController) {
+      const send = (text: string): void => {
+        controller.write(text);
+        controller.flush();
+      };
+      const wait = (): void => {
+        timer = setTimeout(sendNext, startedAt + (sent + 1) * gapMs - performance.now());
+      };
+      const sendNext = (): void => {
+        send(contentText());
+        if (++sent < events) return wait();
+        send(endText(events));
+        controller.end();
+        ended.resolve();
+      };
+      send(chunkText({ role: "assistant", content: "" }, null));
+      wait();
+      return ended.promise;
     },
-    cancel: () => clearInterval(timer),
+    cancel: () => clearTimeout(timer),
   });
 }
 

@@ -127,7 +127,7 @@ export class Connection {
   #newReader(): ResponseReader {
     return new ResponseReader({
       head: (head) => this.#head(head),
-      body: (bytes) => this.#body(bytes),
+      body: (bytes, from, to) => this.#body(bytes, from, to),
       end: () => this.#end(),
     });
   }
@@ -136,16 +136,16 @@ export class Connection {
     if (this.#exchange !== null) Object.assign(this.#exchange, { status, closing });
   }
 
-  #body(bytes: Buffer): void {
+  #body(bytes: Buffer, from: number, to: number): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
     if (exchange.status !== 200) {
-      if (exchange.failureText.length < errorBytesMax) exchange.failureText += bytes.toString("latin1", 0, errorBytesMax);
+      if (exchange.failureText.length < errorBytesMax) exchange.failureText += bytes.toString("latin1", from, to);
       return;
     }
     if (!exchange.streamed) return;
     const at = performance.now();
-    for (const event of exchange.events.push(bytes)) {
+    for (const event of exchange.events.push(bytes, from, to)) {
       if (event.done) exchange.done = true;
       else exchange.asker.event(at, event.sentAt === null ? null : preciseNow() - event.sentAt);
       exchange.error ??= event.error;

@@ -1,7 +1,10 @@
 /** Finds the events in a stream's bytes, however they are cut. */
 
 /** A provider that says when it sent an event writes this much of its time into it: milliseconds since 1970 between two signs. */
-const sentAt = /@(\d{13}\.\d{3})@/;
+const sign = "@";
+const timeLength = "1700000000000.000".length;
+const dataField = "data:";
+const eventEnd = "\n\n";
 
 export interface StreamEvent {
   /** The stream's last event, `[DONE]`. */
@@ -16,18 +19,41 @@ export class EventReader {
   #rest = "";
 
   /** The events that end within these bytes; comments are none. */
-  push(bytes: Buffer): StreamEvent[] {
-    const text = this.#rest + bytes.toString("latin1", 0, bytes.length);
-    const parts = text.split("\n\n");
-    this.#rest = parts.pop() ?? "";
-    return parts.filter((part) => part.startsWith("data:") || part.includes("\ndata:")).map(eventOf);
+  push(bytes: Buffer, from = 0, to = bytes.length): StreamEvent[] {
+    const text = this.#rest + bytes.toString("latin1", from, to);
+    const events: StreamEvent[] = [];
+    let at = 0;
+    for (let end = text.indexOf(eventEnd); end !== -1; end = text.indexOf(eventEnd, at)) {
+      const event = text.slice(at, end);
+      const value = valueIn(event);
+      if (value !== -1) events.push(eventOf(event, value));
+      at = end + eventEnd.length;
+    }
+    this.#rest = at === text.length ? "" : text.slice(at);
+    return events;
   }
 }
 
-function eventOf(text: string): StreamEvent {
-  const failure = /^data: ?\{"error":/m.test(text) ? (/"code": ?"([^"]*)"/.exec(text)?.[1] ?? "error") : null;
-  const time = sentAt.exec(text)?.[1];
-  return { done: /^data: ?\[DONE\]/m.test(text), error: failure, sentAt: time === undefined ? null : Number(time) };
+/** @returns where the value of its data begins; -1: it has none */
+function valueIn(event: string): number {
+  const field = event.startsWith(dataField) ? 0 : event.indexOf(`\n${dataField}`) + 1;
+  if (field === 0 && !event.startsWith(dataField)) return -1;
+  const value = field + dataField.length;
+  return event[value] === " " ? value + 1 : value;
+}
+
+function eventOf(text: string, value: number): StreamEvent {
+  const failed = text.startsWith('{"error":', value);
+  const error = failed ? (/"code": ?"([^"]*)"/.exec(text)?.[1] ?? "error") : null;
+  return { done: text.startsWith("[DONE]", value), error, sentAt: sentAtOf(text) };
+}
+
+function sentAtOf(text: string): number | null {
+  const end = text.lastIndexOf(sign);
+  const start = end - timeLength;
+  if (text[start - 1] !== sign) return null;
+  const time = Number(text.slice(start, end));
+  return Number.isNaN(time) ? null : time;
 }
 
 /** Milliseconds since 1970, finer than Date.now: what provider and client of one machine compare. */
@@ -37,5 +63,5 @@ export function preciseNow(): number {
 
 /** The mark that `EventReader` finds. */
 export function sentMark(): string {
-  return `@${preciseNow().toFixed(3)}@`;
+  return sign + preciseNow().toFixed(3) + sign;
 }

@@ -8,13 +8,14 @@ export interface Head {
 
 export interface Reading {
   head(head: Head): void;
-  body(bytes: Buffer): void;
+  /** The bytes from `from` up to `to` are of the body. */
+  body(bytes: Buffer, from: number, to: number): void;
   end(): void;
 }
 
 const headBytesMax = 64 * 1024;
-const headEnd = Buffer.from("\r\n\r\n");
-const lineEnd = Buffer.from("\r\n");
+const headEnd = "\r\n\r\n";
+const lineEnd = "\r\n";
 
 type State = "head" | "counted" | "size" | "chunk" | "trailer" | "until-close";
 
@@ -30,17 +31,14 @@ export class ResponseReader {
   }
 
   /** @throws Error on what is no HTTP/1.1 answer */
-  push(bytes: Buffer): void {
-    let rest: Buffer | null = this.#rest === null ? bytes : Buffer.concat([this.#rest, bytes]);
+  push(arrived: Buffer): void {
+    const bytes = this.#rest === null ? arrived : Buffer.concat([this.#rest, arrived]);
     this.#rest = null;
-    while (rest !== null && rest.length > 0) {
-      const next: Buffer | null = this.#step(rest);
-      if (next === rest) {
-        if (rest.length > headBytesMax) throw new Error("The answer's head or chunk size is too long");
-        this.#rest = rest;
-        return;
-      }
-      rest = next;
+    let at = 0;
+    while (at < bytes.length) {
+      const next = this.#step(bytes, at);
+      if (next === at) return this.#wait(bytes.subarray(at));
+      at = next;
     }
   }
 
@@ -51,26 +49,31 @@ export class ResponseReader {
     return true;
   }
 
-  /** @returns what is left after one step; the same bytes when more are needed first */
-  #step(bytes: Buffer): Buffer | null {
-    if (this.#state === "head") return this.#readHead(bytes);
-    if (this.#state === "size") return this.#readSize(bytes);
-    if (this.#state === "trailer") return this.#readTrailer(bytes);
-    if (this.#state === "until-close") {
-      this.#reading.body(bytes);
-      return null;
-    }
-    return this.#readCounted(bytes);
+  #wait(rest: Buffer): void {
+    if (rest.length > headBytesMax) throw new Error("The answer's head or chunk size is too long");
+    this.#rest = rest;
   }
 
-  #readHead(bytes: Buffer): Buffer {
-    const end = bytes.indexOf(headEnd);
-    if (end === -1) return bytes;
-    const text = bytes.toString("latin1", 0, end).toLowerCase();
+  /** @returns up to where the bytes are read; `at` itself where more are needed first */
+  #step(bytes: Buffer, at: number): number {
+    if (this.#state === "head") return this.#readHead(bytes, at);
+    if (this.#state === "size") return this.#readSize(bytes, at);
+    if (this.#state === "trailer") return this.#readTrailer(bytes, at);
+    if (this.#state === "until-close") {
+      this.#reading.body(bytes, at, bytes.length);
+      return bytes.length;
+    }
+    return this.#readCounted(bytes, at);
+  }
+
+  #readHead(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(headEnd, at);
+    if (end === -1) return at;
+    const text = bytes.toString("latin1", at, end).toLowerCase();
     const status = Number(text.slice(9, 12));
     if (!text.startsWith("http/1.1 ") || !(status >= 100)) throw new Error("The answer is not HTTP/1.1");
-    const rest = bytes.subarray(end + headEnd.length);
-    if (status === 100) return rest;
+    const next = end + headEnd.length;
+    if (status === 100) return next;
     this.#reading.head({ status, closing: text.includes("\r\nconnection: close") });
     const length = /\r\ncontent-length: *(\d+)/.exec(text);
     if (text.includes("\r\ntransfer-encoding: chunked")) this.#state = "size";
@@ -80,37 +83,37 @@ export class ResponseReader {
       this.#state = "counted";
       if (this.#left === 0) this.#finish();
     }
-    return rest;
+    return next;
   }
 
-  #readSize(bytes: Buffer): Buffer {
-    const end = bytes.indexOf(lineEnd);
-    if (end === -1) return bytes;
-    const size = Number.parseInt(bytes.toString("latin1", 0, end), 16);
+  #readSize(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(lineEnd, at);
+    if (end === -1) return at;
+    const size = Number.parseInt(bytes.toString("latin1", at, end), 16);
     if (!(size >= 0)) throw new Error("The answer's chunk has no size");
     this.#left = size + lineEnd.length;
     this.#state = size === 0 ? "trailer" : "chunk";
-    return bytes.subarray(end + lineEnd.length);
+    return end + lineEnd.length;
   }
 
-  #readCounted(bytes: Buffer): Buffer {
-    const taken = Math.min(bytes.length, this.#left);
+  #readCounted(bytes: Buffer, at: number): number {
+    const taken = Math.min(bytes.length - at, this.#left);
     const ending = this.#state === "chunk" ? lineEnd.length : 0;
     const content = Math.min(taken, this.#left - ending);
-    if (content > 0) this.#reading.body(bytes.subarray(0, content));
+    if (content > 0) this.#reading.body(bytes, at, at + content);
     this.#left -= taken;
     if (this.#left === 0) {
       if (this.#state === "chunk") this.#state = "size";
       else this.#finish();
     }
-    return bytes.subarray(taken);
+    return at + taken;
   }
 
-  #readTrailer(bytes: Buffer): Buffer {
-    const end = bytes.indexOf(lineEnd);
-    if (end === -1) return bytes;
-    if (end === 0) this.#finish();
-    return bytes.subarray(end + lineEnd.length);
+  #readTrailer(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(lineEnd, at);
+    if (end === -1) return at;
+    if (end === at) this.#finish();
+    return end + lineEnd.length;
   }
 
   #finish(): void {

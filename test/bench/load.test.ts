@@ -19,7 +19,7 @@ function read(text: string, pieceBytes: number): Read {
   const found: Read = { statuses: [], body: "", ends: 0 };
   const reader = new ResponseReader({
     head: ({ status }) => void found.statuses.push(status),
-    body: (bytes) => void (found.body += bytes.toString()),
+    body: (bytes, from, to) => void (found.body += bytes.toString("utf8", from, to)),
     end: () => void found.ends++,
   });
   const bytes = Buffer.from(text);
