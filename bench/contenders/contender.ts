@@ -16,6 +16,8 @@ export interface Running extends AsyncDisposable {
   target: string[];
   /** Its processes by name, the provider's apart. */
   usage(): Record<string, Usage>;
+  /** The id of the process that serves clients, where it is one. */
+  front?: number;
   /** Of Weir: what must be true of it after a load. @throws Error where it is not */
   verify?(say: (line: string) => void): Promise<void>;
   /** Of Weir: how many generations the ledger has not confirmed yet. */

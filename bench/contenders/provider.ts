@@ -59,6 +59,7 @@ export function bareProxy(provider: Provider): Contender {
       return {
         target: openaiTarget(port),
         usage: () => ({ "bare proxy": usageOf(child.pid) }),
+        front: child.pid,
         [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
       };
     },

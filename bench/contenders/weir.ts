@@ -69,6 +69,7 @@ async function startWeir(plan: WeirPlan): Promise<Running> {
     await gateway.ready(() => verifier.runnable([instantModel, pacedModel].map(modelId)), readyMsMax);
   if (plan.storePrompts !== undefined) await verifier.setPromptStorage(plan.storePrompts);
   const { nats, redis, postgres } = plan.services;
+  const [gateway, ...others] = gateways;
   const kept = stack.move();
   return {
     target: ["--url", url, "--keys", keysFile(plan.population)],
@@ -76,6 +77,7 @@ async function startWeir(plan: WeirPlan): Promise<Running> {
       Object.fromEntries(
         [...gateways, ...workers, metering, prober, nats, redis, postgres].map(({ name, pid }) => [name, usageOf(pid)]),
       ),
+    ...(gateway !== undefined && others.length === 0 && { front: gateway.pid }),
     verify: (say) => verifier.verify(say),
     unsettled: () => verifier.unsettled(),
     settled: () => settled(verifier),

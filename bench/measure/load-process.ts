@@ -1,4 +1,5 @@
 /** The load generator as a process of its own: it costs the same beside every contender, and its cost is known. */
+import { shareCore } from "../../scripts/services/share-core.ts";
 import type { Result } from "../load/tally.ts";
 import { root } from "../places.ts";
 
@@ -10,15 +11,22 @@ export interface Loaded {
   cpuSeconds: number;
 }
 
+export interface Loading {
+  onProgress?(line: string): void;
+  /** Where `shareCore` puts it. */
+  sharesCore?: boolean;
+}
+
 /** @param words as after `npm run bench -- load`, `--json` apart. @throws Error when there is no result */
-export async function runLoadProcess(words: string[], onProgress: (line: string) => void = () => {}): Promise<Loaded> {
+export async function runLoadProcess(words: string[], { onProgress, sharesCore }: Loading = {}): Promise<Loaded> {
   const child = Bun.spawn([process.execPath, "bench/load/main.ts", ...words, "--json"], {
     cwd: root,
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
-  const said = tell(child.stderr, onProgress);
+  if (sharesCore) shareCore([child.pid]);
+  const said = tell(child.stderr, onProgress ?? (() => {}));
   const text = await new Response(child.stdout).text();
   const errors = await said;
   await child.exited;

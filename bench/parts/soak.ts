@@ -51,7 +51,9 @@ export async function runSoak({ seconds, say, ...sizes }: SoakPlan): Promise<Soa
   const rate = ["--rate", String(perSecond), "--connections-max", connectionsMax, "--warm-up", "2"];
   const looking = pause(seconds * 800).then(() => running.usage());
   const watching = watchUnsettled(running);
-  const { result } = await runLoadProcess([...words, ...rate, "--seconds", String(seconds)], (line) => say(`soak: ${line}`));
+  const { result } = await runLoadProcess([...words, ...rate, "--seconds", String(seconds)], {
+    onProgress: (line) => say(`soak: ${line}`),
+  });
   const settledAt = (await running.settled?.()) ?? Number.NaN;
   const unsettled = await watching.end();
   const lagSeconds = (settledAt - result.lastEndedAt) / 1_000;

@@ -1,4 +1,11 @@
-/** 2,000 open streams: how late events arrive, and what an open stream costs in memory. */
+/**
+ * 2,000 open streams: how late events arrive, and what an open stream costs in memory.
+ *
+ * Clients and providers are other machines' business. Where there are only two cores, the kernel leaves whoever relays on one of them with both,
+ * for up to a fifth of a second, while the other is idle, and that alone makes a hundredth of the events late. So these two run on the core that
+ * the admission worker and its servers share, and the thread that relays has the other one.
+ */
+import { shareCore, takeFirstCore } from "../../scripts/services/share-core.ts";
 import type { Contender, Running } from "../contenders/contender.ts";
 import { bareProxy, instantModel, pacedModel } from "../contenders/provider.ts";
 import type { CurvePoint, Summary } from "../load/histogram.ts";
@@ -48,6 +55,7 @@ const wakeWords = ["--stream", "--connections", "8", "--warm-up", "0", "--second
 
 export async function runStreams(plan: StreamPlan): Promise<Streams> {
   await using setting = await openSetting(plan);
+  shareCore([setting.provider.pid]);
   const contenders = [bareProxy(setting.provider), setting.weir("spread")];
   const turns: StreamTurn[] = [];
   for (let round = 1; round <= plan.rounds; round++) {
@@ -66,7 +74,8 @@ export async function runStreams(plan: StreamPlan): Promise<Streams> {
 
 async function takeTurn(contender: Contender, round: number, { streams, rounds, say }: StreamPlan): Promise<StreamTurn> {
   await using running = await contender.start();
-  await runLoadProcess([...running.target, ...wakeWords, contender.model(instantModel)]);
+  if (running.front !== undefined) takeFirstCore(running.front);
+  await runLoadProcess([...running.target, ...wakeWords, contender.model(instantModel)], { sharesCore: true });
   await pause(restMs);
   const idleBytes = relayBytes(running);
   const before = running.usage();
@@ -81,7 +90,7 @@ async function takeTurn(contender: Contender, round: number, { streams, rounds, 
     "--max-tokens",
     "1024",
   ];
-  const loading = runLoadProcess([...running.target, ...opening, ...answers]);
+  const loading = runLoadProcess([...running.target, ...opening, ...answers], { sharesCore: true });
   await pause(lookAfterMs);
   const loadedBytes = relayBytes(running);
   const { result } = await loading;

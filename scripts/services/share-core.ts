@@ -14,9 +14,19 @@ export function goEnvironment(): Record<string, string> {
 /** Has these processes run on one core, where this machine has two; elsewhere, and without `taskset`, they stay where they are. */
 export function shareCore(pids: readonly number[]): void {
   if (!isShared()) return;
-  const core = lastCore();
+  const core = coreAt("last");
   if (core === null) return;
   for (const pid of pids) spawnSync("taskset", ["-a", "-c", "-p", core, String(pid)], { stdio: "ignore" });
+}
+
+/**
+ * Has the thread that this process began with run on the other core than `shareCore` takes. Threads that it has already stay free: a compiler or
+ * collector of garbage may use what is idle.
+ */
+export function takeFirstCore(pid: number): void {
+  if (!isShared()) return;
+  const core = coreAt("first");
+  if (core !== null) spawnSync("taskset", ["-c", "-p", core, String(pid)], { stdio: "ignore" });
 }
 
 function isShared(): boolean {
@@ -24,9 +34,10 @@ function isShared(): boolean {
 }
 
 /** Of those that this process may run on. */
-function lastCore(): string | null {
+function coreAt(place: "first" | "last"): string | null {
   try {
-    return /^Cpus_allowed_list:\s.*?(\d+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? null;
+    const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+    return (place === "first" ? /^\d+/ : /\d+$/).exec(list)?.[0] ?? null;
   } catch {
     return null;
   }

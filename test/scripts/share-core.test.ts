@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { goEnvironment, shareCore } from "../../scripts/services/share-core.ts";
+import { goEnvironment, shareCore, takeFirstCore } from "../../scripts/services/share-core.ts";
 
 const coresOf = (pid: number | string): string | undefined =>
   /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -26,6 +26,18 @@ test.skipIf(!canMove)(
     }
   },
 );
+
+test.skipIf(!canMove)("on two cores whoever is to have one to itself runs on the first; elsewhere it stays", async () => {
+  const child = spawn("sleep", ["60"]);
+  try {
+    await once(child, "spawn");
+    takeFirstCore(child.pid ?? 0);
+    const own = coresOf("self") ?? "";
+    expect(coresOf(child.pid ?? 0)).toBe(availableParallelism() === 2 ? /^\d+/.exec(own)?.[0] : own);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
 
 test("a server written in Go is started for the one core that it will have, and elsewhere for all", () => {
   expect(goEnvironment()).toEqual(availableParallelism() === 2 ? { GOMAXPROCS: "1" } : {});
