@@ -6,38 +6,46 @@
 import type { TextSink, TextSource } from "./client-stream.ts";
 
 export function bunStream(source: TextSource): ReadableStream<Uint8Array> {
-  const over = Promise.withResolvers<void>();
+  const sink = new BunSink(source);
+  // At once: a server whose client has left in the meantime never asks for the body.
+  source.begin(sink);
   return new ReadableStream({
     type: "direct",
-    pull(controller: ReadableStreamDirectController) {
-      source.begin(new BunSink(controller, source, over.resolve));
-      source.pull();
-      return over.promise;
-    },
-    cancel() {
-      source.cancel();
-      over.resolve();
-    },
+    pull: (controller: ReadableStreamDirectController) => sink.open(controller),
+    cancel: () => sink.cancel(),
   });
 }
 
 class BunSink implements TextSink {
-  readonly #controller: ReadableStreamDirectController;
   readonly #source: TextSource;
-  readonly #over: () => void;
+  readonly #over = Promise.withResolvers<void>();
+  #controller: ReadableStreamDirectController | null = null;
+  /** What came before the server asked for the body. */
+  #ending: (() => void) | null = null;
 
-  constructor(controller: ReadableStreamDirectController, source: TextSource, over: () => void) {
-    this.#controller = controller;
+  constructor(source: TextSource) {
     this.#source = source;
-    this.#over = over;
+  }
+
+  /** @returns resolves when the stream is over */
+  open(controller: ReadableStreamDirectController): Promise<void> {
+    this.#controller = controller;
+    if (this.#ending === null) this.#source.pull();
+    else this.#ending();
+    return this.#over.promise;
+  }
+
+  cancel(): void {
+    this.#source.cancel();
+    this.#over.resolve();
   }
 
   send(text: string): boolean {
-    const written = this.#controller.write(text);
-    this.#controller.flush();
+    const written = this.#controller?.write(text);
+    this.#controller?.flush();
     if (typeof written === "number") return true;
     // The client's socket is full. A write that fails is that of a client that is gone, which the server tells by itself.
-    written.then(
+    written?.then(
       () => this.#source.pull(),
       () => {},
     );
@@ -45,13 +53,24 @@ class BunSink implements TextSink {
   }
 
   end(text: string): void {
-    this.#controller.write(text);
-    this.#controller.end();
-    this.#over();
+    this.#endBy((controller) => {
+      controller.write(text);
+      controller.end();
+    });
   }
 
   fail(reason: unknown): void {
-    this.#controller.close(reason instanceof Error ? reason : new Error("the stream failed", { cause: reason }));
-    this.#over();
+    const error = reason instanceof Error ? reason : new Error("the stream failed", { cause: reason });
+    this.#endBy((controller) => controller.close(error));
+  }
+
+  #endBy(act: (controller: ReadableStreamDirectController) => void): void {
+    const controller = this.#controller;
+    if (controller === null) {
+      this.#ending = () => this.#endBy(act);
+      return;
+    }
+    act(controller);
+    this.#over.resolve();
   }
 }

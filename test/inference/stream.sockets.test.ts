@@ -1,7 +1,7 @@
 /** The relay under a real server: what its promises of pace and of one ending rest on is how the runtime treats streams. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import type { Usage } from "../../src/models/model.ts";
 import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
@@ -12,6 +12,8 @@ import { streamHeaders } from "../../src/inference/headers.ts";
 import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
 import { webStream } from "../../src/inference/web-stream.ts";
 import { noUsage } from "../../src/inference/charged-usage.ts";
+import { streamStallMsMax } from "../../src/limits/constants.ts";
+import { ManualClock } from "../support/clock.ts";
 import { end, FakeEvents, finish, text } from "../support/fake-events.ts";
 import { dataOf } from "../support/open-relay.ts";
 import { until } from "../support/until.ts";
@@ -39,10 +41,15 @@ let toClient: ClientStream = webStream;
 let source: EventSource;
 let outcomes: StreamOutcome[] = [];
 let ending = (): Usage => noUsage;
+let stopping = new Stop();
+let clock: Clock = systemClock;
+/** What comes before the relay begins. */
+let answering = async (_request: Request): Promise<void> => {};
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
-  fetch(request) {
+  async fetch(request) {
+    await answering(request);
     const body = relay({
       toClient,
       events: source,
@@ -51,9 +58,9 @@ const server = Bun.serve({
       cancelStopsBilling: true,
       drains: new Drains(),
       gone: request.signal,
-      stop: new Stop(),
-      clock: systemClock,
-      startedAt: systemClock.monotonic(),
+      stop: stopping,
+      clock,
+      startedAt: clock.monotonic(),
       onEnd: (outcome) => (outcomes.push(outcome), ending()),
     });
     return new Response(body, { headers: streamHeaders });
@@ -87,7 +94,12 @@ describe.each([
   ["Bun's own stream", bunStream],
 ])("%s", (_name, way) => {
   beforeAll(() => void (toClient = way));
-  afterEach(() => void (ending = () => noUsage));
+  afterEach(() => {
+    ending = () => noUsage;
+    stopping = new Stop();
+    clock = systemClock;
+    answering = async () => {};
+  });
 
   describe("a client that does not read", () => {
     test("stops the reading of its provider, and reading on goes on with it", async () => {
@@ -105,6 +117,22 @@ describe.each([
     });
   });
 
+  test("a client that takes nothing for a minute is hung up on", async () => {
+    const time = new ManualClock();
+    clock = time;
+    const events = new Endless();
+    const socket = connectTo(events);
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.pause();
+    await standsStill(() => events.asked);
+    await time.pass(streamStallMsMax + 1_000);
+    await until(() => outcomes.length === 1);
+    expect(outcomes[0]?.how).toBe("client_gone");
+    expect(events.closed).toBe(true);
+    socket.resume();
+    await closed;
+  });
+
   describe("a client that hangs up", () => {
     test("while its provider is silent is noticed", async () => {
       const events = new FakeEvents([text("Hi")]);
@@ -113,6 +141,21 @@ describe.each([
       socket.destroy();
       await until(() => outcomes.length === 1);
       expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
+      expect(events.closed).toBe(true);
+    });
+
+    test("before its stream began is noticed, and what was opened for it is closed", async () => {
+      const events = new FakeEvents([text("Hi")]);
+      let asked = false;
+      answering = (request) => {
+        asked = true;
+        return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve()));
+      };
+      const socket = connectTo(events);
+      await until(() => asked);
+      socket.destroy();
+      await until(() => outcomes.length === 1);
+      expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 0 }]);
       expect(events.closed).toBe(true);
     });
 
@@ -140,6 +183,14 @@ describe.each([
     await closed;
     expect(received).not.toContain("[DONE]");
     expect(received).not.toEndWith("0\r\n\r\n");
+  });
+
+  test("a stream that the process ends before the server asks for it has its last lines", async () => {
+    source = new FakeEvents();
+    stopping.stop();
+    const body = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+    expect(body).toContain('"code":"upstream_error"');
+    expect(body).toEndWith("data: [DONE]\n\n");
   });
 
   test("a thousand events that are there at once all arrive", async () => {
