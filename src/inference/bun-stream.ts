@@ -1,7 +1,7 @@
 /**
  * A stream that writes to the client's socket itself: Bun's server takes text, and makes no promise and no bytes of it on the way, which
  * is a fifteenth of the gateway's time where thousands of streams are open. Only for an answer that Bun's server sends: who reads by
- * a reader is not slowed down by it. See https://bun.com/docs/runtime/streams#direct-readablestream.
+ * a reader is not slowed down by it. What it promises of room and of the end: https://bun.sh/reference/globals/bun/DirectUnderlyingSource.
  */
 import type { TextSink, TextSource } from "./client-stream.ts";
 
