@@ -140,7 +140,8 @@ export class Connection {
     const exchange = this.#exchange;
     if (exchange === null) return;
     if (exchange.status !== 200) {
-      if (exchange.failureText.length < errorBytesMax) exchange.failureText += bytes.toString("latin1", from, to);
+      const end = Math.min(to, from + errorBytesMax);
+      if (exchange.failureText.length < errorBytesMax) exchange.failureText += bytes.toString("latin1", from, end);
       return;
     }
     if (!exchange.streamed) return;
