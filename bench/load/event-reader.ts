@@ -36,9 +36,9 @@ export class EventReader {
 
 /** @returns where the value of its data begins; -1: it has none */
 function valueIn(event: string): number {
-  const field = event.startsWith(dataField) ? 0 : event.indexOf(`\n${dataField}`) + 1;
-  if (field === 0 && !event.startsWith(dataField)) return -1;
-  const value = field + dataField.length;
+  const before = event.startsWith(dataField) ? 0 : event.indexOf(`\n${dataField}`);
+  if (before === -1) return -1;
+  const value = event.indexOf(dataField, before) + dataField.length;
   return event[value] === " " ? value + 1 : value;
 }
 

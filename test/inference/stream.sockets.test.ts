@@ -134,11 +134,14 @@ describe.each([
   });
 
   describe("a client that hangs up", () => {
-    test("while its provider is silent is noticed", async () => {
+    test.each([
+      ["while its provider is silent", (socket: Socket) => socket.destroy()],
+      ["with a reset", (socket: Socket) => socket.resetAndDestroy()],
+    ])("%s is noticed", async (_how, hangUp) => {
       const events = new FakeEvents([text("Hi")]);
       const socket = connectTo(events);
       await new Promise((resolve) => socket.once("data", resolve));
-      socket.destroy();
+      hangUp(socket);
       await until(() => outcomes.length === 1);
       expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
       expect(events.closed).toBe(true);
@@ -157,15 +160,6 @@ describe.each([
       await until(() => outcomes.length === 1);
       expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 0 }]);
       expect(events.closed).toBe(true);
-    });
-
-    test("with a reset is noticed too", async () => {
-      const events = new FakeEvents([text("Hi")]);
-      const socket = connectTo(events);
-      await new Promise((resolve) => socket.once("data", resolve));
-      socket.resetAndDestroy();
-      await until(() => outcomes.length === 1);
-      expect(outcomes[0]?.how).toBe("client_gone");
     });
   });
 

@@ -37,7 +37,7 @@ class OpenaiStream {
     // Azure begins with a chunk about its filter that has no choice; the usage chunk has none either.
     const choice = asObject(asArray(chunk["choices"])[0]);
     const news = inOrder(this.#newsOf(chunk, choice), this.#usageOf(chunk, choice));
-    const content = news.length === 1 && news[0] !== undefined ? contentAlone(news[0]) : null;
+    const content = contentAlone(news);
     if (content !== null) this.#alike.learn(data, content);
     return news;
   }
@@ -97,9 +97,10 @@ function inOrder(news: ProviderEvent | null, usage: ProviderEvent | null): Provi
   return news.kind === "failure" ? [usage, news] : [news, usage];
 }
 
-/** null: the event tells something else, or more. */
-function contentAlone(event: ProviderEvent): string | null {
-  if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return null;
+/** null: they tell something else, or more. */
+function contentAlone([event, another]: ProviderEvent[]): string | null {
+  if (another !== undefined || event?.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined)
+    return null;
   for (const field in event.delta) if (field !== "content") return null;
   return asText(event.delta["content"]);
 }

@@ -132,8 +132,7 @@ export class AnswerReader {
       if (size === undefined) throw new MalformedAnswerError("a chunk has no size");
       this.#beginChunk(Number.parseInt(size, 16));
     } else if (this.#state === "chunk end") {
-      if (line !== "") throw new MalformedAnswerError("a chunk is longer than its size");
-      this.#state = "size";
+      throw new MalformedAnswerError("a chunk is longer than its size");
     } else if (line === "") {
       this.#state = "over";
     }
