@@ -3,7 +3,8 @@
  * from a chunk that was parsed, and holds for every other one that is the same there to the letter, for in JSON a text in quotes has
  * no bearing on what it stands between.
  */
-import { asArray, asObject, asText, parseJson } from "../json.ts";
+import { asObject, asText, parseJson } from "../json.ts";
+import { firstChoice } from "./openai-message.ts";
 
 /** Some providers put something new into every chunk, such as random padding: theirs are parsed. */
 const attemptsMax = 8;
@@ -43,6 +44,6 @@ export class AlikeChunks {
 }
 
 function contentOf(chunk: string): string | null {
-  const choice = asObject(asArray(asObject(parseJson(chunk))?.["choices"])[0]);
+  const choice = firstChoice(asObject(parseJson(chunk)));
   return asText(asObject(choice?.["delta"])?.["content"]);
 }

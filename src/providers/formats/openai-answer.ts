@@ -3,7 +3,7 @@ import { UpstreamFailure, type Answer } from "../provider.ts";
 import { asArray, asObject, asText } from "../json.ts";
 import { failureIn } from "./openai-errors.ts";
 import { finishReason } from "./openai-finish.ts";
-import { contentText, furtherFields } from "./openai-message.ts";
+import { firstChoice, contentText, furtherFields } from "./openai-message.ts";
 import { wholeToolCalls } from "./openai-tool-calls.ts";
 import { UsageTally } from "./openai-usage.ts";
 
@@ -12,7 +12,7 @@ export function decodeOpenaiAnswer(body: unknown): Answer {
   const completion = asObject(body);
   if (completion === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   if (completion["error"]) throw failureIn(completion["error"]);
-  const choice = asObject(asArray(completion["choices"])[0]);
+  const choice = firstChoice(completion);
   const message = asObject(choice?.["message"]);
   if (choice === null || message === null) throw new UpstreamFailure("upstream_error", "the answer holds no message");
   const toolCalls = wholeToolCalls(asArray(message["tool_calls"]));

@@ -2,6 +2,11 @@
 import { asArray, asCount, asObject, asText, type JsonObject } from "../json.ts";
 import { argumentsText } from "./openai-tool-calls.ts";
 
+/** The one choice that is asked for, of a whole answer or of a chunk. null: there is none. */
+export function firstChoice(told: JsonObject | null): JsonObject | null {
+  return asObject(asArray(told?.["choices"])[0]);
+}
+
 /** Text of a content: plain, or the text parts of a list. null: there is none. */
 export function contentText(content: unknown): string | null {
   if (!Array.isArray(content)) return asText(content);

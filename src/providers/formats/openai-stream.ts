@@ -4,7 +4,7 @@ import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "
 import { AlikeChunks } from "./openai-alike.ts";
 import { failureIn } from "./openai-errors.ts";
 import { finishReason } from "./openai-finish.ts";
-import { contentText, furtherFields } from "./openai-message.ts";
+import { contentText, firstChoice, furtherFields } from "./openai-message.ts";
 import { ToolCallPieces } from "./openai-tool-calls.ts";
 import { UsageTally } from "./openai-usage.ts";
 
@@ -35,7 +35,7 @@ class OpenaiStream {
     const chunk = asObject(parseJson(text));
     if (chunk === null) return [broken("a chunk is not a JSON object")];
     // Azure begins with a chunk about its filter that has no choice; the usage chunk has none either.
-    const choice = asObject(asArray(chunk["choices"])[0]);
+    const choice = firstChoice(chunk);
     const news = inOrder(this.#newsOf(chunk, choice), this.#usageOf(chunk, choice));
     const content = contentAlone(news);
     if (content !== null) this.#alike.learn(data, content);
