@@ -5,7 +5,7 @@ import { freePort } from "./free-port.ts";
 import { openFolder } from "./open-folder.ts";
 import type { Program } from "./program.ts";
 import { Server } from "./server.ts";
-import { goEnvironment } from "./share-core.ts";
+import { goStart } from "./share-core.ts";
 
 export interface NatsOptions {
   program: Program;
@@ -29,7 +29,7 @@ export async function startNats({ program, folder, port: wanted }: NatsOptions):
     name: "nats-server",
     program,
     arguments: ["--config", config],
-    environment: goEnvironment(),
+    ...goStart(),
     folder: home,
     port,
     url: `nats://weir:${password}@127.0.0.1:${port}`,

@@ -12,6 +12,8 @@ export interface ServerPlan {
   arguments: string[];
   /** Beside ours. */
   environment?: Record<string, string>;
+  /** Stands before the program, and becomes it. */
+  prefix?: string[];
   /** Where its log goes. */
   folder: string;
   port: number;
@@ -116,10 +118,10 @@ export class Server implements AsyncDisposable {
   }
 
   #launch(): void {
-    const { program, environment, user, abortSignal, folder } = this.#plan;
+    const { program, environment, prefix = [], user, abortSignal, folder } = this.#plan;
     mkdirSync(folder, { recursive: true });
     const log = openSync(this.#logPath(), "a");
-    const [command = "", ...rest] = [...diesWithUs(abortSignal), program.path, ...this.#plan.arguments];
+    const [command = "", ...rest] = [...diesWithUs(abortSignal), ...prefix, program.path, ...this.#plan.arguments];
     const child = spawn(command, rest, {
       stdio: ["ignore", log, log],
       env: { ...environmentOf(program), ...environment },

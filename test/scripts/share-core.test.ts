@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { goEnvironment, shareCore, takeFirstCore } from "../../scripts/services/share-core.ts";
+import { goStart, shareCore, takeFirstCore } from "../../scripts/services/share-core.ts";
 
 const coresOf = (pid: number | string): string | undefined =>
   /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -40,5 +40,14 @@ test.skipIf(!canMove)("on two cores whoever is to have one to itself runs on the
 });
 
 test("a server written in Go is started for the one core that it will have, and elsewhere for all", () => {
-  expect(goEnvironment()).toEqual(availableParallelism() === 2 ? { GOMAXPROCS: "1" } : {});
+  expect(goStart().environment).toEqual(availableParallelism() === 2 ? { GOMAXPROCS: "1" } : {});
 });
+
+test.skipIf(process.platform !== "linux")(
+  "on two cores its timers may be five milliseconds late; elsewhere they stay as they are",
+  () => {
+    const [command = "", ...words] = [...goStart().prefix, "cat", "/proc/self/timerslack_ns"];
+    const slack = spawnSync(command, words, { encoding: "utf8" }).stdout;
+    expect(slack).toBe(availableParallelism() === 2 ? "5000000\n" : readFileSync("/proc/self/timerslack_ns", "utf8"));
+  },
+);
