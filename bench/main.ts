@@ -2,7 +2,8 @@
 import { parseArgs } from "node:util";
 import { capacityCommand, capacityUsage } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";
-import { loadCommand, loadUsage } from "./load/command.ts";
+import { loadCommand } from "./load/command.ts";
+import { loadUsage } from "./load/words.ts";
 import { microCommand, runMicro } from "./micro/run.ts";
 import { runCatalog } from "./parts/catalog.ts";
 import { runBodies } from "./parts/bodies.ts";

@@ -1,140 +1,14 @@
 /** `load`: what is pointed at a gateway that already runs. */
-import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
-import { UsageError } from "../usage-error.ts";
 import { reportOf } from "./report.ts";
-import { runLoad, type LoadPlan } from "./run-load.ts";
-import { targetOf } from "./target.ts";
-
-export const loadUsage = `npm run bench -- load --url URL --key KEY [--rate N | --connections N] [--seconds S] [--stream] [--body BYTES]
-
-  --url URL           the gateway, such as http://127.0.0.1:8080
-  --key KEY           an inference key; --keys FILE holds several, one a line, used in turn
-  --rate N            open loop: N requests a second, latency counted from when each was to be sent
-  --connections N     closed loop: N connections with one request at a time each (default 8)
-  --ramp S            closed loop: the connections are opened evenly over S seconds (default 0: all at once)
-  --connections-max N open loop: how many connections may be opened (default 4096)
-  --seconds S         how long is measured (default 10), after --warm-up S that do not count (default 1)
-  --stream            streamed answers: first event, gaps, and lateness where the provider tells its time
-  --body BYTES        size of the request's body (default 1024); above 4 KiB it is a conversation of several messages
-  --model ID          default sandbox/echo; --max-tokens N, default 16
-  --path PATH         default /gpt/v1/chat/completions; --header "name: value" may be given several times
-  --timeout S         a request that takes longer has failed (default 60)
-  --json              one JSON document on stdout
-  --yes-remote        an address that is not loopback is meant, and every request is paid for`;
-
-const options = {
-  url: { type: "string" },
-  key: { type: "string" },
-  keys: { type: "string" },
-  rate: { type: "string" },
-  connections: { type: "string" },
-  ramp: { type: "string" },
-  "connections-max": { type: "string" },
-  seconds: { type: "string" },
-  "warm-up": { type: "string" },
-  stream: { type: "boolean" },
-  body: { type: "string" },
-  model: { type: "string" },
-  "max-tokens": { type: "string" },
-  path: { type: "string" },
-  header: { type: "string", multiple: true },
-  timeout: { type: "string" },
-  json: { type: "boolean" },
-  "yes-remote": { type: "boolean" },
-} as const;
-
-type Values = ReturnType<typeof readValues>;
-
-function readValues(words: string[]) {
-  try {
-    return parseArgs({ args: words, options }).values;
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${loadUsage}`);
-  }
-}
+import { runLoad } from "./run-load.ts";
+import { planOf, readLoadWords } from "./words.ts";
 
 /** @returns the exit code: 1 where a request failed or none was made */
 export async function loadCommand(words: string[]): Promise<number> {
-  const values = readValues(words);
+  const values = readLoadWords(words);
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
   const result = await runLoad({ ...planOf(values), stop: stopping.signal, progress: (line) => console.error(line) });
   console.log(values.json === true ? JSON.stringify(result) : reportOf(result));
   return result.failedInAll === 0 && result.succeeded > 0 ? 0 : 1;
-}
-
-function planOf(values: Values): Omit<LoadPlan, "stop" | "progress"> {
-  if (values.rate !== undefined && values.connections !== undefined) {
-    throw new UsageError("--rate is an open loop and --connections a closed one: give one of them");
-  }
-  const target = targetOf({
-    url: readUrl(values),
-    path: values.path ?? "/gpt/v1/chat/completions",
-    keys: readKeys(values),
-    model: values.model ?? "sandbox/echo",
-    streamed: values.stream === true,
-    bodyBytes: number("--body", values.body ?? "1024", 1, 64 * 1024 * 1024),
-    maxTokens: number("--max-tokens", values["max-tokens"] ?? "16", 1, 1_000_000),
-    headers: readHeaders(values.header ?? []),
-  });
-  const rampSeconds = number("--ramp", values.ramp ?? "0", 0, 3_600);
-  const connectionsMax = number("--connections-max", values["connections-max"] ?? "4096", 1, 60_000);
-  return {
-    target,
-    loop:
-      values.rate === undefined
-        ? { kind: "closed", connections: number("--connections", values.connections ?? "8", 1, 60_000), rampSeconds }
-        : { kind: "open", perSecond: number("--rate", values.rate, 0.01, 1_000_000), connectionsMax },
-    seconds: number("--seconds", values.seconds ?? "10", 0.1, 86_400),
-    warmUpSeconds: number("--warm-up", values["warm-up"] ?? "1", 0, 3_600),
-    timeoutSeconds: number("--timeout", values.timeout ?? "60", 0.1, 3_600),
-  };
-}
-
-function readUrl(values: Values): URL {
-  const text = values.url ?? "";
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new UsageError(`--url is "${text}": an address such as http://127.0.0.1:8080 is needed\n\n${loadUsage}`);
-  }
-  const url = new URL(text);
-  if (!isLoopback(url.hostname) && values["yes-remote"] !== true) {
-    throw new UsageError(
-      `"${url.host}" is not this machine: load on somebody's service costs them, and maybe you. Where it is meant, add --yes-remote`,
-    );
-  }
-  return url;
-}
-
-/** By its spelling: a name could be anything's, but for the one that every system keeps for itself. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
-function readKeys(values: Values): string[] {
-  const keys =
-    values.keys === undefined
-      ? []
-      : readFileSync(values.keys, "utf8")
-          .split(/\s+/)
-          .filter((key) => key !== "");
-  if (values.key !== undefined) keys.push(values.key);
-  if (keys.length === 0) throw new UsageError(`--key or --keys is needed\n\n${loadUsage}`);
-  return keys;
-}
-
-function readHeaders(texts: string[]): Record<string, string> {
-  return Object.fromEntries(
-    texts.map((text) => {
-      const [, name, value] = /^([A-Za-z0-9-]+): *([^\r\n]*)$/.exec(text) ?? [];
-      if (name === undefined || value === undefined) throw new UsageError(`--header "${text}" is not "name: value"`);
-      return [name, value];
-    }),
-  );
-}
-
-function number(name: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (text !== "" && value >= min && value <= max) return value;
-  throw new UsageError(`${name} is "${text}": a number from ${min} to ${max} is needed`);
 }

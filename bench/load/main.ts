@@ -1,11 +1,5 @@
-/** The load generator as a process of its own, with nothing else of the bench in it: `bun bench/load/main.ts`, words as for `load`. */
-import { UsageError } from "../usage-error.ts";
-import { loadCommand } from "./command.ts";
+/** The load generator as a process of its own, with nothing else of the bench in it: `bun bench/load/main.ts`, told by its stdin. */
+import { serveLoads } from "./serve.ts";
 
-try {
-  process.exitCode = await loadCommand(process.argv.slice(2));
-} catch (error) {
-  console.error(error instanceof UsageError ? error.message : error);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+await serveLoads({ questions: process.stdin, answers: process.stdout, progress: (line) => console.error(line) });
 process.exit();

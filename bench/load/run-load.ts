@@ -40,7 +40,8 @@ class LoadRun {
   readonly #measuredFrom: number;
   readonly #endsAt: number;
   #resolve: (result: Result) => void = () => {};
-  #sent = 0;
+  /** Open loop: how many were due so far. */
+  #due = 0;
   #underWay = 0;
   #underWayMax = 0;
   #endedInAll = 0;
@@ -89,7 +90,7 @@ class LoadRun {
     const { loop } = this.#plan;
     if (loop.kind !== "open") return;
     for (let due = this.#dueAt(loop.perSecond); due <= performance.now() && !this.#stopped; due = this.#dueAt(loop.perSecond)) {
-      this.#sent++;
+      this.#due++;
       const connection = this.#free.pop() ?? (this.#connections.length < loop.connectionsMax ? this.#connect() : null);
       if (connection === null) this.#waiting.push(due);
       else this.#send(connection, due);
@@ -97,7 +98,7 @@ class LoadRun {
   }
 
   #dueAt(perSecond: number): number {
-    return this.#startedAt + (this.#sent * 1_000) / perSecond;
+    return this.#startedAt + (this.#due * 1_000) / perSecond;
   }
 
   #send(connection: Connection, intendedAt: number): void {
@@ -105,8 +106,7 @@ class LoadRun {
     if (loop.kind === "open" && intendedAt >= this.#measuredFrom) this.#tally.sendLateness.add(performance.now() - intendedAt);
     this.#underWay++;
     this.#underWayMax = Math.max(this.#underWayMax, this.#underWay);
-    const number = loop.kind === "closed" ? this.#sent++ : this.#endedInAll + this.#underWay;
-    connection.ask(target.request(number), this.#asker(connection, intendedAt));
+    connection.ask(target.next(), this.#asker(connection, intendedAt));
   }
 
   #asker(connection: Connection, intendedAt: number): Asker {

@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
+import { LoadGenerator } from "../../bench/measure/load-generator.ts";
+import { root } from "../../bench/places.ts";
+import { temporaryFolder } from "../support/services.ts";
+
+/** Answers every request and says which keys came. */
+function startServer(): { url: string; keys: string[]; stop(): void } {
+  const keys: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      keys.push(request.headers.get("authorization")?.replace("Bearer ", "") ?? "");
+      return new Response("{}");
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, keys, stop: () => void server.stop(true) };
+}
+
+const short = ["--warm-up", "0", "--seconds", "0.2"];
+
+describe("a load generator that stays", () => {
+  test("answers several loads in turn, of which one that cannot be made is told with its cause", async () => {
+    const { url, stop } = startServer();
+    await using generator = new LoadGenerator();
+    const load = (...words: string[]) => generator.load(["--url", url, "--key", "key", ...short, ...words]);
+    const closed = await load("--connections", "2");
+    expect(closed.result).toMatchObject({ failedInAll: 0, mode: "closed loop, 2 connections" });
+    expect(closed.cpuSeconds).toBeGreaterThan(0);
+    await expect(load("--keys", "/no/such/file")).rejects.toThrow("no such file");
+    expect((await load("--rate", "50")).result).toMatchObject({ succeeded: 10, mode: "open loop, 50 requests/s" });
+    stop();
+  });
+
+  test("takes keys on where the load before stopped", async () => {
+    const { url, keys, stop } = startServer();
+    const file = join(await temporaryFolder("load-generator"), "keys");
+    await writeFile(file, Array.from({ length: 40 }, (_, n) => `key-${n}`).join("\n"));
+    await using generator = new LoadGenerator();
+    for (let n = 0; n < 2; n++) await generator.load(["--url", url, "--keys", file, ...short, "--rate", "50"]);
+    expect(keys).toEqual(Array.from({ length: 20 }, (_, n) => `key-${n}`));
+    stop();
+  });
+
+  test("says how it ended when it dies under a load", async () => {
+    const { url, stop } = startServer();
+    await using generator = new LoadGenerator();
+    const loading = generator.load(["--url", url, "--key", "key", "--seconds", "20"]);
+    process.kill(generator.pid, "SIGKILL");
+    await expect(loading).rejects.toThrow("The load generator ended without a result (SIGKILL)");
+    stop();
+  });
+
+  test("ends when nobody is there to ask it, whatever load is under way", async () => {
+    const { url, stop } = startServer();
+    const child = spawn(process.execPath, ["bench/load/main.ts"], { cwd: root, stdio: ["pipe", "ignore", "ignore"] });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.stdin.write(`${JSON.stringify(["--url", url, "--key", "key", "--seconds", "60"])}\n`);
+    child.stdin.end();
+    expect(await ended).toBe(0);
+    stop();
+  });
+});
