@@ -1,12 +1,15 @@
 /** Who is measured: started, loaded, stopped. */
 import type { Usage } from "../processes/usage.ts";
 
-export interface Contender {
+export interface Subject {
   name: string;
   /** How long it is under load before anything is measured, so that each key was used once. */
   wakeSeconds: number;
   /** What it calls a model of the provider. */
   model(upstream: string): string;
+}
+
+export interface Contender extends Subject {
   /** Resolves when it serves. */
   start(): Promise<Running>;
 }

@@ -12,7 +12,8 @@ import { dataFolder } from "../places.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import { pause } from "../until.ts";
-import type { Contender, Running } from "./contender.ts";
+import type { Contender, Running, Subject } from "./contender.ts";
+import type { Installation } from "./installation.ts";
 import { instantModel, pacedModel, wakeSeconds, type Provider } from "./provider.ts";
 import { Verifier } from "./verifier.ts";
 
@@ -24,7 +25,6 @@ export interface FleetPlan {
 }
 
 export interface WeirPlan extends FleetPlan {
-  population: Population["name"];
   gateways: number;
   workers: number;
   /** Whether the hot workspace keeps prompts and answers; by default it does not. */
@@ -36,16 +36,41 @@ const spreadWakeSeconds = 8;
 const readyMsMax = 60_000;
 const settledMsMax = 120_000;
 
-export function weir(plan: WeirPlan): Contender {
+/** A fleet for the keys of one population. */
+export function weir(population: Population["name"], plan: WeirPlan): Contender {
   return {
-    name: `Weir ${plan.population}`,
-    wakeSeconds: plan.population === "spread" ? spreadWakeSeconds : wakeSeconds,
-    model: modelId,
-    start: () => startWeir(plan),
+    ...subjectOf(population),
+    async start() {
+      const { targetOf, ...fleet } = await startFleet(plan);
+      return { ...fleet, target: targetOf(population) };
+    },
   };
 }
 
-async function startWeir(plan: WeirPlan): Promise<Running> {
+/** One fleet for the keys of several populations. */
+export function sharedWeir(names: Population["name"][], plan: WeirPlan): Installation {
+  return {
+    name: "Weir",
+    async start() {
+      const { targetOf, ...fleet } = await startFleet(plan);
+      return { ...fleet, subjects: names.map((name) => ({ subject: subjectOf(name), target: targetOf(name) })) };
+    },
+  };
+}
+
+function subjectOf(population: Population["name"]): Subject {
+  return {
+    name: `Weir ${population}`,
+    wakeSeconds: population === "spread" ? spreadWakeSeconds : wakeSeconds,
+    model: modelId,
+  };
+}
+
+interface RunningFleet extends Omit<Running, "target"> {
+  targetOf(population: Population["name"]): Running["target"];
+}
+
+async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   const folder = join(dataFolder, "run");
   rmSync(folder, { recursive: true, force: true });
   const port = await freePort();
@@ -72,7 +97,7 @@ async function startWeir(plan: WeirPlan): Promise<Running> {
   const [gateway, ...others] = gateways;
   const kept = stack.move();
   return {
-    target: ["--url", url, "--keys", keysFile(plan.population)],
+    targetOf: (population) => ["--url", url, "--keys", keysFile(population)],
     usage: () =>
       Object.fromEntries(
         [...gateways, ...workers, metering, prober, nats, redis, postgres].map(({ name, pid }) => [name, usageOf(pid)]),

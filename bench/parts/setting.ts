@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startServices } from "../../scripts/services.ts";
 import { startProvider, type Provider } from "../contenders/provider.ts";
-import { weir, type FleetPlan, type WeirPlan } from "../contenders/weir.ts";
+import type { Installation } from "../contenders/installation.ts";
+import { sharedWeir, weir, type FleetPlan, type WeirPlan } from "../contenders/weir.ts";
 import type { Contender } from "../contenders/contender.ts";
 import type { Population } from "../data/plan.ts";
 import { emptyDatabase, freshCopy, settleDisk, storedIn } from "../data/prepare.ts";
@@ -16,6 +17,8 @@ export interface Setting extends AsyncDisposable {
   /** What every process of a fleet works with. */
   fleet: FleetPlan;
   weir(population: Population["name"], but?: Partial<WeirPlan>): Contender;
+  /** One fleet for several of them. */
+  sharedWeir(populations: Population["name"][]): Installation;
   /** Another one on the same server. @returns its address */
   emptyDatabase(name: string): Promise<string>;
   /** What the run's database takes on the disk now. */
@@ -47,7 +50,8 @@ export async function openSetting({ gateways, workers, say }: SettingPlan): Prom
   return {
     provider,
     fleet,
-    weir: (population, but = {}) => weir({ ...fleet, population, gateways, workers, ...but }),
+    weir: (population, but = {}) => weir(population, { ...fleet, gateways, workers, ...but }),
+    sharedWeir: (populations) => sharedWeir(populations, { ...fleet, gateways, workers }),
     emptyDatabase: (name) => emptyDatabase(services.urls.DATABASE_URL, name),
     stored: () => storedIn(databaseUrl),
     quiet: () => settleDisk(services.urls.DATABASE_URL),
