@@ -1,7 +1,7 @@
 /** The capacity model as tables: what a request costs whom, how well the model predicts, and what a fleet of some size would do. */
 import { checkedShapes, fittedShapes, type Fleet, type Shape } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
-import { bestOf } from "../report/rows.ts";
+import { costAtCeiling } from "../report/rows.ts";
 import { shown, table } from "../report/table.ts";
 import { measuredAt, total, type Measured } from "./costs.ts";
 import { bestSize, capacityOf, coreHoursPerMillion, rateOf, type Capacity, type Size } from "./limits.ts";
@@ -100,7 +100,7 @@ function sizeLine(capacity: Capacity): string[] {
 
 /** What a single workspace can be charged, from its cost at the ceiling: its ledger is one chain of transactions. */
 export function chainText({ measurements }: HotPath): string {
-  const { cpuPer1000 = {} } = bestOf(measurements, "Weir hot") ?? {};
+  const { cpuPer1000 = {} } = costAtCeiling(measurements, "Weir hot") ?? {};
   const microseconds = ((cpuPer1000["metering"] ?? Number.NaN) + (cpuPer1000["postgres"] ?? Number.NaN)) * 1_000;
   return `One workspace alone (_hot_) ends at about ${shown(1_000_000 / microseconds)} requests a second, for its charges follow each other.`;
 }

@@ -3,31 +3,48 @@ import type { Running } from "../contenders/contender.ts";
 import type { Provider } from "../contenders/provider.ts";
 import type { Result } from "../load/tally.ts";
 import { usageOf, type Usage } from "../processes/usage.ts";
+import type { LoadGenerator } from "./load-generator.ts";
 import { runLoadProcess } from "./load-process.ts";
 
-export interface Measurement {
+/** What a contender's requests cost. */
+export interface Cost {
   contender: string;
-  /** What varies: connections, rate, streams, bodies. */
-  load: string;
-  round: number;
-  result: Result;
   /** CPU seconds per 1,000 requests, by process; warming up counts on both sides. */
   cpuPer1000: Record<string, number>;
 }
 
+export interface Measurement extends Cost {
+  /** What varies: connections, rate, streams, bodies. */
+  load: string;
+  round: number;
+  /** Where contenders alternate: which of all rounds' sweeps. What one sweep measured was measured within seconds. */
+  sweep?: number;
+  result: Result;
+  /** Where it was waited for: from the last answer until the ledger had confirmed everything. */
+  lagSeconds?: number;
+}
+
 export interface MeasurePlan {
   contender: string;
-  running: Running;
+  running: Pick<Running, "target" | "usage" | "settled">;
   provider: Provider;
   load: string;
   words: string[];
   round: number;
+  sweep?: number;
+  /** One that runs already; without it one is started for this load alone. */
+  generator?: LoadGenerator;
+  /** Waits until what is done after answers is done too, and counts it to their cost. */
+  untilSettled?: boolean;
 }
 
-export async function measure({ contender, running, provider, load, words, round }: MeasurePlan): Promise<Measurement> {
+export async function measure(plan: MeasurePlan): Promise<Measurement> {
+  const { contender, running, provider, load, round, sweep, generator } = plan;
+  const words = [...running.target, ...plan.words];
   const all = (): Record<string, Usage> => ({ provider: usageOf(provider.pid), ...running.usage() });
   const before = all();
-  const { result, cpuSeconds } = await runLoadProcess([...running.target, ...words]);
+  const { result, cpuSeconds } = await (generator === undefined ? runLoadProcess(words) : generator.load(words));
+  const settledAt = plan.untilSettled ? await running.settled?.() : undefined;
   const after = all();
   const thousands = Math.max(1, result.endedInAll) / 1_000;
   const spent = Object.entries(after).map(
@@ -39,7 +56,15 @@ export async function measure({ contender, running, provider, load, words, round
       Number((seconds / thousands).toFixed(4)),
     ]),
   );
-  return { contender, load, round, result, cpuPer1000 };
+  return {
+    contender,
+    load,
+    round,
+    ...(sweep !== undefined && { sweep }),
+    result,
+    cpuPer1000,
+    ...(settledAt !== undefined && { lagSeconds: (settledAt - result.lastEndedAt) / 1_000 }),
+  };
 }
 
 /** A line of progress. */

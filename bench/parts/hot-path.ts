@@ -1,20 +1,21 @@
 /** The hot path: how many requests a second, at what cost, and how much later than the provider alone. */
-import type { Contender, Running } from "../contenders/contender.ts";
+import { alone, type Installation } from "../contenders/installation.ts";
 import { findPeers, type Peers } from "../contenders/peers.ts";
-import { bareProxy, direct, instantModel, type Provider } from "../contenders/provider.ts";
-import { runLoadProcess } from "../measure/load-process.ts";
-import { measure, saidOf, type Measurement } from "../measure/measure.ts";
+import { bareProxy, direct, instantModel } from "../contenders/provider.ts";
+import { measure, saidOf, type MeasurePlan, type Measurement } from "../measure/measure.ts";
 import { pause } from "../until.ts";
-import { openSetting, type SettingPlan } from "./setting.ts";
+import { openSetting, type Setting, type SettingPlan } from "./setting.ts";
+import { idleCores, residentBytes, startAll, wake, type Side, type Stand } from "./side-by-side.ts";
 
 export interface HotPathPlan extends SettingPlan {
   rounds: number;
+  /** How long each slice is measured. */
   seconds: number;
 }
 
-/** Resident bytes of all of a contender's own processes: started, under its last load, and a while after it. */
-export interface TurnMemory {
-  contender: string;
+/** Resident bytes of all processes that serve one contender, or several: started, the most after a load, and a while after the last. */
+export interface RoundMemory {
+  name: string;
   round: number;
   idleBytes: number;
   loadedBytes: number;
@@ -22,82 +23,109 @@ export interface TurnMemory {
 }
 
 export interface HotPath extends Pick<Peers, "versions" | "leftOut"> {
+  /** Of every slice, and, without a sweep, of the open loop that ends each round. */
   measurements: Measurement[];
-  memory: TurnMemory[];
-  /** By contender: seconds from the last answer of each turn until the ledger had confirmed everything. */
-  lagSeconds: Record<string, number[]>;
+  memory: RoundMemory[];
+  /** What stands idle beside who is measured: CPU seconds a second, by process. Once a run. */
+  idle: { name: string; cores: Record<string, number> }[];
 }
 
+export const sliceSeconds = 1.25;
 /** The ceiling is the best of these; one in flight tells the added latency. */
 export const ceilingConnections = [8, 32, 128];
 /** Far below everybody's ceiling but LiteLLM's, so that latency is the way's and not a queue's. */
 export const openLoopRate = 200;
-const warmUpSeconds = 1;
-const wakeConnections = 64;
+const sweepsPerRound = 2;
+/**
+ * Longer than the ledger lags behind (0.1 to 0.2 s): within the measured time Weir settles as much of what it answered before as it
+ * leaves for after, so that no slice is spared the work that it puts off.
+ */
+const sliceWarmUpSeconds = 0.5;
+/** Not in slices: a tail needs samples, and no ratio is made of it. */
+const openLoop = ["--rate", String(openLoopRate), "--warm-up", "1", "--seconds", "3"];
 const restMs = 2_000;
 
 /** One in flight comes after the others: what a worker runs through for each message is compiled after some thousands of them. */
-const loads = [
-  ...[...ceilingConnections, 1].map((count) => ({ load: `${count} connections`, words: ["--connections", String(count)] })),
-  { load: `${openLoopRate}/s`, words: ["--rate", String(openLoopRate)] },
-];
+const sliceConnections = [...ceilingConnections, 1];
 
 export async function runHotPath(plan: HotPathPlan): Promise<HotPath> {
   await using setting = await openSetting(plan);
   const { provider } = setting;
-  const peers = await findPeers(setting, plan.say);
-  const own = [setting.weir("hot"), setting.weir("spread")];
-  const contenders = [direct(provider), bareProxy(provider), ...peers.contenders, ...own];
-  const { versions, leftOut } = peers;
-  const found: HotPath = { measurements: [], memory: [], lagSeconds: {}, versions, leftOut };
-  for (let round = 1; round <= plan.rounds; round++) {
-    // Every second round goes backwards, so that nobody always comes after the same one.
-    for (const contender of round % 2 === 1 ? contenders : contenders.toReversed()) {
-      await takeTurn({ contender, provider, round, plan, found });
-      await setting.quiet();
-    }
-  }
+  const { contenders, versions, leftOut } = await findPeers(setting, plan.say);
+  const others = [direct(provider), bareProxy(provider), ...contenders];
+  const installations = [...others.map(alone), setting.sharedWeir(["hot", "spread"])];
+  const found: HotPath = { measurements: [], memory: [], idle: [], versions, leftOut };
+  for (let round = 1; round <= plan.rounds; round++) await takeRound({ installations, setting, round, plan, found });
   return found;
 }
 
-interface Turn {
-  contender: Contender;
-  provider: Provider;
+interface Round {
+  installations: Installation[];
+  setting: Setting;
   round: number;
   plan: HotPathPlan;
   found: HotPath;
 }
 
-async function takeTurn(turn: Turn): Promise<void> {
-  const { contender, round, plan, found } = turn;
-  const { name } = contender;
-  await using running = await contender.start();
-  const idleBytes = residentBytes(running);
-  const { lastEndedAt, loadedBytes } = await measureAll(turn, running);
-  const settledAt = await running.settled?.();
-  if (settledAt !== undefined) (found.lagSeconds[name] ??= []).push((settledAt - lastEndedAt) / 1_000);
-  await pause(restMs);
-  found.memory.push({ contender: name, round, idleBytes, loadedBytes, recoveredBytes: residentBytes(running) });
-  if (round === plan.rounds) await running.verify?.(plan.say);
-}
-
-async function measureAll({ contender, provider, round, plan, found }: Turn, running: Running) {
-  const model = ["--model", contender.model(instantModel)];
-  const always = [...model, "--warm-up", String(warmUpSeconds), "--seconds", String(plan.seconds)];
-  const waking = [...model, "--warm-up", "0", "--seconds", String(contender.wakeSeconds)];
-  await runLoadProcess([...running.target, ...waking, "--connections", String(wakeConnections)]);
-  let lastEndedAt = Number.NaN;
-  let loadedBytes = 0;
-  for (const { load, words } of loads) {
-    const measured = await measure({ contender: contender.name, running, provider, load, words: [...always, ...words], round });
-    found.measurements.push(measured);
-    lastEndedAt = measured.result.lastEndedAt;
-    loadedBytes = Math.max(loadedBytes, residentBytes(running));
-    plan.say(`round ${round}/${plan.rounds} ${saidOf(measured)}`);
+async function takeRound(round: Round): Promise<void> {
+  const { installations, setting, plan, found } = round;
+  await using stack = new AsyncDisposableStack();
+  const stands = await startAll(installations, stack);
+  plan.say(`round ${round.round}/${plan.rounds} waking ${stands.map(({ name }) => name).join(", ")}`);
+  for (const side of stands.flatMap(({ sides }) => sides)) await wake(side);
+  await setting.quiet();
+  if (round.round === 1) found.idle = await idleCores(stands);
+  const loaded = new Map<string, number>();
+  const take = async (stand: Stand, side: Side, load: Load): Promise<void> => {
+    await takeLoad(side, load, round);
+    loaded.set(stand.name, Math.max(loaded.get(stand.name) ?? 0, residentBytes(stand.installed)));
+  };
+  for (let n = 1; n <= sweepsPerRound; n++) {
+    await takeSweep({ stands, sweep: (round.round - 1) * sweepsPerRound + n, seconds: plan.seconds, take });
+    // Once a sweep and not after each slice of Weir's: PostgreSQL writes each page whole that it touches first after a checkpoint.
+    await setting.quiet();
   }
-  return { lastEndedAt, loadedBytes };
+  for (const stand of stands) {
+    for (const side of stand.sides) await take(stand, side, { load: `${openLoopRate}/s`, words: openLoop });
+  }
+  await pause(restMs);
+  for (const { name, installed, idleBytes } of stands) {
+    const loadedBytes = loaded.get(name) ?? 0;
+    found.memory.push({ name, round: round.round, idleBytes, loadedBytes, recoveredBytes: residentBytes(installed) });
+  }
+  if (round.round === plan.rounds) for (const { installed } of stands) await installed.verify?.(plan.say);
 }
 
-function residentBytes(running: Running): number {
-  return Object.values(running.usage()).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+type Load = Pick<MeasurePlan, "load" | "words" | "sweep">;
+
+interface Sweep {
+  stands: Stand[];
+  /** Counted over all rounds. */
+  sweep: number;
+  seconds: number;
+  take(stand: Stand, side: Side, load: Load): Promise<void>;
+}
+
+/** All contenders right after each other under each load, for what a ratio is made of to be measured in the same seconds. */
+async function takeSweep({ stands, sweep, seconds, take }: Sweep): Promise<void> {
+  const pairs = stands.flatMap((stand) => stand.sides.map((side) => ({ stand, side })));
+  // Every second sweep goes backwards, so that nobody always comes after the same one.
+  const order = sweep % 2 === 1 ? pairs : pairs.toReversed();
+  const time = ["--warm-up", String(sliceWarmUpSeconds), "--seconds", String(seconds)];
+  for (const connections of sliceConnections) {
+    const words = [...time, "--connections", String(connections)];
+    for (const { stand, side } of order) await take(stand, side, { load: `${connections} connections`, words, sweep });
+  }
+}
+
+/** Nobody else is measured before what this load left to be done is done. */
+async function takeLoad({ subject, running, generator }: Side, { load, words, sweep }: Load, round: Round): Promise<void> {
+  const { setting, plan, found } = round;
+  const asked = ["--model", subject.model(instantModel), ...words];
+  const at = { contender: subject.name, running, provider: setting.provider, round: round.round };
+  const when = sweep === undefined ? {} : { sweep };
+  const measured = await measure({ ...at, ...when, load, words: asked, generator, untilSettled: true });
+  found.measurements.push(measured);
+  const place = sweep === undefined ? "" : `, sweep ${sweep}/${plan.rounds * sweepsPerRound}`;
+  plan.say(`round ${round.round}/${plan.rounds}${place} ${saidOf(measured)}`);
 }

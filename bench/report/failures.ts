@@ -34,6 +34,11 @@ function isWeir({ contender }: { contender: string }): boolean {
   return contender.startsWith("Weir");
 }
 
-function said(where: string, { round, result }: { round: number; result: Pick<Measurement["result"], "failedInAll" | "codes"> }) {
-  return `${where}, round ${round}: ${result.failedInAll} failed ${JSON.stringify(result.codes)}`;
+interface Failed extends Pick<Measurement, "round" | "sweep"> {
+  result: Pick<Measurement["result"], "failedInAll" | "codes">;
+}
+
+function said(where: string, { round, sweep, result }: Failed): string {
+  const place = sweep === undefined ? `round ${round}` : `round ${round}, sweep ${sweep}`;
+  return `${where}, ${place}: ${result.failedInAll} failed ${JSON.stringify(result.codes)}`;
 }

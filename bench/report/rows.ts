@@ -1,6 +1,6 @@
 /** The table of what was to be reached: bar, goal, and what this run reached. */
 import { ceilingConnections } from "../parts/hot-path.ts";
-import type { Measurement } from "../measure/measure.ts";
+import type { Cost, Measurement } from "../measure/measure.ts";
 import type { Facts } from "./facts.ts";
 
 export interface Row {
@@ -9,15 +9,15 @@ export interface Row {
   goal: number;
   unit: string;
   better: "higher" | "lower";
-  /** One for each round; empty: this part did not run. */
+  /** One for each sweep or round; empty: this part did not run. */
   values: number[];
 }
 
 export function rowsOf({ hotPath, streams, soak, catalog, lists }: Facts): Row[] {
   const all = hotPath?.measurements ?? [];
-  const rounds = [...new Set(all.map(({ round }) => round))];
-  const ratio = (over: string, under: string) => rounds.map((round) => ceiling(all, over, round) / ceiling(all, under, round));
-  const addedRatio = rounds.map((round) => addedMs(all, "Weir hot", round) / addedMs(all, "Portkey", round));
+  const sweeps = sweepsOf(all);
+  const ratio = (over: string, under: string) => sweeps.map((sweep) => ceiling(sweep, over) / ceiling(sweep, under));
+  const addedRatio = sweeps.map((sweep) => addedMs(sweep, "Weir hot") / addedMs(sweep, "Portkey"));
   const row = (what: string, better: Row["better"], [bar, goal]: [number, number], values: number[], unit = ""): Row => {
     return { what, bar, goal, unit, better, values: values.filter(Number.isFinite) };
   };
@@ -43,23 +43,40 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists }: Facts): Row[]
   ];
 }
 
-/** Answers a second at the best number of connections. NaN without any. */
-export function ceiling(all: Measurement[], contender: string, round: number): number {
-  const own = all.filter((one) => one.contender === contender && one.round === round);
-  const rates = own.filter(({ load }) => ceilingConnections.some((count) => load === `${count} connections`));
-  return rates.length === 0 ? Number.NaN : Math.max(...rates.map(({ result }) => result.perSecond));
+/** What was measured within the same seconds: the machine was as fast for all of it, so ratios are made of nothing else. */
+export function sweepsOf(all: Measurement[]): Measurement[][] {
+  return [...Map.groupBy(all, ({ sweep }) => sweep)].flatMap(([sweep, measured]) => (sweep === undefined ? [] : [measured]));
 }
 
-/** At the number of connections that gave the most answers, of all rounds. */
-export function bestOf(all: Measurement[], contender: string): Measurement | undefined {
-  const own = all.filter((one) => one.contender === contender && one.load.endsWith("connections"));
-  return own.toSorted((one, other) => other.result.perSecond - one.result.perSecond)[0];
+/** Answers a second within a sweep, at the best number of connections. NaN without any. */
+export function ceiling(sweep: Measurement[], contender: string): number {
+  const own = sweep.filter((one) => one.contender === contender && isCeiling(one));
+  return own.length === 0 ? Number.NaN : Math.max(...own.map(({ result }) => result.perSecond));
 }
 
-function addedMs(all: Measurement[], contender: string, round: number): number {
+function isCeiling({ load }: Measurement): boolean {
+  return ceilingConnections.some((count) => load === `${count} connections`);
+}
+
+/** What a request cost a contender at the number of connections that gave the most answers: of all slices there, each by its requests. */
+export function costAtCeiling(all: Measurement[], contender: string): Cost | null {
+  const own = all.filter((one) => one.contender === contender && isCeiling(one));
+  const loads = [...Map.groupBy(own, ({ load }) => load).values()];
+  const rate = (slices: Measurement[]) => median(slices.map(({ result }) => result.perSecond));
+  const [best = []] = loads.toSorted((one, other) => rate(other) - rate(one));
+  const requests = best.reduce((sum, { result }) => sum + result.endedInAll, 0);
+  const spent = new Map<string, number>();
+  for (const { cpuPer1000, result } of best) {
+    for (const [process, seconds] of Object.entries(cpuPer1000)) {
+      spent.set(process, (spent.get(process) ?? 0) + (seconds * result.endedInAll) / requests);
+    }
+  }
+  return best.length === 0 ? null : { contender, cpuPer1000: Object.fromEntries(spent) };
+}
+
+function addedMs(sweep: Measurement[], contender: string): number {
   const p50 = (name: string) =>
-    all.find((one) => one.contender === name && one.round === round && one.load === "1 connections")?.result.latencyMs?.p50 ??
-    Number.NaN;
+    sweep.find((one) => one.contender === name && one.load === "1 connections")?.result.latencyMs?.p50 ?? Number.NaN;
   return p50(contender) - p50("direct");
 }
 

@@ -8,6 +8,7 @@ import type { Facts } from "../../bench/report/facts.ts";
 import { failuresOf } from "../../bench/report/failures.ts";
 import { linearScale, logScale } from "../../bench/report/plots/scale.ts";
 import { withSections } from "../../bench/report/publish.ts";
+import { costAtCeiling, rowsOf } from "../../bench/report/rows.ts";
 import { sectionsOf } from "../../bench/report/sections/sections.ts";
 import { steps } from "../../bench/features/steps.ts";
 
@@ -30,12 +31,18 @@ function measured(contender: string, load: string, failed = 0): Measurement {
 }
 
 const peers = { versions: { Portkey: "1" }, leftOut: ["LiteLLM was left out"] };
+/** Of a sweep, with other rates than all have else. */
+function slice(contender: string, load: string, sweep: number, perSecond = 1_000): Measurement {
+  const one = measured(contender, load);
+  return { ...one, sweep, result: { ...one.result, perSecond }, ...(contender.startsWith("Weir") && { lagSeconds: 0.1 }) };
+}
+
 const turn = { round: 1, idleBytes: 1e8, loadedBytes: 2e8, recoveredBytes: 1.5e8 };
 const lateness = new Histogram();
 lateness.add(1);
 
 function wholeFacts(): Facts {
-  const loads = ["1 connections", "8 connections", "32 connections", "128 connections", "200/s"];
+  const loads = ["1 connections", "8 connections", "32 connections", "128 connections"];
   const shapes = [...fittedShapes, ...checkedShapes];
   const streamed = {
     ...turn,
@@ -53,9 +60,12 @@ function wholeFacts(): Facts {
     leftOut: peers.leftOut,
     invalid: [],
     hotPath: {
-      measurements: codes.flatMap((name) => loads.map((load) => measured(name, load))),
-      memory: codes.map((contender) => ({ contender, ...turn })),
-      lagSeconds: { "Weir hot": [0.1] },
+      measurements: codes.flatMap((name) => [...loads.map((load) => slice(name, load, 1)), measured(name, "200/s")]),
+      memory: ["direct", "bare proxy", "Portkey", "Weir"].map((name) => ({ name, ...turn })),
+      idle: [
+        { name: "bare proxy", cores: { "bare proxy": 0 } },
+        { name: "Weir", cores: { gateway: 0.01, postgres: 0.005, prober: 0 } },
+      ],
       ...peers,
     },
     bodies: {
@@ -132,14 +142,84 @@ describe("a result", () => {
   });
 });
 
+describe("the hot path", () => {
+  /** One that is slow in its second sweep, as all others are. */
+  function driftingFacts(): Facts {
+    const rates = [
+      ["bare proxy", 20_000, 10_000],
+      ["Portkey", 1_000, 500],
+      ["Weir hot", 5_000, 3_000],
+      ["Weir spread", 4_000, 2_000],
+    ] as const;
+    const hotPath = {
+      measurements: rates.flatMap(([name, first, second]) => [
+        slice(name, "8 connections", 1, first / 2),
+        slice(name, "32 connections", 1, first),
+        slice(name, "128 connections", 2, second),
+      ]),
+      memory: [],
+      idle: [],
+      ...peers,
+    };
+    return { ...wholeFacts(), hotPath };
+  }
+
+  const valuesOf = (facts: Facts, what: string) => rowsOf(facts).find((row) => row.what.startsWith(what))?.values;
+
+  test("makes ratios of what one sweep measured, and never of two", () => {
+    const facts = driftingFacts();
+    expect(valuesOf(facts, "hot: metered req/s ÷ bare")).toEqual([0.25, 0.3]);
+    expect(valuesOf(facts, "hot: metered req/s ÷ Portkey")).toEqual([5, 6]);
+    expect(valuesOf(facts, "spread: metered req/s ÷ bare")).toEqual([0.2, 0.2]);
+    expect(valuesOf(facts, "added p50")).toEqual([]);
+  });
+
+  test("makes the ratio of added latencies within a sweep too", () => {
+    const p50s = [
+      ["direct", 0.1, 0.2],
+      ["Portkey", 1.1, 2.2],
+      ["Weir hot", 0.9, 1.2],
+    ] as const;
+    const of = (name: string, sweep: number, p50: number): Measurement => {
+      const one = slice(name, "1 connections", sweep);
+      const summary = new Histogram();
+      summary.add(p50);
+      return { ...one, result: { ...one.result, latencyMs: summary.summary() } };
+    };
+    const measurements = p50s.flatMap(([name, first, second]) => [of(name, 1, first), of(name, 2, second)]);
+    const values = valuesOf({ ...wholeFacts(), hotPath: { measurements, memory: [], idle: [], ...peers } }, "added p50");
+    expect(values?.map((value) => value.toFixed(2))).toEqual(["0.80", "0.50"]);
+  });
+
+  test("tells a cost by all slices at the best number of connections, each by its requests", () => {
+    const few = slice("Weir hot", "8 connections", 1, 900);
+    const many = [100, 300].map((endedInAll, n) => {
+      const one = slice("Weir hot", "32 connections", n + 1);
+      return { ...one, result: { ...one.result, endedInAll }, cpuPer1000: { gateway: endedInAll / 1_000 } };
+    });
+    expect(costAtCeiling([few, ...many], "Weir hot")).toEqual({
+      contender: "Weir hot",
+      cpuPer1000: { gateway: expect.closeTo(0.25) },
+    });
+    expect(costAtCeiling([few], "Portkey")).toBeNull();
+  });
+
+  test("says what stands idle beside who is measured, and which of its processes use a core", () => {
+    const { text = "" } = sectionsOf(wholeFacts()).find(({ name }) => name === "hot-path") ?? {};
+    expect(text).toContain("While idle beside the others, in % of a core: bare proxy 0; Weir 1.5 (gateway 1, postgres 0.5).");
+    expect(text).toContain("until the ledger had everything: Weir hot 0.1 s, at most 0.1 s; Weir spread 0.1 s, at most 0.1 s.");
+  });
+});
+
 describe("a run is no result", () => {
   test("where Weir failed one request, whatever part it was in", () => {
     const facts = wholeFacts();
     expect(failuresOf(facts)).toEqual([]);
-    facts.hotPath?.measurements.push(measured("Weir hot", "8 connections", 1), measured("Portkey", "8 connections", 5));
+    const failing = { ...measured("Weir hot", "8 connections", 1), sweep: 3 };
+    facts.hotPath?.measurements.push(failing, measured("Portkey", "8 connections", 5));
     facts.fleet?.measurements.push({ shape: fittedShapes[0], measurement: measured("Weir hot", "fleet", 2) });
     expect(failuresOf(facts)).toEqual([
-      'hot-path: Weir hot, 8 connections, round 1: 1 failed {"internal_error":1}',
+      'hot-path: Weir hot, 8 connections, round 1, sweep 3: 1 failed {"internal_error":1}',
       'fleet: Weir hot, fleet, round 1: 2 failed {"internal_error":2}',
     ]);
   });

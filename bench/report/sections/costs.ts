@@ -1,6 +1,6 @@
 /** CPU time by kind of process, as bars and as a table. */
 import { kindOf } from "../../capacity/costs.ts";
-import type { Measurement } from "../../measure/measure.ts";
+import type { Cost } from "../../measure/measure.ts";
 import type { Bar } from "../plots/bars.ts";
 import { shown } from "../table.ts";
 
@@ -12,16 +12,16 @@ const beside = ["provider", "load generator"];
 /** Along a request's way. */
 export const processOrder = [itself, ...others, ...beside];
 
-/** One bar for each measurement, in CPU microseconds a request. */
-export function costBars(measurements: Measurement[]): Bar[] {
-  return measurements.map((one) => {
+/** One bar for each contender, in CPU microseconds a request. */
+export function costBars(all: Cost[]): Bar[] {
+  return all.map((one) => {
     return { name: one.contender, parts: [...costsOf(one)].map(([name, value]) => ({ name, value })) };
   });
 }
 
 /** A column for each kind of process. */
-export function costLines(measurements: Measurement[]): { head: string[]; lines: string[][] } {
-  const lines = measurements.map((one) => {
+export function costLines(all: Cost[]): { head: string[]; lines: string[][] } {
+  const lines = all.map((one) => {
     const costs = costsOf(one);
     const columns = processOrder.map((kind) => costs.get(kind));
     return [one.contender, shown(totalOf(costs)), ...columns.map((cost) => (cost === undefined ? "" : shown(cost)))];
@@ -30,7 +30,7 @@ export function costLines(measurements: Measurement[]): { head: string[]; lines:
 }
 
 /** CPU microseconds a request by kind of process. */
-export function costsOf({ cpuPer1000 }: Measurement): Map<string, number> {
+export function costsOf({ cpuPer1000 }: Cost): Map<string, number> {
   const costs = new Map<string, number>();
   for (const [process, seconds] of Object.entries(cpuPer1000)) {
     const kind = [...others, ...beside].includes(kindOf(process)) ? kindOf(process) : itself;
@@ -40,8 +40,8 @@ export function costsOf({ cpuPer1000 }: Measurement): Map<string, number> {
 }
 
 /** Without provider and load generator. */
-export function ownCostsOf(measurement: Measurement): Map<string, number> {
-  return new Map([...costsOf(measurement)].filter(([kind]) => !beside.includes(kind)));
+export function ownCostsOf(cost: Cost): Map<string, number> {
+  return new Map([...costsOf(cost)].filter(([kind]) => !beside.includes(kind)));
 }
 
 export function totalOf(costs: Map<string, number>): number {

@@ -1,0 +1,64 @@
+/** Contenders that are up at the same time, each with a load generator of its own, so that they can be measured in turn within seconds. */
+import type { Running, Subject } from "../contenders/contender.ts";
+import type { Installation, Installed } from "../contenders/installation.ts";
+import { instantModel } from "../contenders/provider.ts";
+import { LoadGenerator } from "../measure/load-generator.ts";
+import { pause } from "../until.ts";
+
+/** One contender, ready for its next load. */
+export interface Side {
+  subject: Subject;
+  running: Pick<Running, "target" | "usage" | "settled">;
+  /** One's keys do not weigh on the other's heap. */
+  generator: LoadGenerator;
+}
+
+/** What is up as one. */
+export interface Stand {
+  name: string;
+  installed: Installed;
+  sides: Side[];
+  /** Resident bytes of all of its processes, once it served. */
+  idleBytes: number;
+}
+
+const wakeConnections = "64";
+const idleMs = 5_000;
+
+/** @param stack ends everything, in the opposite order */
+export async function startAll(installations: Installation[], stack: AsyncDisposableStack): Promise<Stand[]> {
+  const stands: Stand[] = [];
+  for (const installation of installations) {
+    const installed = stack.use(await installation.start());
+    const sides = installed.subjects.map(({ subject, target }) => {
+      return { subject, running: { ...installed, target }, generator: stack.use(new LoadGenerator()) };
+    });
+    stands.push({ name: installation.name, installed, sides, idleBytes: residentBytes(installed) });
+  }
+  return stands;
+}
+
+/** Until connections are open, keys were used, and what is called for every request is compiled. */
+export async function wake({ subject, running, generator }: Side): Promise<void> {
+  const words = ["--warm-up", "0", "--seconds", String(subject.wakeSeconds), "--connections", wakeConnections];
+  await generator.load([...running.target, "--model", subject.model(instantModel), ...words]);
+  await running.settled?.();
+}
+
+/** What each does with a core while nobody asks anything of anybody: CPU seconds a second by process. */
+export async function idleCores(stands: Stand[]): Promise<{ name: string; cores: Record<string, number> }[]> {
+  const before = stands.map(({ installed }) => installed.usage());
+  const startedAt = performance.now();
+  await pause(idleMs);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return stands.map(({ name, installed }, n) => {
+    const share = (process: string, cpuSeconds: number) => (cpuSeconds - (before[n]?.[process]?.cpuSeconds ?? 0)) / seconds;
+    const after = Object.entries(installed.usage());
+    const cores = after.map(([process, { cpuSeconds }]) => [process, Number(share(process, cpuSeconds).toFixed(4))]);
+    return { name, cores: Object.fromEntries(cores) as Record<string, number> };
+  });
+}
+
+export function residentBytes({ usage }: Pick<Running, "usage">): number {
+  return Object.values(usage()).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+}
