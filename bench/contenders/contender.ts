@@ -1,6 +1,7 @@
 /** Who is measured: started, loaded, stopped. */
 import type { Usage } from "../processes/usage.ts";
 
+/** Whom a load asks. */
 export interface Subject {
   name: string;
   /** How long it is under load before anything is measured, so that each key was used once. */

@@ -40,8 +40,7 @@ class LoadRun {
   readonly #measuredFrom: number;
   readonly #endsAt: number;
   #resolve: (result: Result) => void = () => {};
-  /** Open loop: how many were due so far. */
-  #due = 0;
+  #sent = 0;
   #underWay = 0;
   #underWayMax = 0;
   #endedInAll = 0;
@@ -90,7 +89,7 @@ class LoadRun {
     const { loop } = this.#plan;
     if (loop.kind !== "open") return;
     for (let due = this.#dueAt(loop.perSecond); due <= performance.now() && !this.#stopped; due = this.#dueAt(loop.perSecond)) {
-      this.#due++;
+      this.#sent++;
       const connection = this.#free.pop() ?? (this.#connections.length < loop.connectionsMax ? this.#connect() : null);
       if (connection === null) this.#waiting.push(due);
       else this.#send(connection, due);
@@ -98,7 +97,7 @@ class LoadRun {
   }
 
   #dueAt(perSecond: number): number {
-    return this.#startedAt + (this.#due * 1_000) / perSecond;
+    return this.#startedAt + (this.#sent * 1_000) / perSecond;
   }
 
   #send(connection: Connection, intendedAt: number): void {
@@ -106,7 +105,8 @@ class LoadRun {
     if (loop.kind === "open" && intendedAt >= this.#measuredFrom) this.#tally.sendLateness.add(performance.now() - intendedAt);
     this.#underWay++;
     this.#underWayMax = Math.max(this.#underWayMax, this.#underWay);
-    connection.ask(target.next(), this.#asker(connection, intendedAt));
+    const number = loop.kind === "closed" ? this.#sent++ : this.#endedInAll + this.#underWay;
+    connection.ask(target.request(number), this.#asker(connection, intendedAt));
   }
 
   #asker(connection: Connection, intendedAt: number): Asker {

@@ -34,7 +34,7 @@ export async function serveLoads({ questions, answers, progress }: LoadWire): Pr
   stopping.abort();
 }
 
-/** The requests of 10,000 keys are not made anew for each load, and keys are taken on where the load before stopped. */
+/** The requests of 10,000 keys are not made anew for each load. */
 function targetKeeper(): (plan: TargetPlan) => Target {
   let kept: { name: string; target: Target } | null = null;
   return (plan) => {

@@ -7,8 +7,8 @@ export interface Target {
   port: number;
   tls: boolean;
   streamed: boolean;
-  /** The bytes of the next request, in one piece where that can be kept for each key, else the head and then the body. */
-  next(): Buffer[];
+  /** The bytes of request number n, in one piece where that can be kept for each key, else the head and then the body. */
+  request(n: number): Buffer[];
 }
 
 export interface TargetPlan extends BodyPlan {
@@ -16,7 +16,7 @@ export interface TargetPlan extends BodyPlan {
   url: URL;
   /** Such as /gpt/v1/chat/completions. */
   path: string;
-  /** Requests take them in turn; a target that is kept goes on where the load before ended. */
+  /** Requests take them in turn. */
   keys: readonly string[];
   /** Sent with every request besides. */
   headers: Record<string, string>;
@@ -28,7 +28,6 @@ export function targetOf(plan: TargetPlan): Target {
   const body = bodyOf(plan);
   const kept = body.length * keys.length <= keptBytesMax;
   const made = new Map<string, Buffer[]>();
-  let sent = 0;
   const piecesFor = (key: string): Buffer[] => {
     const pieces = [headOf(plan, key, body.length), body];
     return kept ? [Buffer.concat(pieces)] : pieces;
@@ -38,8 +37,8 @@ export function targetOf(plan: TargetPlan): Target {
     port: Number(url.port) || (tls ? 443 : 80),
     tls,
     streamed,
-    next() {
-      const key = keys[sent++ % keys.length] ?? "";
+    request(n) {
+      const key = keys[n % keys.length] ?? "";
       const pieces = made.get(key) ?? piecesFor(key);
       made.set(key, pieces);
       return pieces;
