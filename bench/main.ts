@@ -33,7 +33,7 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often contenders are started anew and measured in turn (default 3)
-  --seconds S        how long each load is measured: hot-path 1.25 in each of two sweeps a round,
+  --seconds S        how long each load is measured: hot-path 0.8 in each of three sweeps a round,
                      features and fleet 3, bodies and catalog 5, soak 60
   --seed N           the calls that lists are asked (default: others each time; it is printed)
 

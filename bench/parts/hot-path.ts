@@ -30,12 +30,14 @@ export interface HotPath extends Pick<Peers, "versions" | "leftOut"> {
   idle: { name: string; cores: Record<string, number> }[];
 }
 
-export const sliceSeconds = 1.25;
+/** Luck with where the kernel puts processes lasts for longer than that: more slices tell more than longer ones. */
+export const sliceSeconds = 0.8;
 /** The ceiling is the best of these; one in flight tells the added latency. */
 export const ceilingConnections = [8, 32, 128];
 /** Far below everybody's ceiling but LiteLLM's, so that latency is the way's and not a queue's. */
 export const openLoopRate = 200;
-const sweepsPerRound = 2;
+/** An odd number: the middle of three leaves out one in which the machine was held up. */
+const sweepsPerRound = 3;
 /**
  * Longer than the ledger lags behind (0.1 to 0.2 s): within the measured time Weir settles as much of what it answered before as it
  * leaves for after, so that no slice is spared the work that it puts off.
