@@ -30,7 +30,7 @@ export interface HotPath extends Pick<Peers, "versions" | "leftOut"> {
   idle: { name: string; cores: Record<string, number> }[];
 }
 
-/** Luck with where the kernel puts processes lasts for longer than that: more slices tell more than longer ones. */
+/** What holds the machine up lasts for seconds: more slices tell more than longer ones. */
 export const sliceSeconds = 0.8;
 /** The ceiling is the best of these; one in flight tells the added latency. */
 export const ceilingConnections = [8, 32, 128];
