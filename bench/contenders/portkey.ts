@@ -10,7 +10,7 @@ import { peersFolder, root } from "../places.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender } from "./contender.ts";
-import { itself, openaiTarget, wakeSeconds, type Provider } from "./provider.ts";
+import { itself, openaiTarget, type Provider } from "./provider.ts";
 
 const folder = join(peersFolder, "portkey");
 const packageFolder = join(folder, "node_modules/@portkey-ai/gateway");
@@ -18,7 +18,7 @@ const packageFolder = join(folder, "node_modules/@portkey-ai/gateway");
 export function portkey(provider: Provider): Contender {
   return {
     name: "Portkey",
-    wakeSeconds,
+    wakeSeconds: 10,
     model: itself,
     async start() {
       const port = await freePort();
