@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, type Config } from "../src/config.ts";
 import { LockedError } from "../src/process/lock.ts";
+import { bunEnvironment } from "./bootstrap/bun-environment.mjs";
 import { ClusterError } from "./cluster/cluster-error.ts";
 import { Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";
@@ -22,7 +23,7 @@ function say(line: string): void {
 
 async function main(): Promise<void> {
   const { sizes, port } = readArguments();
-  const given = { ...process.env, NODE_ENV: "production", ...(port === undefined ? {} : { PORT: port }) };
+  const given = { ...bunEnvironment, ...process.env, NODE_ENV: "production", ...(port === undefined ? {} : { PORT: port }) };
   const asked = readConfig(given);
   if (!(await isFree(asked.port, asked.host))) {
     throw new ClusterError(`Port ${asked.port} on ${asked.host} is taken: set another PORT`);
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   const dataDir = resolve(asked.dataDir);
   await using stack = new AsyncDisposableStack();
   const own = asked.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
-  const environment = { ...given, DATA_DIR: dataDir, ...defaults, ...own?.environment };
+  const environment = { ...given, DATA_DIR: dataDir, BUN_FEATURE_FLAG_NO_ORPHANS: "1", ...own?.environment };
   const config = readConfig(environment);
   const fleet = new Fleet({ root, sizes, environment, say });
   const stopped = untilStopped(fleet);
@@ -39,8 +40,6 @@ async function main(): Promise<void> {
   say(`${await stopped}: stopping gateways, then workers, then the rest`);
   await fleet.stop();
 }
-
-const defaults = { MIMALLOC_PURGE_DELAY: "5000", BUN_FEATURE_FLAG_NO_ORPHANS: "1" };
 
 function readArguments(): { sizes: Sizes; port: string | undefined } {
   const options = { gateways: { type: "string" }, workers: { type: "string" }, port: { type: "string" } } as const;

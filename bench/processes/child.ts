@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bunEnvironment } from "../../scripts/bootstrap/bun-environment.mjs";
 import { dataFolder, root } from "../places.ts";
 import { until } from "../until.ts";
 
@@ -100,7 +101,7 @@ function inherited(): Record<string, string> {
     HOME: process.env["HOME"] ?? "",
     NODE_ENV: "production",
     BUN_CONFIG_MAX_HTTP_REQUESTS: "16384",
-    MIMALLOC_PURGE_DELAY: "5000",
     BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+    ...bunEnvironment,
   };
 }

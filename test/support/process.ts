@@ -1,6 +1,7 @@
 /** A process of ours as a user would start it, with its output kept and its end awaited. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
+import { bunEnvironment } from "../../scripts/bootstrap/bun-environment.mjs";
 import { until } from "./until.ts";
 
 export const repository = join(import.meta.dir, "../..");
@@ -23,7 +24,7 @@ export class OurProcess implements AsyncDisposable {
     const inherited = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
     this.#child = spawn(program, words, {
       cwd: repository,
-      env: { ...inherited, MIMALLOC_PURGE_DELAY: "5000", NODE_ENV: "production", ...environment },
+      env: { ...inherited, ...bunEnvironment, NODE_ENV: "production", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (chunk) => (this.#output += String(chunk)));
