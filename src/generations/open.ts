@@ -17,6 +17,9 @@ interface Admissions {
   addedAt: number;
 }
 
+/** Admissions of a key: what is old is in no processor's cache, and is not looked at each time. */
+const forgetEvery = 128;
+
 export class OpenGenerations {
   readonly #workspaces = new Map<WorkspaceId, OpenWorkspace>();
   readonly #workspaceOf = new Map<GenerationId, WorkspaceId>();
@@ -30,8 +33,9 @@ export class OpenGenerations {
   add(intent: Intent, monotonicMs: number): void {
     const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
     const open = this.#open(workspace);
-    const admissions = open.admissions.get(key) ?? { times: [], addedAt: 0 };
-    open.admissions.set(key, admissions);
+    const known = open.admissions.get(key);
+    const admissions = known ?? { times: [], addedAt: 0 };
+    if (!known) open.admissions.set(key, admissions);
     admissions.times.push(admittedAt);
     admissions.addedAt = monotonicMs;
     forgetBefore(admissions.times, admittedAt - rateWindowMs);
@@ -73,14 +77,16 @@ export class OpenGenerations {
   }
 
   #open(workspace: WorkspaceId): OpenWorkspace {
-    const open = this.#workspaces.get(workspace) ?? { holds: new Map(), admissions: new Map() };
-    this.#workspaces.set(workspace, open);
+    const known = this.#workspaces.get(workspace);
+    const open = known ?? { holds: new Map(), admissions: new Map() };
+    if (!known) this.#workspaces.set(workspace, open);
     return open;
   }
 }
 
-/** Cuts in halves at most, so that adding stays cheap for a key with ten thousand admissions a minute. */
+/** Seldom, and cuts in halves at most, so that adding stays cheap for a key with ten thousand admissions a minute. */
 function forgetBefore(times: number[], before: number): void {
+  if (times.length % forgetEvery !== 0) return;
   const middle = times[times.length >> 1];
-  if (times.length > 128 && middle !== undefined && middle < before) times.splice(0, times.length >> 1);
+  if (middle !== undefined && middle < before) times.splice(0, times.length >> 1);
 }

@@ -24,24 +24,29 @@ interface LeavingOptions {
   clock: Clock;
 }
 
-/** Watches until it is disposed: then somebody else does, or the call has ended. */
-export function watchLeaving({ call, gone, stop, drains, clock }: LeavingOptions): Disposable {
+/**
+ * Watches until it is disposed: then somebody else does, or the call has ended. The signal keeps its listener, for taking it back
+ * costs as much as adding it, and the signal ends with the request; what the listener holds is let go.
+ */
+export function watchLeaving({ call: watched, gone, stop, drains, clock }: LeavingOptions): Disposable {
+  let call: Call | null = watched;
   let release = (): void => {};
   let cancelTimer = (): void => {};
   const onGone = (): void => {
+    if (call === null) return;
     call.settleForThis();
     const taken = call.route.provider.cancelStopsBilling ? null : drains.take();
     if (taken === null) return call.abort();
     release = taken;
-    cancelTimer = clock.after(drainMsMax, () => call.abort());
+    cancelTimer = clock.after(drainMsMax, () => call?.abort());
   };
   gone.addEventListener("abort", onGone);
   // Left before anything was sent: there is no bill yet that stopping could come too late for.
   if (gone.aborted) call.abort();
-  stop.listen(() => call.abort());
+  stop.listen(() => call?.abort());
   return {
     [Symbol.dispose]() {
-      gone.removeEventListener("abort", onGone);
+      call = null;
       stop.listen(null);
       cancelTimer();
       release();

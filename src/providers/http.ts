@@ -71,7 +71,7 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const { format } = spoken;
   const transport = spoken.transport(context.clock);
   const { path, headers, body } = format.encode(call);
-  const url = new URL(provider.baseUrl + path);
+  const url = urlOf(provider, path);
   const keyed = keyHeaders(provider, format, context);
   const head = await exchange.post(transport, url, { headers: { ...headersFor(call), ...headers, ...keyed }, body });
   if (head.status !== 200) throw await refusal(head.status, exchange, format);
@@ -81,6 +81,17 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const answer = await wholeAnswer(exchange, format);
   if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
   return { kind: "whole", answer };
+}
+
+/** By provider and path, of which the catalog bounds the number: what is made of a URL is made once. */
+const urls = new WeakMap<ProviderRecord, Map<string, URL>>();
+
+function urlOf(provider: ProviderRecord, path: string): URL {
+  const known = urls.get(provider) ?? new Map<string, URL>();
+  if (known.size === 0) urls.set(provider, known);
+  const url = known.get(path) ?? new URL(provider.baseUrl + path);
+  known.set(path, url);
+  return url;
 }
 
 function headersFor({ streamed }: ProviderCall): Record<string, string> {

@@ -6,7 +6,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import { idleConnectionMsMax, idleConnectionsPerOrigin } from "../limits/constants.ts";
 import { Connection, type Keeper } from "./http1/connection.ts";
-import { requestText } from "./http1/request.ts";
+import { destinationOf, requestText } from "./http1/request.ts";
 import type { Post, PostOptions, Transport, WireCall } from "./transport.ts";
 
 const networks = new WeakMap<Clock, Network>();
@@ -34,8 +34,9 @@ export class Network implements Transport, Keeper {
   }
 
   post(url: URL, post: Post, { fresh = false }: PostOptions = {}): WireCall {
-    const request = requestText(url, post);
-    const kept = fresh ? null : this.#takeIdle(url.origin);
+    const destination = destinationOf(url);
+    const request = requestText(destination, post);
+    const kept = fresh ? null : this.#takeIdle(destination.origin);
     return (kept ?? new Connection(url, this)).carry(request);
   }
 

@@ -1,6 +1,6 @@
-/** What a scrape sees: every generation that has ended, however few or many have since the last one. */
+/** What a scrape sees: every answer and every generation that has ended, however few or many have since the last one. */
 import { expect, test } from "bun:test";
-import { measureGeneration, registry } from "../../src/kernel/metrics.ts";
+import { countRequest, measureGeneration, registry } from "../../src/kernel/metrics.ts";
 
 async function countOf(metric: string, provider: string): Promise<number> {
   const line = new RegExp(`^${metric}_count\\{provider="${provider}"\\} (\\d+)$`, "m");
@@ -13,4 +13,15 @@ test.each([1, 999, 1_000, 2_001])("%i generations are all counted, and none twic
   expect(await countOf("weir_generation_seconds", provider)).toBe(many);
   expect(await countOf("weir_generation_seconds", provider)).toBe(many);
   expect(await countOf("weir_first_token_seconds", provider)).toBe(many - 1);
+});
+
+test("answers are counted by status and code, from one scrape to the next", async () => {
+  const counted = async (status: number): Promise<number> => {
+    const line = new RegExp(`^weir_requests_total\\{status="${status}",code="counted"\\} (\\d+)$`, "m");
+    return Number(line.exec(await registry.metrics())?.[1] ?? 0);
+  };
+  for (const status of [218, 218, 418]) countRequest(status, "counted");
+  expect([await counted(218), await counted(418)]).toEqual([2, 1]);
+  countRequest(218, "counted");
+  expect([await counted(218), await counted(418)]).toEqual([3, 1]);
 });

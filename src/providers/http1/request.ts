@@ -2,11 +2,31 @@
 import { Buffer } from "node:buffer";
 import type { Post } from "../transport.ts";
 
+/** What is the same for all requests to one URL. */
+interface Destination {
+  origin: string;
+  /** Request line and host. */
+  beginning: string;
+}
+
+/** A URL makes each of its parts anew for whoever asks. */
+const destinations = new WeakMap<URL, Destination>();
+
+/** @param url not to be changed from then on */
+export function destinationOf(url: URL): Destination {
+  const known = destinations.get(url);
+  if (known) return known;
+  const beginning = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  const made = { origin: url.origin, beginning };
+  destinations.set(url, made);
+  return made;
+}
+
 const unfit = /[^\t\x20-\x7e]/;
 
 /** @throws TypeError where a header would not stay one line; it names the header, never its value */
-export function requestText(url: URL, { headers, body }: Post): string {
-  let text = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+export function requestText({ beginning }: Destination, { headers, body }: Post): string {
+  let text = beginning;
   for (const [name, value] of Object.entries(headers)) {
     if (unfit.test(value)) throw new TypeError(`Cannot send the header "${name}": it holds what no header may`);
     text += `${name}: ${value}\r\n`;
