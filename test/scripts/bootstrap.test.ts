@@ -84,6 +84,18 @@ describe("on a fresh clone", () => {
     expect(npmRuns(folder)).toEqual(["production", "all", "all"]);
   });
 
+  test("Bun's allocator is told what the operations page says, and where somebody says otherwise, that", async () => {
+    const folder = await clone();
+    writeFileSync(
+      join(folder, "src/main.ts"),
+      `console.log(process.env.MIMALLOC_PURGE_DELAY, process.env.MIMALLOC_PURGE_HOLES);`,
+    );
+    expect(run(folder, "start").stdout).toBe("5000 0\n");
+    const { cwd, env } = command(folder);
+    const otherwise = { cwd, env: { ...env, MIMALLOC_PURGE_HOLES: "1" }, encoding: "utf8" } as const;
+    expect(spawnSync("node", ["scripts/bootstrap.mjs", "start"], otherwise).stdout).toBe("5000 1\n");
+  });
+
   test("an unknown script is refused, naming those that there are", async () => {
     expect(run(await clone(), "strat")).toMatchObject({ status: 1, stderr: expect.stringContaining("start, test, ok") });
   });
