@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, type Config } from "../src/config.ts";
 import { LockedError } from "../src/process/lock.ts";
-import { bunEnvironment } from "./bootstrap/bun-environment.mjs";
+import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { ClusterError } from "./cluster/cluster-error.ts";
 import { Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const dataDir = resolve(asked.dataDir);
   await using stack = new AsyncDisposableStack();
   const own = asked.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
-  const environment = { ...given, DATA_DIR: dataDir, BUN_FEATURE_FLAG_NO_ORPHANS: "1", ...own?.environment };
+  const environment = { ...given, DATA_DIR: dataDir, ...endingWithParent, ...own?.environment };
   const config = readConfig(environment);
   const fleet = new Fleet({ root, sizes, environment, say });
   const stopped = untilStopped(fleet);

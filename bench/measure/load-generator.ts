@@ -7,6 +7,7 @@ import type { LoadAnswer } from "../load/serve.ts";
 import type { Result } from "../load/tally.ts";
 import { readLoadWords, timesOf } from "../load/words.ts";
 import { root } from "../places.ts";
+import { inherited } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 
 export interface Loaded {
@@ -36,7 +37,8 @@ export class LoadGenerator implements AsyncDisposable {
   #answer: ((line: string) => void) | null = null;
 
   constructor({ onProgress, sharesCore }: Loading = {}) {
-    this.#child = spawn(process.execPath, ["bench/load/main.ts"], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+    const options = { cwd: root, env: inherited() };
+    this.#child = spawn(process.execPath, ["bench/load/main.ts"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
     this.#ended = new Promise((resolve) => {
       this.#child.once("close", (code, signal) => resolve(signal ?? `code ${code}`));
       this.#child.once("error", ({ message }) => resolve(message));

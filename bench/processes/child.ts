@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bunEnvironment } from "../../scripts/bootstrap/bun-environment.mjs";
+import { bunEnvironment, endingWithParent } from "../../scripts/bootstrap/bun-environment.mjs";
 import { dataFolder, root } from "../places.ts";
 import { until } from "../until.ts";
 
@@ -95,13 +95,13 @@ process.on("exit", () => {
 });
 
 /** Nothing that is set for this shell may change what is measured. What production sets, every contender on Bun gets. */
-function inherited(): Record<string, string> {
+export function inherited(): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",
     HOME: process.env["HOME"] ?? "",
     NODE_ENV: "production",
     BUN_CONFIG_MAX_HTTP_REQUESTS: "16384",
-    BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+    ...endingWithParent,
     ...bunEnvironment,
   };
 }

@@ -1,2 +1,3 @@
 /** Names of environment variables and their values. */
 export declare const bunEnvironment: Readonly<Record<string, string>>;
+export declare const endingWithParent: Readonly<Record<string, string>>;

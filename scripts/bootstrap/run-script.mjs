@@ -1,10 +1,7 @@
 import { spawn } from "node:child_process";
 import { BootstrapError } from "./bootstrap-error.mjs";
-import { bunEnvironment } from "./bun-environment.mjs";
+import { bunEnvironment, endingWithParent } from "./bun-environment.mjs";
 import { exitCodeOf, passSignals } from "./signals.mjs";
-
-/** What Ctrl-C does not reach must not outlive us: Bun then ends when its parent has died, however that died. */
-const dyingWithUs = { BUN_FEATURE_FLAG_NO_ORPHANS: "1" };
 
 /** Runs the script and resolves to its exit code (128 + number of the signal that ended it). */
 export async function runScript({ root, bun, script, scriptArguments }) {
@@ -14,7 +11,8 @@ export async function runScript({ root, bun, script, scriptArguments }) {
     stdio: "inherit",
     // A group of its own: a terminal's Ctrl-C reaches a service through us alone, hence once, and it ends in an orderly way.
     detached: script.service && process.platform !== "win32",
-    env: { ...bunEnvironment, ...process.env, ...(script.service ? dyingWithUs : {}), ...script.env },
+    // What Ctrl-C does not reach must not outlive us.
+    env: { ...bunEnvironment, ...process.env, ...(script.service ? endingWithParent : {}), ...script.env },
   });
   passSignals(child);
   return await new Promise((resolve, reject) => {

@@ -87,10 +87,11 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
 const urls = new WeakMap<ProviderRecord, Map<string, URL>>();
 
 function urlOf(provider: ProviderRecord, path: string): URL {
-  const known = urls.get(provider) ?? new Map<string, URL>();
-  if (known.size === 0) urls.set(provider, known);
-  const url = known.get(path) ?? new URL(provider.baseUrl + path);
-  known.set(path, url);
+  const made = urls.get(provider) ?? new Map<string, URL>();
+  const known = made.get(path);
+  if (known) return known;
+  const url = new URL(provider.baseUrl + path);
+  urls.set(provider, made.set(path, url));
   return url;
 }
 

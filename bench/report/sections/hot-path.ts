@@ -53,12 +53,14 @@ function lagText(all: Measurement[]): string {
 }
 
 function idleText(idle: HotPath["idle"]): string {
-  const shares = idle.filter(isBetween).map(({ name, cores }) => {
-    const used = Object.entries(cores).filter(([, share]) => share >= idleShareMin);
-    const most = used.toSorted(([, one], [, other]) => other - one).map(([process, share]) => `${process} ${percent(share)}`);
-    const all = percent(Object.values(cores).reduce((sum, share) => sum + share, 0));
-    return most.length > 1 ? `${name} ${all} (${most.join(", ")})` : `${name} ${all}`;
-  });
+  const shares = idle
+    .filter(({ name }) => isBetween(name))
+    .map(({ name, cores }) => {
+      const used = Object.entries(cores).filter(([, share]) => share >= idleShareMin);
+      const most = used.toSorted(([, one], [, other]) => other - one).map(([process, share]) => `${process} ${percent(share)}`);
+      const all = percent(Object.values(cores).reduce((sum, share) => sum + share, 0));
+      return most.length > 1 ? `${name} ${all} (${most.join(", ")})` : `${name} ${all}`;
+    });
   return `While idle beside the others, in % of a core: ${shares.join("; ")}.`;
 }
 
@@ -88,28 +90,24 @@ function costTable(best: Cost[]): string {
 
 function memoryTable(memory: HotPath["memory"]): string {
   const names = [...new Set(memory.map(({ name }) => name))];
-  const lines = names
-    .filter((name) => isBetween({ name }))
-    .map((name) => {
-      const own = memory.filter((one) => one.name === name);
-      const middle = (read: (one: HotPath["memory"][number]) => number) => mebibytes(median(own.map(read)));
-      return [name, middle((one) => one.idleBytes), middle((one) => one.loadedBytes), middle((one) => one.recoveredBytes)];
-    });
+  const lines = names.filter(isBetween).map((name) => {
+    const own = memory.filter((one) => one.name === name);
+    const middle = (read: (one: HotPath["memory"][number]) => number) => mebibytes(median(own.map(read)));
+    return [name, middle((one) => one.idleBytes), middle((one) => one.loadedBytes), middle((one) => one.recoveredBytes)];
+  });
   return table(["RSS in MiB of all its processes", "idle", "under load", "two seconds after"], lines);
 }
 
 /** Calling the provider directly is no way to run anything, and has no process of its own. */
-function isBetween({ name }: { name: string }): boolean {
+function isBetween(name: string): boolean {
   return name !== "direct";
 }
 
 function ratePlot(all: Measurement[], names: string[]): Plot {
   const sweeps = sweepsOf(all);
-  const bars = names
-    .filter((name) => isBetween({ name }))
-    .map((name) => {
-      return { name, parts: [{ name: "requests/s", value: median(sweeps.map((sweep) => ceiling(sweep, name))) }] };
-    });
+  const bars = names.filter(isBetween).map((name) => {
+    return { name, parts: [{ name: "requests/s", value: median(sweeps.map((sweep) => ceiling(sweep, name))) }] };
+  });
   const title = "Requests a second at the ceiling";
   const svg = barsSvg({ title, axis: "requests a second, middle of the sweeps", panels: [{ name: "", bars }] });
   return { name: "rate", svg, alt: "Requests a second at the ceiling, by contender" };
