@@ -25,8 +25,10 @@ import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
 import { providerCalls } from "./providers/http.ts";
 import { SbomReader } from "./sboms/reader.ts";
+import { DiskFloor, freeBytesOf } from "./quotas/disk-floor.ts";
 import type { Keyring } from "./secrets/keyring.ts";
 import { AttachmentFolder } from "./tickets/attachment-folder.ts";
+import { callLimits } from "./tools/share-calls.ts";
 import type { ToolsParts } from "./tools/parts.ts";
 
 export interface FrontParts {
@@ -111,11 +113,12 @@ export function openFront(parts: FrontParts): Front {
 /** Of the planes beside the gateway. */
 function planeParts(parts: FrontParts, gateway: Gateway) {
   const { config, connectors: library, clock, log } = parts;
-  const sboms = new SbomReader(clock);
+  const disk = new DiskFloor(clock, freeBytesOf(parts.folder));
+  const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
   const callHosts = callOutside({ clock, configured: configuredHosts(config) });
   return {
     control: { ...controlParts(parts, gateway), sboms, callHosts },
-    tools: { ...toolsParts(parts), sboms, callHosts },
+    tools: { ...toolsParts(parts), sboms, callHosts, disk },
     connectors: { library, clock, log },
   };
 }
@@ -140,7 +143,7 @@ function controlParts({ config, backing, models, connectors, operatorToken, keyr
   };
 }
 
-function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<ToolsParts, "sboms" | "callHosts"> {
+function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<ToolsParts, "sboms" | "callHosts" | "disk"> {
   const own = config.backends.mode === "embedded" && /^(localhost$|127\.|::1$)/.test(config.host);
   return {
     sql: backing.sql,
@@ -152,6 +155,7 @@ function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<
     scanWaits: () => backing.bus.broadcast("scan-waits"),
     keyring,
     hostUrls: config.hostUrls,
+    limits: callLimits(backing.bus, clock),
     attachments: own ? new AttachmentFolder(join(config.dataDir, "attachments")) : null,
   };
 }

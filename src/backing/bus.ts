@@ -26,7 +26,9 @@ export type Topic =
   /** A mail waits: send it. */
   | "mail-waits"
   /** A project waits to be scanned. */
-  | "scan-waits";
+  | "scan-waits"
+  /** What a gateway counted of calls of the tools API. Payload: JSON, `[gateway, [[hash of a key, calls], …]]`. */
+  | "tools-calls";
 
 /** What every process is asked and may answer. */
 export type Survey =

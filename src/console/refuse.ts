@@ -1,6 +1,7 @@
 /** Whatever a request ran into, as the control API's error body. */
 import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
+import { LimitReachedError, retryAfter } from "../quotas/limit-reached.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 
 /** Connection lost or refused, and statements that PostgreSQL gave up: the same request may succeed later. */
@@ -8,9 +9,16 @@ const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 
 /** `{error: {code, field, message}}` with the status of the code. */
 export function refuse(error: unknown, log: Logger): Response {
-  const known = error instanceof ControlError ? error : unexpected(error, log);
-  const { code, field, message, status } = known;
-  return Response.json({ error: { code, field, message } }, { status });
+  if (error instanceof LimitReachedError) return written(limitError(error), retryAfter(error));
+  return written(error instanceof ControlError ? error : unexpected(error, log));
+}
+
+function written({ code, field, message, status }: ControlError, headers: Record<string, string> = {}): Response {
+  return Response.json({ error: { code, field, message } }, { status, headers });
+}
+
+function limitError({ status, message }: LimitReachedError): ControlError {
+  return new ControlError(status === 429 ? "limit_reached" : "unavailable", { field: null, message });
 }
 
 function unexpected(error: unknown, log: Logger): ControlError {

@@ -12,6 +12,15 @@ export class BodyReader {
     this.#reader = body.getReader();
   }
 
+  /** The next bytes, at least one; null at the end. Rejects when the client breaks off. */
+  async next(): Promise<Uint8Array | null> {
+    for (;;) {
+      const { value } = await this.#reader.read();
+      if (value === undefined) return null;
+      if (value.length > 0) return value;
+    }
+  }
+
   /** All bytes, or null as soon as there are more than `bytesMax`. Rejects when the client breaks off. */
   async readUpTo(bytesMax: number): Promise<Uint8Array | null> {
     const pieces = await this.piecesUpTo(bytesMax);

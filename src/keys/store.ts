@@ -52,6 +52,8 @@ export interface ToolsKeyRow {
   role: Role;
   scopeKind: ScopeKind;
   scopeId: string | null;
+  /** null: the default. */
+  requestsPerMinute: number | null;
   lastUsedAt: Date | null;
 }
 
@@ -59,7 +61,7 @@ export interface ToolsKeyRow {
 export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsKeyRow | undefined> {
   const [row] = await sql<ToolsKeyRow[]>`
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, m.role, k.scope_kind AS "scopeKind",
-      k.scope_id AS "scopeId", (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt"
+      k.scope_id AS "scopeId", k.rate_limit_rpm AS "requestsPerMinute", (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt"
     FROM api_keys k
     JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
     JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'

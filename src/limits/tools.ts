@@ -109,7 +109,11 @@ export const projectMoveMs = 60_000;
 export const sbomReadHereBytesMax = 32 * 1024;
 /** Such processes at once; each needs up to a gigabyte for the largest documents. */
 export const sbomReadersMax = 2;
-export const sbomReadersWaitingMax = 4;
+export const sbomReadersPerWorkspaceMax = 1;
+/** Documents that wait for one, of all and of one workspace, and for how long. */
+export const sbomReadersWaitingMax = 32;
+export const sbomReadersWaitingPerWorkspaceMax = 8;
+export const sbomReaderWaitMs = 60_000;
 /** From the start of such a process to its whole answer; 50 MiB of XML take 13 s. */
 export const sbomReadMs = 40_000;
 /** New packages that one statement takes. */

@@ -3,11 +3,12 @@ import { change, type AuditEvent, type Sources } from "../audit/change.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../kernel/ids.ts";
 import { allow, writers } from "../workspaces/allow.ts";
 import { ControlError } from "../workspaces/control-error.ts";
+import { requireProductQuota } from "./quota.ts";
 import { insertProduct, selectProductIdByName } from "./store.ts";
 
 /**
  * @returns its id
- * @throws ControlError conflict where there is one of that name, invalid_field for a name that is an id's; forbidden for auditors
+ * @throws ControlError conflict where there is one of that name, or as many as there can be; invalid_field for a name that is an id's; forbidden for auditors
  */
 export async function createProduct(
   { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },
@@ -21,6 +22,7 @@ export async function createProduct(
     const now = sources.clock.now();
     const id = newToolsId("prd", now);
     if (await insertProduct({ id, workspace, name, at: new Date(now) }, tx)) {
+      await requireProductQuota(workspace, tx);
       return { result: id, event: productCreated({ workspace, id, name }) };
     }
     const known = await selectProductIdByName({ workspace, name }, tx);

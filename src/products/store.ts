@@ -31,6 +31,11 @@ export async function anyProduct({ workspace, id }: { workspace: WorkspaceId; id
   return rows.length > 0;
 }
 
+export async function countAllProducts(workspace: WorkspaceId, sql: Queries): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM products WHERE workspace_id = ${workspace}`;
+  return row?.count ?? 0;
+}
+
 export interface ProductFilter {
   workspace: WorkspaceId;
   /** What is looked at; of a project the product that it is in. */

@@ -6,13 +6,17 @@ import type { Database, Transaction } from "../backing/backing.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../kernel/ids.ts";
 import { packagesPerStatement } from "../limits/tools.ts";
+import { requireProductQuota } from "../products/quota.ts";
 import { findOrCreateProduct } from "../products/find-or-create.ts";
 import { askScan } from "../scans/ask.ts";
+import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
+import { rowCharacters } from "../sboms/row-characters.ts";
 import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
 import type { StorableSbom } from "../sboms/storable.ts";
 import { packageIds } from "../versions/store.ts";
 import { allow, writers } from "../workspaces/allow.ts";
 import { findOrCreateProject, noProject } from "./find-or-create.ts";
+import { requireProjectQuota } from "./quota.ts";
 import type { StoredSbom } from "./schema.ts";
 import { anyProject, updateDocument, updateOrigin, updateProduct, type ProjectProvider, type ProjectRow } from "./store.ts";
 
@@ -39,11 +43,14 @@ export interface SbomStoreParts {
 /**
  * The same bytes once more change nothing and give the same id; bytes that the project had before become its present document
  * again. A scan is asked for in the same transaction.
- * @throws ControlError not_found for an id of a project or product that the workspace does not have; forbidden for auditors
+ * @throws ControlError not_found for an id of a project or product that the workspace does not have; forbidden for auditors;
+ *   conflict where the workspace has as much as it can have
+ * @throws LimitReachedError where it has stored as many documents within the hour as it can
  */
 export async function storeSbom(asked: SbomToStore, { sql, clock, scanWaits }: SbomStoreParts): Promise<StoredSbom> {
   allow(asked.actor, { roles: writers, action: "store an SBOM" });
   await requireProject(asked, sql);
+  await requireRoomForSbom({ workspace: asked.workspace, now: clock.now(), sha256: asked.sbom.sha256 }, sql);
   await addPackages(asked.sbom, sql);
   const { changed, ...stored } = await change(asked.actor, { sql, clock }, (tx) => storeIn(tx, asked, new Date(clock.now())));
   if (changed) scanWaits();
@@ -86,6 +93,9 @@ async function storeIn(tx: Transaction, asked: SbomToStore, at: Date): Promise<C
       changes: { sbom_id: { from: project.sbom, to: id } },
     });
   }
+  if ((product?.events ?? []).length > 0) await requireProductQuota(workspace, tx);
+  if (found.events.length > 0) await requireProjectQuota(workspace, tx);
+  if (known === undefined) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
   return { result: { ...viewOf(sbom, { project, id, changed }), changed }, event: events };
 }
 
@@ -115,7 +125,8 @@ interface WholeSbom {
 async function insertWhole({ asked, project, id, at }: WholeSbom, tx: Transaction): Promise<void> {
   const { packages: _, componentRows, edgeRows, ...sbom } = asked.sbom;
   const { workspace, filename } = asked;
-  await insertSbom({ ...sbom, id, workspace, project, filename, createdBy: signatureOf(asked.actor).actor, at }, tx);
+  const createdBy = signatureOf(asked.actor).actor;
+  await insertSbom({ ...sbom, id, workspace, project, filename, createdBy, rowCharacters: rowCharacters(asked.sbom), at }, tx);
   for (const rows of componentRows) await insertComponents({ sbom: id, rows }, tx);
   for (const rows of edgeRows) await insertEdges({ sbom: id, rows }, tx);
 }

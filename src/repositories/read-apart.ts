@@ -1,5 +1,6 @@
 /** Reads a repository's lock files without holding the event loop: few and small ones at once, others in a process of their own. */
 import { fileURLToPath } from "node:url";
+import type { WorkspaceId } from "../kernel/ids.ts";
 import { sbomReadHereBytesMax } from "../limits/tools.ts";
 import type { SbomReader } from "../sboms/reader.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
@@ -9,13 +10,17 @@ import { RepositoryError } from "./repository-error.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 
-/** @throws RepositoryError where nothing can be read, or not in time; SbomReaderBusyError */
-export async function readApart(input: ReaderInput, sboms: SbomReader): Promise<ReadRepository> {
+/** @throws RepositoryError where nothing can be read, or not in time; LimitReachedError */
+export async function readApart(
+  input: ReaderInput,
+  { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
+): Promise<ReadRepository> {
+  await sboms.requireDisk();
   const { files } = input.found;
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
   if (bytes <= sbomReadHereBytesMax) return readRepository(input.name, input.found);
   try {
-    const { taken, rest } = await sboms.readApart(program, packedForReader(input));
+    const { taken, rest } = await sboms.readApart(program, { input: packedForReader(input), workspace });
     if (taken?.sbom) return { sbom: taken.sbom, ...toldOf(rest) };
     throw new RepositoryError(taken?.refused ?? "The lock files cannot be read");
   } catch (error) {

@@ -28,7 +28,7 @@ export async function storeRepository(
 ): Promise<ImportedRepository> {
   const { actor, workspace, name, origin, found } = asked;
   const project = asked.project ?? name;
-  const { sbom, lockFiles, notRead, notPinned } = await readApart({ name, found }, parts.sboms);
+  const { sbom, lockFiles, notRead, notPinned } = await readApart({ name, found }, { sboms: parts.sboms, workspace });
   const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
   return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
 }

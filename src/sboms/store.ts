@@ -9,6 +9,8 @@ export interface NewSbom extends Omit<StorableSbom, "packages" | "componentRows"
   filename: string | null;
   /** An e-mail address, or `operator`. */
   createdBy: string;
+  /** Of all its rows. */
+  rowCharacters: number;
   at: Date;
 }
 
@@ -25,10 +27,10 @@ export async function selectSbomId(
 export async function insertSbom(sbom: NewSbom, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, document_id, name, filename,
-      components, created_by, created_at)
+      components, row_characters, created_by, created_at)
     VALUES (${sbom.id}, ${sbom.workspace}, ${sbom.project}, decode(${sbom.sha256}, 'hex'), decode(${sbom.digest}, 'hex'),
       ${sbom.format}, ${sbom.specVersion}, ${sbom.encoding}, ${sbom.documentId}, ${sbom.name}, ${sbom.filename},
-      ${sbom.components}, ${sbom.createdBy}, ${sbom.at})`;
+      ${sbom.components}, ${sbom.rowCharacters}, ${sbom.createdBy}, ${sbom.at})`;
 }
 
 /** Their packages have rows already. */

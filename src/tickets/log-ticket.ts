@@ -7,6 +7,7 @@ import { insertMail } from "../mails/store.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Call, Outcome } from "../operations/operation.ts";
 import { acknowledgementOf } from "./acknowledgement.ts";
+import { requireTicketQuota } from "./quota.ts";
 import { newReference } from "./reference.ts";
 import type { Confirmation, TicketType } from "./schema.ts";
 import {
@@ -32,7 +33,10 @@ interface Logged {
   repeated: boolean;
 }
 
-/** The same ticket of the same person within ten minutes is the one that is logged already: agents try again. */
+/**
+ * The same ticket of the same person within ten minutes is the one that is logged already: agents try again.
+ * @throws OperationError for an attachment that cannot be taken; LimitReachedError where the workspace has logged too many
+ */
 export async function logTicket(draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
   const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
   const mailed = draft.type !== "support";
@@ -60,23 +64,29 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
   const now = parts.clock.now();
   const alike = await lockAlike({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
   if (alike) return { ticket: alike, attachment: (await selectAttachmentOf(alike.id, tx)) ?? null, repeated: true };
+  if (attachment && attachment.ticket !== null) throw attachmentGone();
   const { type, subject, text } = draft;
   const place = { workspace: caller.workspace, owner: caller.owner };
   const ticket = { ...place, id: newToolsId("tkt", now), reference: newReference(type), type, subject };
   const inserted = await insertTicket({ ...ticket, details, fingerprint, at: new Date(now) }, tx);
   if (!inserted) throw new Error(`The reference ${ticket.reference} was drawn twice`);
-  if (attachment) await updateAttachmentTicket({ id: attachment.id, ticket: ticket.id }, tx);
+  if (attachment && !(await updateAttachmentTicket({ id: attachment.id, ticket: ticket.id }, tx))) throw attachmentGone();
   const mail = acknowledgementOf({ ...ticket, text });
   if (mail) await insertMail({ ...mail, at: new Date(now) }, tx);
+  await requireTicketQuota({ workspace: caller.workspace, mailed: mail !== null, now }, tx);
   return { ticket: { ...ticket, status: "open" }, attachment, repeated: false };
 }
 
-/** @throws OperationError where there is none with the id that the call names, or another ticket has it */
+/** One that a ticket has already is given too: the same call once more is that ticket. @throws OperationError where there is none */
 async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
   if (id === null) return null;
   const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.owner }, tx);
-  if (!row) throw new OperationError("The attachment is not there any longer: send the file again");
+  if (!row) throw attachmentGone();
   return row;
+}
+
+function attachmentGone(): OperationError {
+  return new OperationError("The attachment is not there any longer: send the file again");
 }
 
 function sentences({ ticket, attachment, repeated }: Logged, call: Call<{ attachment_path?: string }>, mailed: boolean): string {

@@ -118,16 +118,44 @@ export async function selectAttachmentOf(ticket: string, sql: Queries): Promise<
   return row;
 }
 
-export async function updateAttachmentTicket({ id, ticket }: { id: string; ticket: string }, tx: Transaction): Promise<void> {
-  await tx`UPDATE ticket_attachments SET ticket_id = ${ticket} WHERE id = ${id}`;
+/** @returns false where another ticket has it */
+export async function updateAttachmentTicket({ id, ticket }: { id: string; ticket: string }, tx: Transaction): Promise<boolean> {
+  const rows = await tx`
+    UPDATE ticket_attachments SET ticket_id = ${ticket} WHERE id = ${id} AND ticket_id IS NULL RETURNING id`;
+  return rows.length === 1;
 }
 
-/** Files of this person that no ticket has come for. */
-export async function countUnused({ workspace, owner }: Place, sql: Queries): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    SELECT count(*)::integer AS count FROM ticket_attachments
-    WHERE ticket_id IS NULL AND workspace_id = ${workspace} AND owner_email = ${owner}`;
-  return row?.count ?? 0;
+/** What a workspace keeps of files. */
+export interface KeptFiles {
+  /** Files of this person that no ticket has come for. */
+  own: number;
+  /** Bytes of files that no ticket has come for, and of all. */
+  unusedBytes: number;
+  bytes: number;
+  /** When the first of those was sent that no ticket has come for; null: there is none. */
+  oldestUnused: Date | null;
+}
+
+export async function selectKeptFiles({ workspace, owner }: Place, sql: Queries): Promise<KeptFiles> {
+  const [row] = await sql<KeptFiles[]>`
+    SELECT (count(*) FILTER (WHERE ticket_id IS NULL AND owner_email = ${owner}))::integer AS own,
+      coalesce(sum(size_bytes) FILTER (WHERE ticket_id IS NULL), 0)::double precision AS "unusedBytes",
+      coalesce(sum(size_bytes), 0)::double precision AS bytes,
+      min(created_at) FILTER (WHERE ticket_id IS NULL) AS "oldestUnused"
+    FROM ticket_attachments WHERE workspace_id = ${workspace}`;
+  return row ?? { own: 0, unusedBytes: 0, bytes: 0, oldestUnused: null };
+}
+
+/** Of a workspace's tickets after a time, newest first, when the one at `offset` was logged; undefined: there are not so many. */
+export async function selectLoggedAt(
+  { workspace, after, offset, mailed }: { workspace: WorkspaceId; after: Date; offset: number; mailed: boolean },
+  sql: Queries,
+): Promise<Date | undefined> {
+  const [row] = await sql<{ at: Date }[]>`
+    SELECT created_at AS at FROM tickets
+    WHERE workspace_id = ${workspace} AND created_at > ${after} ${mailed ? sql`AND type <> 'support'` : sql``}
+    ORDER BY created_at DESC LIMIT 1 OFFSET ${offset}`;
+  return row?.at;
 }
 
 /** @returns the ids of what was forgotten */

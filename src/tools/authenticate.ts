@@ -3,13 +3,24 @@ import { hashKey, keyPrefix } from "../kernel/ids.ts";
 import { findToolsKey } from "../keys/find-tools-key.ts";
 import type { ToolsKeyRow } from "../keys/store.ts";
 import type { Caller, Scope } from "../operations/caller.ts";
+import type { Called } from "./called.ts";
 import type { ToolsParts } from "./parts.ts";
 
-/** @returns null for a key that is missing, malformed, of another kind, unknown or revoked: which of them is not told */
-export async function authenticate(request: Request, parts: ToolsParts): Promise<Caller | null> {
+/**
+ * The call counts against its key. One that has called too often is refused before anybody is asked who it is.
+ * @returns null for a key that is missing, malformed, of another kind, unknown or revoked: which of them is not told
+ * @throws LimitReachedError
+ */
+export async function authenticate(request: Request, parts: ToolsParts): Promise<Called | null> {
   const key = givenKey(request.headers.get("authorization"), keyPrefix(parts.slug, "tools"));
-  const row = key === null ? null : await findToolsKey(hashKey(key), parts);
-  return row && callerOf(row);
+  if (key === null) return null;
+  const hash = hashKey(key);
+  const { windows } = parts.limits;
+  windows.require(hash);
+  const row = await findToolsKey(hash, parts);
+  if (row === null) return null;
+  windows.count(hash, row.requestsPerMinute);
+  return { request, caller: callerOf(row), charge: (calls) => windows.charge(hash, calls) };
 }
 
 /** null where the header holds no key of our form: then nothing is hashed and nobody asked. */

@@ -1,4 +1,5 @@
 /** The two bodies of the tools API. They have no further keys; the request's id is in the header `X-Request-Id`. */
+import { retryAfter, type LimitReachedError } from "../quotas/limit-reached.ts";
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 
 export interface Success {
@@ -21,13 +22,25 @@ export function successOf<Data extends TSchema>(data: Data) {
   });
 }
 
-/** What an operation ended with, whichever way it was called. */
-export interface Answer {
-  /** 200; 400, 401, 404, 405 or 500 for a failure. */
+/** What is written as JSON. */
+export interface Written {
+  /** 200; 400, 401, 404, 405, 429, 500 or 503 for a failure. */
   status: number;
+  body: object;
+  /** Where the same call may succeed later: the header that says when. */
+  headers?: Record<string, string>;
+}
+
+/** What an operation ended with, whichever way it was called. */
+export interface Answer extends Written {
   body: Success | Failure;
 }
 
 export function failure(status: number, error: string): Answer {
   return { status, body: { success: false, error } };
+}
+
+/** A limit was reached: of the caller's own 429, of all together 503, and when to try again. */
+export function limitReached(error: LimitReachedError): Answer {
+  return { ...failure(error.status, error.message), headers: retryAfter(error) };
 }

@@ -1,5 +1,7 @@
 import type { OperationParts } from "../operations/operation.ts";
+import type { DiskFloor } from "../quotas/disk-floor.ts";
 import type { AttachmentFolder } from "../tickets/attachment-folder.ts";
+import type { CallLimits } from "./call-limits.ts";
 
 /** What the tools API works with. */
 export interface ToolsParts extends OperationParts {
@@ -7,4 +9,6 @@ export interface ToolsParts extends OperationParts {
   slug: string;
   /** null: this service takes text only. */
   attachments: AttachmentFolder | null;
+  limits: CallLimits;
+  disk: Pick<DiskFloor, "require">;
 }

@@ -4,11 +4,12 @@ import type { Logger } from "../kernel/log.ts";
 import type { Caller } from "../operations/caller.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";
-import { SbomReaderBusyError } from "../sboms/reader.ts";
+import type { EndTurn } from "../quotas/fair-turns.ts";
+import { LimitReachedError } from "../quotas/limit-reached.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
 import type { TakenSbom } from "../sboms/take-sbom.ts";
 import { ControlError } from "../workspaces/control-error.ts";
-import { failure, type Answer } from "./envelope.ts";
+import { failure, limitReached, type Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
 
 export interface Asked {
@@ -17,13 +18,24 @@ export interface Asked {
   caller: Caller;
   attachment: string | null;
   sbom: TakenSbom | null;
+  /** The call's turn, where it has it already. */
+  end: EndTurn | null;
+}
+
+/** Begins when it is the caller's turn; the turn ends when the work does, whoever waits for it. @throws LimitReachedError */
+async function begin(
+  { operation, end: has, ...call }: Asked,
+  parts: ToolsParts,
+): Promise<{ ended: ReturnType<Operation["run"]> }> {
+  const end = has ?? (await parts.limits.turn(operation, call.caller));
+  return { ended: operation.run({ ...call, parts }).finally(end) };
 }
 
 /** Never rejects. */
-export async function perform({ operation, ...call }: Asked, parts: ToolsParts): Promise<Answer> {
+export async function perform(asked: Asked, parts: ToolsParts): Promise<Answer> {
   try {
-    const running = operation.run({ ...call, parts });
-    const { data, message } = await withDeadline(parts.clock, operation.deadlineMs, "The operation", running);
+    const { ended } = await begin(asked, parts);
+    const { data, message } = await withDeadline(parts.clock, asked.operation.deadlineMs, "The operation", ended);
     return { status: 200, body: { success: true, data, message } };
   } catch (error) {
     return refuse(error, parts.log);
@@ -38,7 +50,7 @@ export function refuse(error: unknown, log: Logger): Answer {
   if (error instanceof OperationError || error instanceof ControlError || error instanceof SbomRefusal) {
     return failure(400, error.message);
   }
-  if (error instanceof SbomReaderBusyError) return failure(500, error.message);
+  if (error instanceof LimitReachedError) return limitReached(error);
   const cause = error instanceof Error ? error : new Error(String(error));
   const code = "code" in cause ? String(cause.code) : "";
   log.error({ event: "tools.failed", name: cause.name, code, stack: cause.stack }, "A call of the tools API failed");

@@ -1,31 +1,49 @@
 /** The fields of a call: the JSON object in its body. */
-import { BodyReader, joined } from "../inference/body-reader.ts";
+import { joined } from "../inference/body-reader.ts";
 import { parseJsonObject } from "../inference/json-body.ts";
-import { readRest } from "../inference/read-rest.ts";
-import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
-import { sbomCallBytesMax, toolsBodyBytesMax, toolsBodyMs } from "../limits/tools.ts";
+import { sbomCallBytesMax, toolsBodyBytesMax } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";
+import type { ByteLease } from "../quotas/byte-budget.ts";
+import type { EndTurn } from "../quotas/fair-turns.ts";
 import type { TakenSbom } from "../sboms/take-sbom.ts";
+import { bodyPieces } from "./body-pieces.ts";
+import { holderOf } from "./call-limits.ts";
+import type { Called } from "./called.ts";
 import type { ToolsParts } from "./parts.ts";
+import { readDocument } from "./read-document.ts";
 
 export interface Input {
   fields: Record<string, unknown>;
   /** Of an operation that takes one. */
   sbom: TakenSbom | null;
+  /** The call's turn, where it has it already. */
+  end: EndTurn | null;
 }
 
 /**
  * @throws OperationError that says what to change: content type, no body, no JSON, no object, too large or too deep
- * @throws what SbomReader.take throws
+ * @throws LimitReachedError; what SbomReader.take throws
  */
-export async function readInput(request: Request, { takesSbom }: Operation, { clock, sboms }: ToolsParts): Promise<Input> {
-  requireJson(request);
-  const pieces = await readPieces(request, clock, takesSbom ? sbomCallBytesMax : toolsBodyBytesMax);
-  if (pieces.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
-  const { taken, rest } = takesSbom ? await sboms.take({ pieces, path: ["sbom"] }) : { taken: null, rest: joined(pieces) };
-  return { fields: fieldsOf(rest), sbom: taken };
+export async function readInput(called: Called, operation: Operation, parts: ToolsParts): Promise<Input> {
+  requireJson(called.request);
+  const { bodies, documents } = parts.limits;
+  using lease = (operation.takesSbom ? documents : bodies).lease(holderOf(called.caller));
+  if (!operation.takesSbom) return { fields: fieldsOf(await whole(called, lease, parts)), sbom: null, end: null };
+  const pieces = bodyPieces(called.request, { clock: parts.clock, lease, bytesMax: sbomCallBytesMax });
+  const turn = () => parts.limits.turn(operation, called.caller);
+  const { taken, rest, end } = await readDocument(called, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
+  try {
+    return { fields: fieldsOf(rest), sbom: taken, end };
+  } catch (error) {
+    end?.();
+    throw error;
+  }
+}
+
+async function whole({ request }: Called, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
+  return joined(await Array.fromAsync(bodyPieces(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
 }
 
 function requireJson(request: Request): void {
@@ -37,28 +55,13 @@ function requireJson(request: Request): void {
 }
 
 function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
+  if (bytes.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
   try {
     return parseJsonObject(bytes);
   } catch (error) {
     if (error instanceof GatewayError) throw new OperationError(`${error.message}: send the fields as one JSON object`);
     throw error;
   }
-}
-
-/** The body in the pieces in which it came, none of them empty. @throws OperationError when there is more, or not all of it in time */
-export async function readPieces(request: Request, clock: Clock, bytesMax: number): Promise<Uint8Array[]> {
-  const encoding = request.headers.get("content-encoding") ?? "identity";
-  if (encoding.toLowerCase() !== "identity") throw new OperationError("The body is compressed: send it as it is");
-  if (request.body === null) return [];
-  const reader = new BodyReader(request.body);
-  const reading = withDeadline(clock, toolsBodyMs, "The request body", reader.piecesUpTo(bytesMax));
-  const pieces = await reading.catch(() => {
-    reader.discard();
-    throw new OperationError("The body did not arrive in full and in time: send it again");
-  });
-  if (pieces !== null) return pieces;
-  await readRest(request, clock, reader);
-  throw new OperationError(`The body is too large: send at most ${bytesMax} bytes`);
 }
 
 /** Without parameters such as `charset`: JSON is UTF-8 whatever they say (RFC 8259, 8.1). */

@@ -2,13 +2,14 @@
 import { Elysia } from "elysia";
 import { readRest } from "../inference/read-rest.ts";
 import { newRequestId } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/log.ts";
 import { requestTarget } from "../kernel/request-target.ts";
-import type { Caller } from "../operations/caller.ts";
 import type { Operation } from "../operations/operation.ts";
 import { authenticate } from "./authenticate.ts";
+import type { Called } from "./called.ts";
 import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./doors.ts";
-import { failure, type Answer } from "./envelope.ts";
-import { mcpDoor } from "./mcp-door.ts";
+import { failure, type Answer, type Written } from "./envelope.ts";
+import { mcpDoor, mcpRefusal } from "./mcp-door.ts";
 import { fullName, operations } from "./operations.ts";
 import type { ToolsParts } from "./parts.ts";
 import { perform, refuse } from "./perform.ts";
@@ -20,19 +21,25 @@ interface Context {
 }
 
 /** Answers a request whose caller is known. */
-type Door = (request: Request, caller: Caller) => Promise<Answer | Response>;
+type Door = (called: Called) => Promise<Answer | Response>;
+
+interface Served {
+  door: Door;
+  /** How it says no. */
+  refusal(error: unknown, log: Logger): Written;
+}
 
 export function toolsRoutes(parts: ToolsParts): Elysia {
   const app = new Elysia({ normalize: false });
-  const route = (path: string, door: Door): void => {
-    app.all(path, ({ request }: Context) => answer(request, parts, door), { parse: "none" });
+  const route = (path: string, door: Door, refusal: Served["refusal"] = refuse): void => {
+    app.all(path, ({ request }: Context) => answer(request, parts, { door, refusal }), { parse: "none" });
   };
   for (const operation of operations) route(`${toolsPrefix}/${fullName(parts.slug, operation)}`, callOf(operation, parts));
   const { attachments } = parts;
   if (attachments !== null) {
-    route(attachmentsPath, (request, caller) => takeAttachment({ request, caller }, { ...parts, attachments }));
+    route(attachmentsPath, (called) => takeAttachment(called, { ...parts, attachments }));
   }
-  route(mcpPath, mcpDoor(parts));
+  route(mcpPath, mcpDoor(parts), mcpRefusal);
   for (const path of [toolsPrefix, `${toolsPrefix}/*`, ...(attachments === null ? [attachmentsPath] : [])]) {
     app.all(path, ({ request }: Context) => unknownPath(request, parts), { parse: "none" });
   }
@@ -40,24 +47,25 @@ export function toolsRoutes(parts: ToolsParts): Elysia {
 }
 
 function callOf(operation: Operation, parts: ToolsParts): Door {
-  return async (request, caller) => {
-    const { fields, sbom } = await readInput(request, operation, parts);
-    return perform({ operation, input: fields, caller, attachment: request.headers.get(attachmentHeader), sbom }, parts);
+  return async (called) => {
+    const { fields, ...read } = await readInput(called, operation, parts);
+    const { request, caller } = called;
+    return perform({ operation, input: fields, caller, attachment: request.headers.get(attachmentHeader), ...read }, parts);
   };
 }
 
 /** A wrong method comes before the key, for paths and methods are public; the key before the body. */
-async function answer(request: Request, parts: ToolsParts, door: Door): Promise<Response> {
+async function answer(request: Request, parts: ToolsParts, { door, refusal }: Served): Promise<Response> {
   if (request.method !== "POST") {
-    const refusal = failure(405, `Cannot ${request.method} ${requestTarget(request).path}: it takes POST`);
-    return written(request, parts, refusal, { allow: "POST" });
+    const wrong = failure(405, `Cannot ${request.method} ${requestTarget(request).path}: it takes POST`);
+    return written(request, parts, { ...wrong, headers: { allow: "POST" } });
   }
   try {
-    const caller = await authenticate(request, parts);
-    const answered = caller === null ? failure(401, "Unauthorized") : await door(request, caller);
+    const called = await authenticate(request, parts);
+    const answered = called === null ? failure(401, "Unauthorized") : await door(called);
     return answered instanceof Response ? answered : await written(request, parts, answered);
   } catch (error) {
-    return written(request, parts, refuse(error, parts.log));
+    return written(request, parts, refusal(error, parts.log));
   }
 }
 
@@ -65,12 +73,7 @@ function unknownPath(request: Request, parts: ToolsParts): Promise<Response> {
   return written(request, parts, failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json names all`));
 }
 
-async function written(
-  request: Request,
-  { clock }: ToolsParts,
-  { status, body }: Answer,
-  headers: Record<string, string> = {},
-): Promise<Response> {
+async function written(request: Request, { clock }: ToolsParts, { status, body, headers = {} }: Written): Promise<Response> {
   await readRest(request, clock);
   const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
   return Response.json(body, { status, headers: { ...always, ...headers } });

@@ -3,8 +3,7 @@ import { pino } from "pino";
 import { controlApi } from "../../src/console/api.ts";
 import type { ControlParts, Position } from "../../src/console/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
-import { SbomReader } from "../../src/sboms/reader.ts";
+import { testSbomReader } from "./sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
@@ -68,7 +67,7 @@ export class Control {
       connectors: this.connectors,
       send: (request) => this.send(request),
       ...this.platforms,
-      sboms: new SbomReader(systemClock),
+      sboms: testSbomReader(),
       models: noModels,
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),

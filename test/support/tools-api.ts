@@ -3,11 +3,13 @@ import { pino } from "pino";
 import type { Database } from "../../src/backing/backing.ts";
 import type { AttachmentFolder } from "../../src/tickets/attachment-folder.ts";
 import { toolsRoutes } from "../../src/tools/routes.ts";
-import { systemClock, type Clock } from "../../src/kernel/clock.ts";
-import { SbomReader } from "../../src/sboms/reader.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import type { DiskFloor } from "../../src/quotas/disk-floor.ts";
+import { CallLimits } from "../../src/tools/call-limits.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/secrets/keyring.ts";
 import { objectOf } from "./control.ts";
+import { roomyDisk, testSbomReader } from "./sbom-reader.ts";
 import { Platforms } from "./platforms.ts";
 
 interface Sent {
@@ -24,6 +26,9 @@ interface Settings {
   /** Opens what connections hold. */
   keyring?: Keyring;
   platforms?: Platforms;
+  /** Of a key without a limit of its own; tests make more calls than people. */
+  callsPerMinute?: number;
+  disk?: Pick<DiskFloor, "require">;
 }
 
 export interface ToolsAnswer {
@@ -48,7 +53,15 @@ export class ToolsApi {
   constructor(
     sql: Database,
     key: string,
-    { clock, sendsMail = true, attachments = null, keyring = ownKeyring(), platforms = new Platforms() }: Settings,
+    {
+      clock,
+      sendsMail = true,
+      attachments = null,
+      keyring = ownKeyring(),
+      platforms = new Platforms(),
+      callsPerMinute = 1_000_000,
+      disk = roomyDisk,
+    }: Settings,
   ) {
     this.#key = key;
     this.#app = toolsRoutes({
@@ -62,7 +75,9 @@ export class ToolsApi {
       attachments,
       keyring,
       ...platforms,
-      sboms: new SbomReader(systemClock),
+      sboms: testSbomReader(),
+      limits: new CallLimits({ clock, perMinuteDefault: callsPerMinute }),
+      disk,
     });
   }
 

@@ -16,6 +16,7 @@ export const places: Place[] = [
   noun("archives"),
   noun("audit"),
   noun("workspaces"),
+  noun("quotas"),
   noun("secrets"),
   noun("connectors"),
   noun("connections"),

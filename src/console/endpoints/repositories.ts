@@ -10,22 +10,12 @@ import { archiveFiles } from "../../repositories/archive-files.ts";
 import { importHosted } from "../../repositories/import-hosted.ts";
 import { ImportedRepository } from "../../repositories/schema.ts";
 import { storeRepository } from "../../repositories/store-repository.ts";
-import { SbomReaderBusyError } from "../../sboms/reader.ts";
-import { ControlError } from "../../workspaces/control-error.ts";
 import { line } from "../../workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";
 
 const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
 const Project = Type.Optional(line("the id of a project, or a name", { minLength: 1 }));
-
-/** @throws ControlError unavailable where too many are being read */
-function unlessBusy<T>(importing: Promise<T>): Promise<T> {
-  return importing.catch((error: unknown) => {
-    if (!(error instanceof SbomReaderBusyError)) throw error;
-    throw new ControlError("unavailable", { field: null, message: error.message });
-  });
-}
 
 export const repositoryEndpoints: Endpoint[] = [
   endpoint({
@@ -43,7 +33,7 @@ export const repositoryEndpoints: Endpoint[] = [
     deadlineMs: repositoryImportMs,
     async handle({ input: { workspace: named, url, project = null }, acting, parts }) {
       const { actor, workspace } = await acting.in(named);
-      return unlessBusy(importHosted({ actor, workspace: workspace.id, url, project }, parts));
+      return importHosted({ actor, workspace: workspace.id, url, project }, parts);
     },
   }),
   endpoint({
@@ -74,7 +64,7 @@ export const repositoryEndpoints: Endpoint[] = [
       const { actor, workspace } = await acting.in(named);
       const found = await archiveFiles({ pieces: await file(), turns: new Turns(parts.clock) });
       const origin = { provider, repository };
-      return unlessBusy(storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts));
+      return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
     },
   }),
 ];

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import type { WorkspaceId } from "../../kernel/ids.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, sbomUploadMs } from "../../limits/tools.ts";
 import { StoredSbom } from "../../projects/schema.ts";
 import { storeSbom } from "../../projects/store-sbom.ts";
-import { SbomReaderBusyError } from "../../sboms/reader.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { StorableSbom } from "../../sboms/storable.ts";
 import { ControlError } from "../../workspaces/control-error.ts";
@@ -11,15 +11,19 @@ import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** @throws ControlError invalid_body with what is wrong with the document, unavailable where too many are being read */
-async function readDocument(pieces: readonly Uint8Array[], { sboms }: ControlParts): Promise<StorableSbom> {
+interface SentDocument {
+  pieces: readonly Uint8Array[];
+  workspace: WorkspaceId;
+}
+
+/** @throws ControlError invalid_body with what is wrong with the document; LimitReachedError where too many are being read */
+async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<StorableSbom> {
   try {
-    const { taken } = await sboms.take({ pieces, path: null });
+    const { taken } = await sboms.take({ pieces, path: null, workspace });
     if (taken?.sbom) return taken.sbom;
     throw new ControlError("invalid_body", { field: null, message: taken?.refused ?? "There is no document" });
   } catch (error) {
     if (error instanceof SbomRefusal) throw new ControlError("invalid_body", { field: null, message: error.message });
-    if (error instanceof SbomReaderBusyError) throw new ControlError("unavailable", { field: null, message: error.message });
     throw error;
   }
 }
@@ -42,7 +46,7 @@ export const sbomEndpoints: Endpoint[] = [
     deadlineMs: sbomUploadMs,
     async handle({ input: { workspace: named, project, product = null, filename = null }, acting, file, parts }) {
       const { actor, workspace } = await acting.in(named);
-      const sbom = await readDocument(await file(), parts);
+      const sbom = await readDocument({ pieces: await file(), workspace: workspace.id }, parts);
       return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
     },
   }),

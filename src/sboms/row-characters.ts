@@ -1,0 +1,8 @@
+import type { StorableSbom } from "./storable.ts";
+
+/** How many characters the rows of a document have: what it takes to keep, whatever the document itself was like. */
+export function rowCharacters({ componentRows, edgeRows }: StorableSbom): number {
+  let characters = 0;
+  for (const columns of [...componentRows, ...edgeRows]) for (const text of Object.values(columns)) characters += text.length;
+  return characters;
+}
