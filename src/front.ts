@@ -86,6 +86,7 @@ export function openFront(parts: FrontParts): Front {
   const health: Health = {
     checks: checks(parts, gateway),
     serving: () => serving,
+    clock,
     mayReadMetrics: (request, address) => mayReadMetrics(request, address, operatorToken),
   };
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { healthRoutes } from "../src/health.ts";
 import { Secret } from "../src/kernel/secret.ts";
+import { systemClock } from "../src/kernel/clock.ts";
 import { mayReadMetrics } from "../src/metrics-access.ts";
 
 const token = new Secret("the-operators-token");
@@ -27,7 +28,7 @@ test.each(["x-forwarded-for", "forwarded", "via", "x-real-ip"])(
 );
 
 test("whoever may not is shown nothing", async () => {
-  const app = healthRoutes({ checks: {}, serving: () => true, mayReadMetrics: () => false });
+  const app = healthRoutes({ checks: {}, serving: () => true, mayReadMetrics: () => false, clock: systemClock });
   const response = await app.handle(asked());
   expect([response.status, await response.text()]).toEqual([403, "Forbidden\n"]);
 });

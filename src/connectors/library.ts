@@ -12,6 +12,7 @@ import { catalogOf } from "./judge.ts";
 import { KeptDocuments } from "./kept-documents.ts";
 import { loadPublished, type Published } from "./published.ts";
 import { recordCatalog } from "./record-catalog.ts";
+import { Renderings } from "./renderings.ts";
 import type { GrantNotes } from "./schema.ts";
 import { latestCatalog } from "./store.ts";
 
@@ -25,14 +26,18 @@ export interface LibrarySources {
 
 export class ConnectorLibrary {
   readonly #sources: LibrarySources;
-  readonly kept = new KeptDocuments(connectorDocumentsKeptMax);
-  readonly pages = new KeptDocuments(connectorPagesKeptMax);
+  readonly renderings: Renderings;
+  readonly kept: KeptDocuments;
+  readonly pages: KeptDocuments;
   #published: Published | null = null;
   #categories: readonly string[] = [];
   #grantNotes: GrantNotes = [];
 
   constructor(sources: LibrarySources) {
     this.#sources = sources;
+    this.renderings = new Renderings(sources.clock);
+    this.kept = new KeptDocuments(connectorDocumentsKeptMax, this.renderings);
+    this.pages = new KeptDocuments(connectorPagesKeptMax, this.renderings);
   }
 
   get sql(): Database {

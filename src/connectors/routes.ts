@@ -100,7 +100,10 @@ function routePages(route: Route, library: ConnectorLibrary): void {
       if ("moved" in document) return movedTo(document.moved);
       return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("set-up") });
     },
-    (refusal, { word }) => refusalPage(refusal, refusal.status === 404 ? nearestConnector(word, library.published) : null),
+    (refusal, { word }) => {
+      const near = () => nearestConnector(word, library.published);
+      return refusalPage(refusal, refusal.status === 404 ? library.renderings.spare(near) : null);
+    },
   );
 }
 

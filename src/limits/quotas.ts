@@ -53,3 +53,10 @@ export const budgetRetryMs = 1_000;
 export const diskFloorBytes = 512 * 1024 * 1024;
 export const diskLookMs = 1_000;
 export const diskRetryMs = 60_000;
+
+// Of a process: what is asked for without a key
+/** Pages and lists of the connector catalog that wait to be made; beyond it 503. */
+export const renderingsWaitingMax = 64;
+export const renderingRestMsMax = 500;
+/** How long the answers of /metrics and /ready serve whoever asks next. */
+export const healthKeptMs = 1_000;

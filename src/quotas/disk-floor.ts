@@ -2,19 +2,17 @@
 import { statfs } from "node:fs/promises";
 import type { Clock } from "../kernel/clock.ts";
 import { diskFloorBytes, diskLookMs, diskRetryMs } from "../limits/quotas.ts";
+import { sharedFor } from "../process/shared-for.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
 /** @returns free bytes */
 export type FreeBytes = () => Promise<number>;
 
 export class DiskFloor {
-  readonly #clock: Clock;
-  readonly #free: FreeBytes;
-  #last: { at: number; free: Promise<number> } | null = null;
+  readonly #look: FreeBytes;
 
   constructor(clock: Clock, free: FreeBytes) {
-    this.#clock = clock;
-    this.#free = free;
+    this.#look = sharedFor(diskLookMs, clock, free);
   }
 
   /** @throws LimitReachedError 503 below the floor */
@@ -23,12 +21,6 @@ export class DiskFloor {
     const message =
       "The service's disk is nearly full (diskFloorBytes): documents and attachments are not taken until it has room";
     throw new LimitReachedError(message, { status: 503, retryAfterMs: diskRetryMs });
-  }
-
-  #look(): Promise<number> {
-    const now = this.#clock.monotonic();
-    if (this.#last === null || now - this.#last.at >= diskLookMs) this.#last = { at: now, free: this.#free() };
-    return this.#last.free;
   }
 }
 

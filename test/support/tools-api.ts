@@ -3,7 +3,7 @@ import { pino } from "pino";
 import type { Database } from "../../src/backing/backing.ts";
 import type { AttachmentFolder } from "../../src/tickets/attachment-folder.ts";
 import { toolsRoutes } from "../../src/tools/routes.ts";
-import type { Clock } from "../../src/kernel/clock.ts";
+import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import type { DiskFloor } from "../../src/quotas/disk-floor.ts";
 import { CallLimits } from "../../src/tools/call-limits.ts";
 import { Secret } from "../../src/kernel/secret.ts";
@@ -75,7 +75,7 @@ export class ToolsApi {
       attachments,
       keyring,
       ...platforms,
-      sboms: testSbomReader(),
+      sboms: testSbomReader(systemClock, disk),
       limits: new CallLimits({ clock, perMinuteDefault: callsPerMinute }),
       disk,
     });
@@ -89,6 +89,18 @@ export class ToolsApi {
     const content = body === null ? null : typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
     const request = new Request(`http://localhost${path}`, { method, headers: sent, body: content as string | null });
     const response = await this.#app.handle(request);
+    return { status: response.status, headers: response.headers, body: objectOf(await response.json()) };
+  }
+
+  /** A call whose body declares a length and may never come. */
+  async start(operation: string, { body, declared }: { body: ReadableStream; declared: number }): Promise<ToolsAnswer> {
+    const headers = {
+      authorization: `Bearer ${this.#key}`,
+      "content-type": "application/json",
+      "content-length": String(declared),
+    };
+    const url = `http://localhost/api/tools/platform_${operation}`;
+    const response = await this.#app.handle(new Request(url, { method: "POST", headers, body }));
     return { status: response.status, headers: response.headers, body: objectOf(await response.json()) };
   }
 
