@@ -13,6 +13,7 @@ import type { Check, Health } from "./health.ts";
 import { Drains } from "./inference/drains.ts";
 import type { Gateway } from "./inference/gateway.ts";
 import { LiveAnswers } from "./inference/live.ts";
+import { bodyBudget } from "./inference/load-limits.ts";
 import { withDeadline, type Clock } from "./kernel/clock.ts";
 import { keyPrefix } from "./kernel/ids.ts";
 import type { Logger } from "./kernel/log.ts";
@@ -76,6 +77,7 @@ export function openFront(parts: FrontParts): Front {
     health: routeHealth,
     call,
     live,
+    bodies: bodyBudget(),
     drains,
     clock,
     clocks,

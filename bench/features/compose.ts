@@ -13,6 +13,7 @@ import { GenerationBook } from "../../src/generations/book.ts";
 import { Drains } from "../../src/inference/drains.ts";
 import type { Gateway } from "../../src/inference/gateway.ts";
 import { LiveAnswers } from "../../src/inference/live.ts";
+import { bodyBudget } from "../../src/inference/load-limits.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";
@@ -61,6 +62,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     live: new LiveAnswers(),
+    bodies: bodyBudget(),
     drains: new Drains(),
     clock,
     clocks: config.clocks,

@@ -2,7 +2,8 @@
 import { Value } from "@sinclair/typebox/value";
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../../src/kernel/secret.ts";
-import { sbomReadMs, toolsBodyMs, toolsDeadlineMs } from "../../src/limits/tools.ts";
+import { longCallWaitMs } from "../../src/limits/quotas.ts";
+import { sbomReaderWaitMs, sbomReadMs, toolsBodyMs, toolsDeadlineMs } from "../../src/limits/tools.ts";
 import { checkInput } from "../../src/operations/check-input.ts";
 import { OperationError } from "../../src/operations/operation-error.ts";
 import type { Operation } from "../../src/operations/operation.ts";
@@ -20,8 +21,8 @@ export interface Service {
   attachRoot: string;
 }
 
-/** Beside the time that the operation has: for its body to arrive, and an SBOM to be read. */
-const arrivalMsMax = toolsBodyMs + sbomReadMs;
+/** Beside the time that the operation has: for its body to arrive, for its turn, and for an SBOM to be read. */
+const arrivalMsMax = toolsBodyMs + longCallWaitMs + sbomReaderWaitMs + sbomReadMs;
 
 /** Never rejects. */
 export async function callService(

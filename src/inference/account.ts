@@ -39,7 +39,7 @@ export class Account {
   #settled = false;
 
   private constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
-    this.stop = gateway.live.begin();
+    this.stop = gateway.live.begin(reservation);
     this.startedAt = gateway.clock.monotonic();
     this.created = Math.floor(gateway.clock.now() / 1_000);
     this.#reservation = reservation;

@@ -21,14 +21,17 @@ export class BodyReader {
     }
   }
 
-  /** All bytes, or null as soon as there are more than `bytesMax`. Rejects when the client breaks off. */
-  async readUpTo(bytesMax: number): Promise<Uint8Array | null> {
-    const pieces = await this.piecesUpTo(bytesMax);
+  /**
+   * All bytes, or null as soon as there are more than `bytesMax`. Rejects when the client breaks off.
+   * @param take told of each piece before it is kept; what it throws ends the reading
+   */
+  async readUpTo(bytesMax: number, take?: (bytes: number) => void): Promise<Uint8Array | null> {
+    const pieces = await this.piecesUpTo(bytesMax, take);
     return pieces && joined(pieces);
   }
 
   /** The same as it came, for who hands it on: to join many megabytes holds the thread for milliseconds. */
-  async piecesUpTo(bytesMax: number): Promise<Uint8Array[] | null> {
+  async piecesUpTo(bytesMax: number, take?: (bytes: number) => void): Promise<Uint8Array[] | null> {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
     for (;;) {
@@ -36,6 +39,7 @@ export class BodyReader {
       if (value === undefined) return pieces;
       bytes += value.length;
       if (bytes > bytesMax) return null;
+      take?.(value.length);
       pieces.push(value);
     }
   }

@@ -8,6 +8,7 @@ import type { RouteHealth } from "../models/health/route-health.ts";
 import type { Models } from "../models/models.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallProvider } from "../providers/http.ts";
+import type { ByteBudget } from "../quotas/byte-budget.ts";
 import type { Drains } from "./drains.ts";
 import type { LiveAnswers } from "./live.ts";
 
@@ -20,6 +21,8 @@ export interface Gateway {
   health: Pick<RouteHealth, "answered" | "failed" | "measure">;
   call: CallProvider;
   live: LiveAnswers;
+  /** What bodies hold together, until their provider has answered. */
+  bodies: ByteBudget;
   drains: Drains;
   clock: Clock;
   clocks: Clocks;

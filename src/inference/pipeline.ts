@@ -8,6 +8,7 @@ import type { ClientStream } from "./client-stream.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
 import { identify } from "./identify.ts";
+import { holderOf } from "./load-limits.ts";
 
 /** @throws GatewayError with the first problem */
 export async function chatCompletion(request: Request, gateway: Gateway, toClient: ClientStream): Promise<Response> {
@@ -15,10 +16,11 @@ export async function chatCompletion(request: Request, gateway: Gateway, toClien
   // 1. The key (401), then the platform (403)
   const caller = await identify(request, gateway);
   // 2. The body's size (413), then its fields (400)
-  const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs });
-  const chat = checkChat(bytes, models);
+  using held = gateway.bodies.lease(holderOf(caller));
+  const chat = checkChat(await readBody(request, { clock, bodyMs: clocks.bodyMs, held, caller }), models);
+  gateway.live.require(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const admitted = await admission.admit(caller, chat);
   // 6. The provider (400, 429, 502, 504)
-  return generate({ gone: request.signal, toClient, caller, chat, admitted }, gateway);
+  return await generate({ gone: request.signal, toClient, caller, chat, admitted }, gateway);
 }

@@ -60,3 +60,15 @@ export const renderingsWaitingMax = 64;
 export const renderingRestMsMax = 500;
 /** How long the answers of /metrics and /ready serve whoever asks next. */
 export const healthKeptMs = 1_000;
+
+// Of inference: bodies and answers under way
+export const bodiesBytesMax = 640 * 1024 * 1024;
+export const bodiesPerWorkspaceBytesMax = 256 * 1024 * 1024;
+export const bodiesPerKeyBytesMax = 192 * 1024 * 1024;
+/** Of all, what only bodies of at most `bodySmallBytes` may take. */
+export const bodiesReserveBytes = 64 * 1024 * 1024;
+export const bodySmallBytes = 64 * 1024;
+export const openAnswersMax = 20_000;
+export const openAnswersPerWorkspaceMax = 8_000;
+export const openAnswersPerKeyMax = 4_000;
+export const openAnswersRetryMs = 1_000;

@@ -14,6 +14,8 @@ export interface Answer {
   description: string;
   headers?: Record<string, Reference>;
   content?: Record<string, MediaType>;
+  /** The specification does not name it. */
+  "x-addition"?: true;
 }
 
 export interface Parameter {

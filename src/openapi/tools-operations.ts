@@ -50,7 +50,19 @@ function answers(success: JsonSchema): Record<string, Answer> {
       headers,
       content: failure,
     },
+    "429": {
+      description: "The key or its workspace has reached a limit; `error` names it",
+      headers: { ...headers, ...headerReferences(["retry-after"]) },
+      content: failure,
+      "x-addition": true,
+    },
     "500": { description: "It is our fault, or the database's", headers, content: failure },
+    "503": {
+      description: "All callers together have reached a limit, or the disk is nearly full; `error` says which",
+      headers: { ...headers, ...headerReferences(["retry-after"]) },
+      content: failure,
+      "x-addition": true,
+    },
   };
 }
 
@@ -107,6 +119,7 @@ const mcp: Operation = {
       content: { ...jsonContent(message), "text/event-stream": { schema: message } },
     },
     "403": { description: "The header `Origin` names another site" },
+    "429": { description: "The key has called too often: an error of JSON-RPC", headers: headerReferences(["retry-after"]) },
   },
   "x-addition": true,
 };
