@@ -2,19 +2,26 @@
 import { parseArgs } from "node:util";
 import { runAtEnd } from "../support/at-end.ts";
 import { bodiesPart } from "./parts/bodies.ts";
+import { hostileToolsPart } from "./parts/hostile-tools.ts";
 import { neverReadersPart } from "./parts/never-readers.ts";
 import type { Part, PartOptions } from "./parts/part.ts";
 import { wrongKeysPart } from "./parts/wrong-keys.ts";
 
-const usage = `npm run hostile -- [bodies] [readers] [keys] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
+const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
 
   bodies   malformed bodies: --bodies N (100000) of --seed S (a new one)
   readers  clients that never read: --readers N (500); takes a minute and a half
   keys     --wrong-keys N (2000) a second, all different, beside --good N (600) requests a second, for --seconds S (15)
+  tools    20 hostile tools keys (large and slow bodies, hostile package URLs, floods of calls, MCP) beside --good N requests a second
 
 Without a part's name all run, one after the other. Exit code 1: something that is promised did not hold.`;
 
-const parts: Record<string, Part> = { bodies: bodiesPart, readers: neverReadersPart, keys: wrongKeysPart };
+const parts: Record<string, Part> = {
+  bodies: bodiesPart,
+  readers: neverReadersPart,
+  keys: wrongKeysPart,
+  tools: hostileToolsPart,
+};
 
 const options = {
   seed: { type: "string" },

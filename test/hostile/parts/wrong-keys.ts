@@ -51,7 +51,8 @@ export async function wrongKeysPart({ wrongKeys, goodRequests, seconds, say }: P
   return judged(beside, flood);
 }
 
-function told({ latencyMs, perSecond, failedInAll }: Result): string {
+/** A result in one line. */
+export function told({ latencyMs, perSecond, failedInAll }: Result): string {
   const ms = (value: number | undefined) => `${value?.toFixed(1) ?? "none"} ms`;
   return `${perSecond.toFixed(0)} requests/s, p50 ${ms(latencyMs?.p50)}, p99 ${ms(latencyMs?.p99)}, max ${ms(latencyMs?.max)}, ${failedInAll} failed`;
 }

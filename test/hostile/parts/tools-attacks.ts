@@ -1,0 +1,131 @@
+/** What the holder of a tools key can do to others: each of these goes on until it is told to stop. */
+import { RawClient } from "../../support/raw-client.ts";
+
+export interface Attack {
+  port: number;
+  key: string;
+  signal: AbortSignal;
+  /** Told of each answer's status. */
+  answered(status: number): void;
+}
+
+const mebibyte = 1024 * 1024;
+/** The attackers share the machine with what they attack: who is refused rests for so long, and would otherwise measure itself. */
+const refusedRestMs = 20;
+const loopsOfKey = 4;
+const slowSocketsOfKey = 8;
+const slowLookMs = 500;
+
+const path = (operation: string) => `/api/tools/platform_${operation}`;
+
+async function post(attack: Attack, to: string, body: string): Promise<void> {
+  const { port, key, signal, answered } = attack;
+  const headers = {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}${to}`, { method: "POST", headers, body, signal });
+    await response.arrayBuffer();
+    answered(response.status);
+    if (response.status !== 200) await rest(refusedRestMs, signal);
+  } catch {
+    if (!signal.aborted) await rest(refusedRestMs, signal);
+  }
+}
+
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+}
+
+async function repeated(attack: Attack, once: () => Promise<void>): Promise<void> {
+  const loop = async (): Promise<void> => {
+    while (!attack.signal.aborted) await once();
+  };
+  await Promise.all(Array.from({ length: loopsOfKey }, loop));
+}
+
+function bomOf(purls: readonly string[]): object {
+  const components = purls.map((purl, number) => ({ type: "library", name: `part ${number}`, version: "1", purl }));
+  return { bomFormat: "CycloneDX", specVersion: "1.6", version: 1, components };
+}
+
+function upload(sbom: unknown): string {
+  return JSON.stringify({ project: "attack", sbom });
+}
+
+/** A document of many megabytes again and again. */
+function largeBodies(attack: Attack): Promise<void> {
+  const body = upload("x".repeat(20 * mebibyte));
+  return repeated(attack, () => post(attack, path("upload_sbom"), body));
+}
+
+/** Package URLs that expressions choke on, in documents that are read here and in such that are read apart. */
+function hostilePurls(attack: Attack): Promise<void> {
+  const small = upload(bomOf([`pkg:npm/x${"/".repeat(28_000)}y`]));
+  const large = upload(bomOf(Array.from({ length: 12 }, () => `pkg:npm/x${"/".repeat(65_000)}y`)));
+  let sent = 0;
+  return repeated(attack, () => post(attack, path("upload_sbom"), sent++ % 2 === 0 ? small : large));
+}
+
+/** Lists as fast as they come. */
+function calls(attack: Attack): Promise<void> {
+  const bodies = [path("list_findings"), path("list_vulnerabilities"), path("list_projects"), path("submit_feedback")];
+  let sent = 0;
+  return repeated(attack, () => {
+    const message = JSON.stringify(sent % 4 === 3 ? { message: `Number ${sent}` } : {});
+    return post(attack, bodies[sent++ % 4] ?? "", message);
+  });
+}
+
+/** Batches of a hundred calls, and calls one by one. */
+function mcp(attack: Attack): Promise<void> {
+  const call = (id: number) => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: "platform_list_projects", arguments: {} },
+  });
+  const batch = JSON.stringify(Array.from({ length: 100 }, (_, id) => call(id)));
+  const single = JSON.stringify(call(1));
+  let sent = 0;
+  return repeated(attack, () => post(attack, "/mcp", sent++ % 2 === 0 ? batch : single));
+}
+
+/** Bodies that begin and never end. */
+async function slowBodies(attack: Attack): Promise<void> {
+  const open = (): RawClient => {
+    const head = [
+      `POST ${path("upload_sbom")} HTTP/1.1`,
+      "Host: weir",
+      `Authorization: Bearer ${attack.key}`,
+      "Content-Type: application/json",
+      `Content-Length: ${60 * mebibyte}`,
+    ];
+    return new RawClient(attack.port).send(...head, "", `{"sbom":"${"x".repeat(mebibyte)}`);
+  };
+  const clients = Array.from({ length: slowSocketsOfKey }, open);
+  while (!attack.signal.aborted) {
+    await rest(slowLookMs, attack.signal);
+    for (const [index, client] of clients.entries()) {
+      if (client.text === "") continue;
+      attack.answered(Number(client.text.slice(9, 12)));
+      client[Symbol.dispose]();
+      clients[index] = open();
+    }
+  }
+  for (const client of clients) client[Symbol.dispose]();
+}
+
+export const attacks: Record<string, (attack: Attack) => Promise<void>> = {
+  "large bodies": largeBodies,
+  "slow bodies": slowBodies,
+  "hostile purls": hostilePurls,
+  calls,
+  mcp,
+};
