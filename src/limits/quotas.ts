@@ -26,11 +26,14 @@ export const sbomFailedReadCalls = 60;
 /** Keys whose calls are remembered; above it those are forgotten whose minute is over. */
 export const toolsKeysCountedMax = 10_000;
 /** Calls that run at once in a process, and of one key; others wait in turn. */
-export const toolsCallsRunningMax = 16;
-export const toolsCallsRunningPerKeyMax = 4;
+export const toolsCallsRunningMax = 6;
+export const toolsCallsRunningPerKeyMax = 3;
 export const toolsCallsWaitingMax = 2_000;
 export const toolsCallsWaitingPerKeyMax = 200;
 export const toolsCallWaitMs = 10_000;
+/** A turn of the event loop that takes longer makes calls wait for twice that time, at most for `loopRestMsMax`, one after the other. */
+export const loopBusyMs = 2;
+export const loopRestMsMax = 25;
 /** The same of calls that take longer: uploads, imports, moves of projects; by workspace. */
 export const longCallsRunningMax = 8;
 export const longCallsRunningPerWorkspaceMax = 2;

@@ -50,6 +50,11 @@ export class CallWindows {
     throw new LimitReachedError(message, { status: 429, retryAfterMs: leaving + rateWindowMs - this.#clock.monotonic() });
   }
 
+  /** Whether the key has called within the last minutes, and so is one. */
+  knows(key: string): boolean {
+    return this.#windows.has(key);
+  }
+
   /** Counts a call of a key whose limit is known now. @param perMinute null: the default @throws LimitReachedError 429 */
   count(key: string, perMinute: number | null): void {
     this.#windowOf(key).perMinute = perMinute ?? this.#perMinuteDefault;

@@ -17,6 +17,7 @@ export async function authenticate(request: Request, parts: ToolsParts): Promise
   const hash = hashKey(key);
   const { windows } = parts.limits;
   windows.require(hash);
+  if (windows.knows(hash)) await parts.limits.door.enter(hash);
   const row = await findToolsKey(hash, parts);
   if (row === null) return null;
   windows.count(hash, row.requestsPerMinute);

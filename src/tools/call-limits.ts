@@ -15,6 +15,7 @@ interface Options {
   /** Of keys without a limit of their own. */
   perMinuteDefault?: number;
 }
+import { DoorPace } from "./door-pace.ts";
 
 export class CallLimits {
   readonly windows: CallWindows;
@@ -30,12 +31,15 @@ export class CallLimits {
     perWorkspaceBytes: limits.documentsSpooledPerWorkspaceBytesMax,
     perKeyBytes: limits.documentsSpooledPerKeyBytesMax,
   });
+  /** Before anything is asked of the database. */
+  readonly door: DoorPace;
   readonly #short: FairTurns;
   readonly #long: FairTurns;
 
   constructor(options: Options) {
     const { clock } = options;
     this.windows = new CallWindows(options);
+    this.door = new DoorPace(clock);
     this.#short = new FairTurns({ clock, limits: shortTurns, busy: "Too many calls are under way at present: try again later" });
     this.#long = new FairTurns({
       clock,
