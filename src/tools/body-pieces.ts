@@ -11,13 +11,15 @@ interface Options {
   bytesMax: number;
   /** What the body is counted in, until who reads it has ended. */
   lease: ByteLease;
+  /** Waits while the event loop is busy. Absent: the body is small. */
+  breathe?: () => Promise<void>;
 }
 
 /**
  * Pieces, none of them empty. What is too large by its declared length is refused before a byte of it is read.
  * @throws OperationError when there is more, or not all of it in time; LimitReachedError
  */
-export async function* bodyPieces(request: Request, { clock, bytesMax, lease }: Options): AsyncGenerator<Uint8Array> {
+export async function* bodyPieces(request: Request, { clock, bytesMax, lease, breathe }: Options): AsyncGenerator<Uint8Array> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new OperationError("The body is compressed: send it as it is");
   const declared = declaredBytes(request);
@@ -40,6 +42,7 @@ export async function* bodyPieces(request: Request, { clock, bytesMax, lease }: 
       }
       if (bytes > lease.bytes) lease.grow(bytes - lease.bytes);
       yield piece;
+      if (breathe) await breathe();
     }
   } finally {
     if (!ended) reader.discard();

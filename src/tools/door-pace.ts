@@ -2,6 +2,7 @@
  * Lets calls of the tools API in one after the other, and slower while the event loop is busy: who holds it up is not known, and
  * chats go first. Where the loop comes round quickly nobody waits.
  */
+import { setImmediate } from "node:timers";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import {
   loopBusyMs,
@@ -33,11 +34,11 @@ export class DoorPace {
   /** Resolves when the call may go on; keys take turns. @throws LimitReachedError where too many wait, or too long */
   async enter(key: string): Promise<void> {
     const end = await this.#turns.take(key);
-    void this.#rest().finally(end);
+    void this.breathe().finally(end);
   }
 
-  /** Until the loop has come round; where that took long, for longer. */
-  async #rest(): Promise<void> {
+  /** Resolves when the loop has come round; where that took long, later. A body is read on only then, and its sender waits meanwhile. */
+  async breathe(): Promise<void> {
     const began = this.#clock.monotonic();
     await new Promise<void>((resolve) => void setImmediate(resolve));
     const tookMs = this.#clock.monotonic() - began;

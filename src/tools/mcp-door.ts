@@ -15,6 +15,7 @@ import { failure, type Written } from "./envelope.ts";
 import { mcpServer } from "./mcp-server.ts";
 import type { ToolsParts } from "./parts.ts";
 import { perform, refuse, type Asked } from "./perform.ts";
+import { paced } from "./read-input.ts";
 import { readDocument } from "./read-document.ts";
 
 /**
@@ -69,10 +70,11 @@ const sbomPath = ["params", "arguments", "sbom"];
 /** Parsed here, for the SDK takes any depth and any number of values. */
 async function readMessage(
   called: Called,
-  { clock, sboms, limits }: ToolsParts,
+  parts: ToolsParts,
 ): Promise<{ message: unknown; sbom: TakenSbom | null; end: EndTurn | null }> {
+  const { sboms, limits } = parts;
   using lease = limits.documents.lease(holderOf(called.caller));
-  const pieces = bodyPieces(called.request, { clock, lease, bytesMax: sbomCallBytesMax });
+  const pieces = bodyPieces(called.request, { ...paced(parts), lease, bytesMax: sbomCallBytesMax });
   const turn = (large: boolean) => (large ? limits.longTurn(called.caller) : null);
   const { taken, rest, end } = await readDocument(called, { sboms, pieces, path: sbomPath, turn });
   try {

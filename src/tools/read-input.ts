@@ -31,7 +31,7 @@ export async function readInput(called: Called, operation: Operation, parts: Too
   const { bodies, documents } = parts.limits;
   using lease = (operation.takesSbom ? documents : bodies).lease(holderOf(called.caller));
   if (!operation.takesSbom) return { fields: fieldsOf(await whole(called, lease, parts)), sbom: null, end: null };
-  const pieces = bodyPieces(called.request, { clock: parts.clock, lease, bytesMax: sbomCallBytesMax });
+  const pieces = bodyPieces(called.request, { ...paced(parts), lease, bytesMax: sbomCallBytesMax });
   const turn = () => parts.limits.turn(operation, called.caller);
   const { taken, rest, end } = await readDocument(called, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
   try {
@@ -40,6 +40,11 @@ export async function readInput(called: Called, operation: Operation, parts: Too
     end?.();
     throw error;
   }
+}
+
+/** For bodies that may be large. */
+export function paced({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
+  return { clock, breathe: () => limits.door.breathe() };
 }
 
 async function whole({ request }: Called, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {

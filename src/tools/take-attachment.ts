@@ -8,6 +8,7 @@ import type { Called } from "./called.ts";
 import { attachmentNameHeader } from "./doors.ts";
 import type { Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
+import { paced } from "./read-input.ts";
 
 const nameCharactersMax = 255;
 
@@ -20,7 +21,7 @@ export async function takeAttachment(
   await parts.disk.require();
   const { workspace, owner } = caller;
   using lease = parts.limits.documents.lease(holderOf(caller));
-  const pieces = bodyPieces(request, { clock: parts.clock, lease, bytesMax: attachmentBytesMax });
+  const pieces = bodyPieces(request, { ...paced(parts), lease, bytesMax: attachmentBytesMax });
   const { id, sizeBytes } = await attachments.keep({ workspace, owner, name, pieces }, parts);
   return {
     status: 200,
