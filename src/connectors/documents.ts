@@ -16,7 +16,8 @@ interface Sources {
 
 export function listDocument(query: ListQuery, { published, library }: Sources): Promise<Document> {
   const key = `list ${published.number} ${JSON.stringify(query)}`;
-  return library.kept.get(key, () => documentOf(listText(published, query), "application/json"));
+  const make = (): Promise<Document> => documentOf(listText(published, query), "application/json");
+  return library.kept.get(key, () => library.renderings.run(make));
 }
 
 /** By the slug, or by the id, which stays when a slug changes. @throws ConnectorRefusal 404 */

@@ -27,8 +27,8 @@ export interface LibrarySources {
 export class ConnectorLibrary {
   readonly #sources: LibrarySources;
   readonly renderings: Renderings;
-  readonly kept: KeptDocuments;
-  readonly pages: KeptDocuments;
+  readonly kept = new KeptDocuments(connectorDocumentsKeptMax);
+  readonly pages = new KeptDocuments(connectorPagesKeptMax);
   #published: Published | null = null;
   #categories: readonly string[] = [];
   #grantNotes: GrantNotes = [];
@@ -36,8 +36,6 @@ export class ConnectorLibrary {
   constructor(sources: LibrarySources) {
     this.#sources = sources;
     this.renderings = new Renderings(sources.clock);
-    this.kept = new KeptDocuments(connectorDocumentsKeptMax, this.renderings);
-    this.pages = new KeptDocuments(connectorPagesKeptMax, this.renderings);
   }
 
   get sql(): Database {

@@ -34,16 +34,6 @@ export class Renderings {
     return made;
   }
 
-  /** At once, or not at all where others are made or rested from. */
-  spare<T>(make: () => T): T | null {
-    if (this.#pending > 0) return null;
-    this.#pending++;
-    const began = this.#clock.monotonic();
-    const made = make();
-    this.#last = this.#rest(began);
-    return made;
-  }
-
   async #rest(began: number): Promise<void> {
     const tookMs = this.#clock.monotonic() - began;
     const restMs = Math.min(restFactor * tookMs, renderingRestMsMax);

@@ -9,6 +9,7 @@ import { documentOf } from "./document.ts";
 import { changesDocument, exportDocument, listDocument, rowDocument } from "./documents.ts";
 import type { ConnectorLibrary } from "./library.ts";
 import { connectorAddress } from "./pages/catalog-address.ts";
+import type { Html } from "./pages/html.ts";
 import { pageHeaders } from "./pages/page.ts";
 import { catalogDocument, setUpDocument } from "./pages/page-documents.ts";
 import { firstPage, nearestConnector, refusalPage } from "./pages/refusal-page.ts";
@@ -39,7 +40,7 @@ interface Call {
 type Endpoint = (call: Call) => Promise<Response>;
 
 /** How a path says no. */
-type Refuse = (refusal: ConnectorRefusal, call: Call) => Response;
+type Refuse = (refusal: ConnectorRefusal, call: Call) => Response | Promise<Response>;
 
 type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
 
@@ -100,11 +101,17 @@ function routePages(route: Route, library: ConnectorLibrary): void {
       if ("moved" in document) return movedTo(document.moved);
       return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("set-up") });
     },
-    (refusal, { word }) => {
-      const near = () => nearestConnector(word, library.published);
-      return refusalPage(refusal, refusal.status === 404 ? library.renderings.spare(near) : null);
-    },
+    async (refusal, { word }) => refusalPage(refusal, refusal.status === 404 ? await nearest(word, library) : null),
   );
+}
+
+/** Searched for in the turn of pages; null where too many wait, as where nothing is near. */
+function nearest(word: string, { renderings, published }: ConnectorLibrary): Promise<Html | null> {
+  try {
+    return renderings.run(async () => nearestConnector(word, published));
+  } catch {
+    return Promise.resolve(null);
+  }
 }
 
 /** The id is the first slug: old addresses lead to the present one, which may change again. */

@@ -16,12 +16,19 @@ const page = (clock: ManualClock, made: number[]) => async (): Promise<Document>
   return documentOf("page", "text/html");
 };
 
+/** Pages as the catalog makes and keeps them. */
+function keptBy(clock: ManualClock): KeptDocuments["get"] {
+  const kept = new KeptDocuments(10);
+  const renderings = new Renderings(clock);
+  return (key, make) => kept.get(key, () => renderings.run(make));
+}
+
 test("pages are made one after the other, and the loop rests twice as long as each took", async () => {
   const clock = new ManualClock();
   const made: number[] = [];
-  const kept = new KeptDocuments(10, new Renderings(clock));
+  const get = keptBy(clock);
   const start = clock.monotonic();
-  const both = ["a", "b"].map((key) => kept.get(key, page(clock, made)));
+  const both = ["a", "b"].map((key) => get(key, page(clock, made)));
   await both[0];
   await until(() => clock.pending === 1);
   expect(made.map((at) => at - start)).toEqual([10]);
@@ -30,17 +37,17 @@ test("pages are made one after the other, and the loop rests twice as long as ea
   clock.advance(1);
   await both[1];
   expect(made.map((at) => at - start)).toEqual([10, 40]);
-  await kept.get("a", page(clock, made));
+  await get("a", page(clock, made));
   expect(made).toHaveLength(2);
 });
 
 test("more different pages than may wait are refused with 503, and those that are kept are not", async () => {
   const clock = new ManualClock();
   const made: number[] = [];
-  const kept = new KeptDocuments(10, new Renderings(clock));
-  await kept.get("kept", page(clock, made));
-  const waiting = Array.from({ length: renderingsWaitingMax }, (_, number) => kept.get(`page ${number}`, page(clock, made)));
-  const refused = await failureOf((async () => kept.get("one more", page(clock, made)))());
+  const get = keptBy(clock);
+  await get("kept", page(clock, made));
+  const waiting = Array.from({ length: renderingsWaitingMax }, (_, number) => get(`page ${number}`, page(clock, made)));
+  const refused = await failureOf((async () => get("one more", page(clock, made)))());
   expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
   expect(made).toHaveLength(1);
   const first = waiting[0];

@@ -16,7 +16,7 @@ interface Sources {
 /** @throws ConnectorRefusal 404 beyond the last page */
 export function catalogDocument(query: PageQuery, { published, library }: Sources): Promise<Document> {
   const make = async (): Promise<Document> => documentOf(catalogPage(query, published, library.categories), htmlType);
-  return library.pages.get(`catalog ${published.number} ${JSON.stringify(query)}`, make);
+  return library.pages.get(`catalog ${published.number} ${JSON.stringify(query)}`, () => library.renderings.run(make));
 }
 
 /** @returns the page of this slug, or the slug that a connector has by now */
@@ -24,7 +24,8 @@ export async function setUpDocument(named: string, { published, library }: Sourc
   const found = published.connectors.find(({ slug }) => slug === named);
   const make = (json: string): Promise<Document> =>
     documentOf(setUpPage(rowIn(json), { version: published.version, grantNotes: library.grantNotes }), htmlType);
-  if (found) return library.pages.get(`connector ${published.number} ${found.id}`, () => make(found.json));
+  if (found)
+    return library.pages.get(`connector ${published.number} ${found.id}`, () => library.renderings.run(() => make(found.json)));
   const moved = published.connectors.find(({ id }) => id === named);
   if (moved) return { moved: moved.slug };
   throw new ConnectorRefusal(404, `There is no connector "${named.slice(0, 100)}"`);
