@@ -20,7 +20,7 @@ const keysOfWorkspace = 5;
 const warmUpSeconds = 2;
 const p99MsMax = 25;
 const mebibyte = 1024 * 1024;
-const grownMebibytesMax = 512;
+const grownMebibytesMax = 1_024;
 
 export async function hostileToolsPart({ goodRequests, seconds, say }: PartOptions): Promise<string[]> {
   await using stack = new AsyncDisposableStack();
