@@ -19,7 +19,9 @@ import type { Logger } from "./kernel/log.ts";
 import { observe } from "./kernel/metrics.ts";
 import type { Secret } from "./kernel/secret.ts";
 import { readyDeadlineMs, shutdownFlushMs } from "./limits/constants.ts";
+import { RouteCoolDown } from "./models/health/route-cool-down.ts";
 import { RouteHealth } from "./models/health/route-health.ts";
+import { RouteSpeeds } from "./models/health/route-speeds.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
 import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
@@ -58,7 +60,7 @@ export function openFront(parts: FrontParts): Front {
   const book = new GenerationBook({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
   const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal: book });
   const { undecided, ...owed } = book.recover();
-  if (owed.settled + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
+  if (owed.settled + owed.cut + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
   for (const { workspace, generation } of undecided) admission.voids.add(workspace, generation);
   const live = new LiveAnswers();
   const { clocks, slug } = config;
@@ -72,6 +74,8 @@ export function openFront(parts: FrontParts): Front {
     prompts,
     models,
     health: routeHealth,
+    speeds: new RouteSpeeds(),
+    coolDown: new RouteCoolDown(clock),
     call,
     live,
     drains,

@@ -16,7 +16,9 @@ import { LiveAnswers } from "../../src/inference/live.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";
+import { RouteCoolDown } from "../../src/models/health/route-cool-down.ts";
 import { RouteHealth } from "../../src/models/health/route-health.ts";
+import { RouteSpeeds } from "../../src/models/health/route-speeds.ts";
 import type { Models } from "../../src/models/models.ts";
 import { providerCalls } from "../../src/providers/http.ts";
 import { startAdmission } from "../../workers/admission.ts";
@@ -59,6 +61,8 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     prompts: { add() {} },
     models,
     health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
+    speeds: new RouteSpeeds(),
+    coolDown: new RouteCoolDown(clock),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     live: new LiveAnswers(),
     drains: new Drains(),

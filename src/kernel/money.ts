@@ -8,7 +8,7 @@ export type NanoUsd = bigint;
 export type PicoUsdPerToken = bigint;
 
 const nanoPerUsd = 1_000_000_000n;
-const picoPerNano = 1_000n;
+export const picoPerNano = 1_000n;
 
 /**
  * Parses a decimal amount of USD such as `10`, `0.25` or `-3.000000001`.

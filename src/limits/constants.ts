@@ -61,8 +61,10 @@ export const streamCommentMs = 15_000;
 export const firstEventMsMax = 15_000;
 /** A client that takes nothing for this long while something waits for it counts as gone. */
 export const streamStallMsMax = 60_000;
-export const drainMsMax = 30_000;
-export const drainsMax = 64;
+/** A stream whose client has left is read on for so long at most. */
+export const drainMsMax = 60_000;
+export const drainsMax = 1_024;
+export const drainsPerWorkspaceMax = 16;
 export const upstreamAnswerBytesMax = 32 * 1024 * 1024;
 export const probeOutputTokensMax = 16;
 
@@ -85,6 +87,9 @@ export const backlogPollMs = 5_000;
 
 // Ours: the front's spool and its outlet
 export const spoolSegmentBytesMax = 1024 * 1024;
+/** How often the spool is told how far open generations are, and after how long what it was told is told again. */
+export const progressMs = 900;
+export const progressKeptMs = 30_000;
 export const publishesInFlightMax = 4;
 export const publishDeadlineMs = 10_000;
 /** Doubled from attempt to attempt. */
@@ -123,6 +128,10 @@ export const inputTokensPerMessage = 16;
 /** How often gateways share what they counted of their routes, and for how long it counts. */
 export const routeHealthMs = 10_000;
 export const routeHealthWindowMs = 86_400_000;
+/** How quickly a route writes is the mean over its last answers, so much of their time or more. */
+export const routeSpeedWindowMs = 600_000;
+/** A route that counted more than was reserved comes after all others for so long. */
+export const routeCoolDownMs = 60_000;
 /** A connection to a provider that has carried nothing for longer is closed when the next call would take it. */
 export const idleConnectionMsMax = 50_000;
 export const idleConnectionsPerOrigin = 256;

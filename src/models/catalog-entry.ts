@@ -54,6 +54,7 @@ export function modelFrom(entry: ModelEntry, surroundings: ModelSurroundings): M
     listedAs: entry.listed_as,
     published: entry.published,
     supports: new Set(entry.supports),
+    reasons: entry.reasons ?? entry.supports.some((word) => word === "reasoning" || word === "reasoning_content"),
     defaultOnly: new Set(entry.default_only),
     listPrices: pricesFrom(entry.prices_per_1m_usd) ?? routes[0]?.prices ?? null,
   };

@@ -27,6 +27,8 @@ export interface ProviderClocks {
 export interface ExchangeOptions {
   clock: Clock;
   clocks: ProviderClocks;
+  /** Called when the request goes out. */
+  onSent?: (() => void) | undefined;
   /** Monotonic milliseconds. */
   startedAt: number;
 }
@@ -35,6 +37,7 @@ export class Exchange implements Body, BytesTaker, Waiting {
   readonly #clock: Clock;
   readonly #clocks: ProviderClocks;
   readonly #endsAt: number;
+  readonly #onSent: (() => void) | undefined;
   #phase: "connection" | "first byte" | "next byte" = "connection";
   #firstByteBy = Infinity;
   /** Monotonic milliseconds: when what is being waited for is too late. */
@@ -44,9 +47,10 @@ export class Exchange implements Body, BytesTaker, Waiting {
   #taker: BytesTaker | null = null;
   #failure: UpstreamFailure | null = null;
 
-  constructor({ clock, clocks, startedAt }: ExchangeOptions) {
+  constructor({ clock, clocks, onSent, startedAt }: ExchangeOptions) {
     this.#clock = clock;
     this.#clocks = clocks;
+    this.#onSent = onSent;
     this.#endsAt = startedAt + clocks.streamMs;
     lookoutOf(clock).add(this);
   }
@@ -80,6 +84,7 @@ export class Exchange implements Body, BytesTaker, Waiting {
       this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
       await call.connecting;
     }
+    this.#onSent?.();
     this.#phase = "first byte";
     this.#firstByteBy = this.#clock.monotonic() + this.#clocks.firstByteMs;
     this.#dueBy = this.#firstByteBy;

@@ -20,6 +20,8 @@ export interface CallContext {
   providerKey(name: string): Secret | null;
   /** Gives the call up while it is not answered. An open stream is ended by its own `cancel`. */
   givenUp?: Stop | undefined;
+  /** Called when the request is on its way: from here on its provider may bill it. */
+  onSent?: (() => void) | undefined;
   /** Monotonic start of the generation, so that a second try does not begin the total clock anew. Absent: now. */
   startedAt?: number | undefined;
 }
@@ -28,7 +30,7 @@ export interface CallContext {
 export type CallProvider = (
   reservation: Reservation,
   call: ProviderCall,
-  options?: Pick<CallContext, "givenUp" | "startedAt">,
+  options?: Pick<CallContext, "givenUp" | "onSent" | "startedAt">,
 ) => Promise<ProviderAnswer>;
 
 /** @param settled what is the same for every call of a process */
@@ -43,8 +45,8 @@ export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "p
  */
 export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
   requireReserved(reservation, call);
-  const { clock, clocks, givenUp } = context;
-  const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
+  const { clock, clocks, givenUp, onSent } = context;
+  const exchange = new Exchange({ clock, clocks, onSent, startedAt: context.startedAt ?? clock.monotonic() });
   givenUp?.listen(() => exchange.end(new UpstreamFailure("upstream_error", "the call was given up")));
   try {
     return await answerOf(call, exchange, context);

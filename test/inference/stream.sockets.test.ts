@@ -5,7 +5,6 @@ import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import type { Usage } from "../../src/models/model.ts";
 import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
-import { Drains } from "../../src/inference/drains.ts";
 import { bunStream } from "../../src/inference/bun-stream.ts";
 import type { ClientStream } from "../../src/inference/client-stream.ts";
 import { streamHeaders } from "../../src/inference/headers.ts";
@@ -55,8 +54,8 @@ const server = Bun.serve({
       events: source,
       facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
       quiet: false,
-      cancelStopsBilling: true,
-      drains: new Drains(),
+      readOn: () => null,
+      follow: () => {},
       gone: request.signal,
       stop: stopping,
       clock,
@@ -143,7 +142,7 @@ describe.each([
       await new Promise((resolve) => socket.once("data", resolve));
       hangUp(socket);
       await until(() => outcomes.length === 1);
-      expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
+      expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 1 }]);
       expect(events.closed).toBe(true);
     });
 
@@ -158,7 +157,7 @@ describe.each([
       await until(() => asked);
       socket.destroy();
       await until(() => outcomes.length === 1);
-      expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 0 }]);
+      expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 0 }]);
       expect(events.closed).toBe(true);
     });
   });

@@ -1,10 +1,10 @@
 /** A whole message to our answer. */
-import type { Usage } from "../../models/model.ts";
+import type { ToldUsage } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type Answer } from "../provider.ts";
 import { anthropicFailureIn } from "./anthropic-errors.ts";
 import { finishReasonOf } from "./anthropic-finish.ts";
-import { AnthropicUsage, tellsBoth } from "./anthropic-usage.ts";
+import { AnthropicUsage } from "./anthropic-usage.ts";
 
 /** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
 export function decodeAnthropicAnswer(body: unknown): Answer {
@@ -17,7 +17,6 @@ export function decodeAnthropicAnswer(body: unknown): Answer {
   const texts = textsOf(blocks, "text");
   const reasoning = textsOf(blocks, "thinking").join("");
   const toolCalls = blocks.filter((block) => block["type"] === "tool_use").map(toolCallOf);
-  const usage = usageOf(message["usage"]);
   return {
     message: {
       role: "assistant",
@@ -28,11 +27,11 @@ export function decodeAnthropicAnswer(body: unknown): Answer {
     },
     finishReason: finishReasonOf(message["stop_reason"], toolCalls.length > 0),
     logprobs: null,
-    usage: usage !== null && (blocks.length === 0 || tellsBoth(usage)) ? usage : null,
+    usage: usageOf(message["usage"]),
   };
 }
 
-function usageOf(told: unknown): Usage | null {
+function usageOf(told: unknown): ToldUsage | null {
   const usage = new AnthropicUsage();
   usage.take(told);
   return usage.usage();

@@ -3,7 +3,7 @@ import { asObject, asText, parseJson, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { anthropicFailureIn } from "./anthropic-errors.ts";
 import { finishReasonOf } from "./anthropic-finish.ts";
-import { AnthropicUsage, tellsBoth } from "./anthropic-usage.ts";
+import { AnthropicUsage } from "./anthropic-usage.ts";
 
 /** The data of one event after the other; see `WireFormat.streamDecoder`. */
 export function anthropicStreamDecoder(): (data: string) => ProviderEvent[] {
@@ -50,7 +50,7 @@ class AnthropicStream {
         return [...this.#counted(), ...this.#finish(asText(asObject(event["delta"])?.["stop_reason"]))];
       case "message_stop":
         if (!this.#begun && !this.#says) return [broken("the stream ended before it began")];
-        return [...this.#finish(""), this.#end()];
+        return [...this.#finish(""), { kind: "end" }];
       default:
         return [];
     }
@@ -94,13 +94,6 @@ class AnthropicStream {
     if (stopReason === null || this.#finished) return [];
     this.#finished = true;
     return [{ kind: "delta", delta: {}, finishReason: finishReasonOf(stopReason, this.#calls.size > 0) }];
-  }
-
-  /** The answer is whole by now, and stays so; but the count of one part must not pass for the count of both. */
-  #end(): ProviderEvent {
-    const usage = this.#usage.usage();
-    const half = this.#says && usage !== null && !tellsBoth(usage);
-    return half ? broken("prompt and output were not both counted") : { kind: "end" };
   }
 }
 
