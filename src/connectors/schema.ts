@@ -95,7 +95,8 @@ function strict<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-function oneOf<const Words extends readonly string[]>(words: Words) {
+/** One of fixed words. */
+export function oneOf<const Words extends readonly string[]>(words: Words) {
   const literals = words.map((word) => Type.Literal(word));
   return Type.Unsafe<Words[number]>(Type.Union(literals, { description: `one of ${words.join(", ")}` }));
 }
