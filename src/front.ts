@@ -91,6 +91,7 @@ export function openFront(parts: FrontParts): Front {
     mayReadMetrics: (request, address) => mayReadMetrics(request, address, operatorToken),
   };
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
+  observe({ name: "weir_streams_read_on", help: "Streams whose client has left, read on for their count" }, () => drains.active);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
   const app = makeApp({ gateway, health, ...planeParts(parts, gateway) });
