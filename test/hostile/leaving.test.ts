@@ -100,6 +100,7 @@ test.each(["cancels/thinker", "bills-on/plain"])(
     const asking = ask(on, { model });
     await answering.piece("The answer. END");
     await leaveAt("END", asking);
+    await until(async () => (await readOn()) === 1);
     await answering.finish(thought);
     expect(await only(on)).toMatchObject({ code: "client_gone", usage_estimated: false, cost: 205_200_000n });
   },
