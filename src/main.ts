@@ -27,7 +27,7 @@ async function main(): Promise<number> {
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });
-  const waitMs = server === null ? 0 : await stopServing({ server, service, leaveMs: config.leaveMs, clock: systemClock });
+  const waitMs = server === null ? 0 : await stopServing({ server, service, leaveMs: config.leaveMs, clock: systemClock, log });
   const settled = await service.finish(waitMs);
   await server?.stop(true);
   await service.close();

@@ -4,7 +4,9 @@
  */
 import type { Service } from "./service.ts";
 import { sleep, type Clock } from "./kernel/clock.ts";
+import type { Logger } from "./kernel/log.ts";
 import { shutdownDrainMs, shutdownLingerMs } from "./limits/constants.ts";
+import { leavePort } from "./process/leave-port.ts";
 
 interface StopServingOptions {
   server: NonNullable<Service["app"]["server"]>;
@@ -12,15 +14,18 @@ interface StopServingOptions {
   /** 0: nobody else could serve. */
   leaveMs: number;
   clock: Clock;
+  log: Logger;
 }
 
 /** Resolves when every answer has left, or when it is time to end them. @returns how long answers may still go on, in milliseconds */
-export async function stopServing({ server, service, leaveMs, clock }: StopServingOptions): Promise<number> {
+export async function stopServing({ server, service, leaveMs, clock, log }: StopServingOptions): Promise<number> {
   const presentEnded = service.leave(shutdownDrainMs);
   if (leaveMs > 0) {
     server.reload({ routes: {}, fetch: (request: Request) => lastAnswer(request, service) });
     // Answers that began before do not say that they are the last ones: their connections bring one more request.
     await Promise.all([sleep(clock, leaveMs), presentEnded]);
+    if (!(await leavePort(server.port ?? 0, clock)))
+      log.warn({ event: "port.closed_at_once" }, "Connections that come now may be reset");
     await sleep(clock, shutdownLingerMs);
   }
   const endsAt = clock.monotonic() + shutdownDrainMs;

@@ -87,7 +87,11 @@ export const packageHomes: Record<string, string[]> = {
 };
 
 /** Files that may use `Bun.`; all others run on any runtime with web standards and Node's modules. */
-export const bunFiles = ["src/backing/distributed/counters/link.ts", "src/backing/distributed/nats-transport.ts"];
+export const bunFiles = [
+  "src/backing/distributed/counters/link.ts",
+  "src/backing/distributed/nats-transport.ts",
+  "src/process/leave-port.ts",
+];
 
 export function placeOf(path: string): number {
   return places.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));
