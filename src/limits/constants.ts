@@ -112,8 +112,10 @@ export const readyDeadlineMs = 1_500;
 export const shutdownLeaveMsDefault = 2_000;
 /** Then it takes no new connection, and for so long those whose handshake is under way: below the second after which a client tries again. */
 export const handshakeMsMax = 500;
-/** And then for so long, in which a connection whose answer has just ended may bring its last request. */
+/** And then until no kept connection has brought a last request for so long, */
 export const shutdownLingerMs = 200;
+/** or this is over. */
+export const shutdownLingerMsMax = 2_000;
 export const liveLookMs = 50;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
