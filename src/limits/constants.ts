@@ -110,7 +110,7 @@ export const prepareRetryMs = 500;
 export const readyDeadlineMs = 1_500;
 /** A gateway of a fleet that was told to stop goes on serving for so long, while balancers and clients look elsewhere. */
 export const shutdownLeaveMsDefault = 2_000;
-/** Then it takes no new connection, and for so long those whose handshake is under way: below the second after which a client tries again. */
+/** Then it takes no new connection, and waits for handshakes under way so long at most: below the second after which a client tries again. */
 export const handshakeMsMax = 500;
 /** And then until no kept connection has brought a last request for so long, */
 export const shutdownLingerMs = 200;

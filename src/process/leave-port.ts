@@ -11,6 +11,7 @@ import { dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import { handshakeMsMax } from "../limits/constants.ts";
+import { handshakesOn } from "./handshakes.ts";
 
 const solSocket = 1;
 const ipprotoTcp = 6;
@@ -57,11 +58,23 @@ export async function leavePort(port: number, clock: Clock): Promise<boolean> {
   if (calls === null) return false;
   const listeners = descriptors().filter((descriptor) => listensOn(calls, descriptor, port));
   const quiet = listeners.filter((listener) => refuseNew(calls, listener));
-  await sleep(clock, handshakeMsMax);
+  await untilShaken(port, clock);
   const endsAt = clock.monotonic() + handshakeMsMax;
   while (quiet.some((listener) => isWaitedFor(calls, listener)) && clock.monotonic() < endsAt) await sleep(clock, lookMs);
   const closed = quiet.filter((listener) => replace(calls, listener));
   return closed.length === listeners.length && closed.length > 0;
+}
+
+/** Until the handshakes that are under way now have ended; those of the other listeners cannot be told from ours, and end as soon. */
+async function untilShaken(port: number, clock: Clock): Promise<void> {
+  const endsAt = clock.monotonic() + handshakeMsMax;
+  await sleep(clock, lookMs);
+  let underWay = await handshakesOn(port);
+  while (underWay?.length !== 0 && clock.monotonic() < endsAt) {
+    await sleep(clock, lookMs);
+    const now = new Set(await handshakesOn(port));
+    underWay = underWay?.filter((other) => now.has(other)) ?? null;
+  }
 }
 
 function openLibrary(): Calls | null {
