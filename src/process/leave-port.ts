@@ -4,11 +4,11 @@
  * listener first lets the packet that opens a connection (SYN) fall, by a filter in the kernel: its sender repeats it after a second and
  * then meets another listener. Handshakes under way end, the server takes what they bring, and the listener closes empty.
  *
- * On Linux, where the C library can be called; nothing is lost or changed elsewhere. Filters of sockets:
+ * On Linux, where the C library can be called; elsewhere the port is left as it is, to be closed at once. Filters of sockets:
  * https://www.kernel.org/doc/Documentation/networking/filter.rst.
  */
 import { dlopen, ptr } from "bun:ffi";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import { handshakeMsMax } from "../limits/constants.ts";
 import { handshakesOn } from "./handshakes.ts";
@@ -25,8 +25,9 @@ const infoBytes = 32;
 /** Where the information about a listener says how many connections wait to be taken. */
 const waitingAt = 24;
 const lookMs = 10;
+const openFiles = "/proc/self/fd";
 
-/** From the TCP header: load the flags; keep SYN and ACK; SYN alone falls (0 bytes are kept), all else passes. */
+/** From the TCP header: load the flags, of them SYN and ACK. A packet with SYN alone falls (none of its bytes is kept), every other one passes. */
 const noNewConnections = [
   { code: 0x30, jumpTrue: 0, jumpFalse: 0, value: 13 },
   { code: 0x54, jumpTrue: 0, jumpFalse: 0, value: 0x12 },
@@ -51,7 +52,7 @@ type Calls = ReturnType<typeof dlopen<typeof functions>>["symbols"];
 /**
  * Resolves when the port's listeners of this process are closed; connections that were taken stay as they are. Whoever listened still
  * closes its own descriptor, which by then is a socket that nothing ever reached.
- * @returns whether it could be done; if not, all is as before
+ * Never rejects. @returns whether it could be done; if not, all is as before
  */
 export async function leavePort(port: number, clock: Clock): Promise<boolean> {
   const calls = process.platform === "linux" ? openLibrary() : null;
@@ -88,8 +89,9 @@ function openLibrary(): Calls | null {
   return null;
 }
 
+/** None where the system does not say. */
 function descriptors(): number[] {
-  return readdirSync("/proc/self/fd").map(Number);
+  return existsSync(openFiles) ? readdirSync(openFiles).map(Number) : [];
 }
 
 function listensOn(calls: Calls, descriptor: number, port: number): boolean {
