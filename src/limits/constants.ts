@@ -142,6 +142,8 @@ export const idleConnectionsPerOrigin = 256;
 export const upstreamHeadBytesMax = 64 * 1024;
 /** What may wait in here of an answer that nobody reads: more is left to the network, which slows its sender down. */
 export const upstreamReadAheadBytesMax = 64 * 1024;
+/** Of calls of tools in a stream whose name has not come yet; without it a client can make nothing of them. */
+export const heldToolCallCharactersMax = 64 * 1024;
 export const upstreamErrorBytesMax = 64 * 1024;
 export const upstreamEventBytesMax = 4 * 1024 * 1024;
 /** After the last event: how long and how far a body may go on before its connection is given up. */

@@ -5,7 +5,7 @@ import { AlikeChunks } from "./openai-alike.ts";
 import { failureIn } from "./openai-errors.ts";
 import { finishReason } from "./openai-finish.ts";
 import { contentText, firstChoice, furtherFields } from "./openai-message.ts";
-import { ToolCallPieces } from "./openai-tool-calls.ts";
+import { namelessCall, ToolCallPieces } from "./openai-tool-calls.ts";
 import { UsageTally } from "./openai-usage.ts";
 
 /** The data of one event after the other; see `WireFormat.streamDecoder`. */
@@ -45,6 +45,7 @@ class OpenaiStream {
   #done(): ProviderEvent[] {
     if (!this.#begun) return [broken("the stream ended before it began")];
     if (this.#finished) return [{ kind: "end" }];
+    if (this.#toolCalls.lacksName()) return [broken(namelessCall)];
     const reason = finishReason("stop", this.#calledTools);
     return [{ kind: "delta", delta: {}, finishReason: reason }, { kind: "end" }];
   }
@@ -64,6 +65,7 @@ class OpenaiStream {
     this.#begun = true;
     const delta = this.#pieceOf(asObject(choice["delta"]) ?? {});
     const told = asText(choice["finish_reason"]);
+    if (this.#toolCalls.holdsTooMuch || (told && this.#toolCalls.lacksName())) return broken(namelessCall);
     let reason: FinishReason | null = null;
     if (told && !this.#finished) {
       reason = finishReason(told, this.#calledTools);
