@@ -1,6 +1,7 @@
 /**
  * Calls a provider, and once more where that may help and is allowed. Nothing has reached the client yet, so the second
- * answer is as good as the first; only the one that is served is charged.
+ * answer is as good as the first; only the one that is served is charged. A request that goes out again because a kept
+ * connection was closed as it was sent is that one more try, with fallbacks and without: it stays at its route.
  */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -116,7 +117,10 @@ export class Attempts {
     if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "given up before it was made");
     this.#calledAt = clock.monotonic();
     const onSent = (): void => void (this.#sentAt = clock.monotonic());
-    const answer = await provide({ generation, route: this.#route, chat, maxOutputTokens, streamed }, givenUp, onSent);
+    const second = this.#failed.length > 0;
+    const onResent = () => (this.#mayRetry = false);
+    const call = { generation, route: this.#route, chat, maxOutputTokens, streamed, second, onResent };
+    const answer = await provide(call, givenUp, onSent);
     if (answer.kind === "whole") return answer;
     givenUp.listen(() => void answer.events.cancel().catch(() => {}));
     try {

@@ -138,6 +138,8 @@ export const routeSpeedWindowMs = 600_000;
 export const routeCoolDownMs = 60_000;
 /** A connection to a provider that has carried nothing for longer is closed when the next call would take it. */
 export const idleConnectionMsMax = 50_000;
+/** A kept connection that is closed sooner after a request was sent over it, without an answer, was closed before it: no model works so fast. */
+export const staleConnectionMsMax = 100;
 export const idleConnectionsPerOrigin = 256;
 export const upstreamHeadBytesMax = 64 * 1024;
 /** What may wait in here of an answer that nobody reads: more is left to the network, which slows its sender down. */

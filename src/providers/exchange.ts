@@ -8,6 +8,7 @@ import {
   type BytesTaker,
   type Head,
   type Post,
+  type PostOptions,
   type Transport,
   type WireCall,
 } from "./transport.ts";
@@ -22,6 +23,10 @@ export interface ProviderClocks {
   idleMs: number;
   /** From the start of the generation. */
   streamMs: number;
+}
+
+export interface Sending extends Post, PostOptions {
+  onResent?: (() => void) | undefined;
 }
 
 export interface ExchangeOptions {
@@ -62,16 +67,17 @@ export class Exchange implements Body, BytesTaker, Waiting {
 
   /**
    * Sends the request and waits for the head of its answer. Where a connection that was kept turns out to be closed, nothing of
-   * an answer has come, and the request goes out once more over a new one.
+   * an answer has come, and the request goes out once more over a new one, which `onResent` is told.
    * @throws UpstreamFailure
    */
-  async post(transport: Transport, url: URL, post: Post): Promise<Head> {
+  async post(transport: Transport, url: URL, { onResent, fresh, ...post }: Sending): Promise<Head> {
     try {
       if (this.#failure !== null) throw this.#failure;
-      return await this.#send(transport.post(url, post));
+      return await this.#send(transport.post(url, post, { fresh: fresh === true }));
     } catch (error) {
       if (!(error instanceof StaleConnectionError)) throw this.#explained(error);
     }
+    onResent?.();
     return this.#send(transport.post(url, post, { fresh: true })).catch((error: unknown) => {
       throw this.#explained(error);
     });

@@ -26,6 +26,10 @@ export interface ProviderCall {
   /** Sent to the provider, so that it truly bounds the cost. */
   maxOutputTokens: number;
   streamed: boolean;
+  /** The second try: it goes out over a connection that has carried nothing yet. Absent: it is the first. */
+  second?: boolean;
+  /** Told where the request went out twice, for a kept connection was closed as it was sent: that was the second try. */
+  onResent?: () => void;
 }
 
 /** Where and what to post: relative to the provider's base address. */
