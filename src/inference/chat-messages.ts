@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { messagesMax } from "../limits/constants.ts";
 import type { ChatMessage } from "../providers/provider.ts";
 import { assistantContent, textContent } from "./chat-content.ts";
+import { label } from "./chat-options.ts";
 import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "./json-body.ts";
 import { objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
@@ -41,7 +42,12 @@ const byRole: Record<string, Reader> = {
     reasoning_content: { read: thoughts, nullable: true },
     annotations: { read: leftOut, nullable: true },
   }),
-  tool: objectOf({ role: speaking("tool"), content, tool_call_id: { read: toolCallId, required: true } }),
+  tool: objectOf({
+    role: speaking("tool"),
+    content,
+    tool_call_id: { read: toolCallId, required: true },
+    name: { read: label(text()), nullable: true },
+  }),
   function: objectOf({
     role: speaking("function"),
     content: { read: textContent, nullable: true },

@@ -16,7 +16,7 @@ export const fieldWords: Readonly<Record<string, string>> = {
   "messages[].content[].type": "What kind of part this is",
   "messages[].content[].text": "The text",
   "messages[].content[].refusal": "The text of the refusal",
-  "messages[].name": "Tells speakers of one role apart; in a function's message the name of the function",
+  "messages[].name": "Tells speakers of one role apart; in a function's message the name of the function, in a tool's a label",
   "messages[].refusal": "Why the model refused, as it was answered",
   "messages[].audio": "Not supported: only null",
   "messages[].tool_calls": "The calls that the model made, as they were answered",

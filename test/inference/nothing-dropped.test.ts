@@ -35,6 +35,19 @@ for (const name of formats) {
         })),
     );
 
+    test("names of messages are taken, and the model sees that of a user", () => {
+      const named = (user: object, answer: object, result: object) => ({
+        messages: [
+          { role: "user", content: "Hello", ...user },
+          { role: "assistant", tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }], ...answer },
+          { role: "tool", tool_call_id: "a", content: "42", ...result },
+        ],
+      });
+      expect(refusal(named({ name: "ann" }, { name: "host" }, { name: "f" }), model)).toBeNull();
+      expect(sent(named({ name: "ann" }, {}, {}))).toContain("ann");
+      expect(sent(named({}, {}, { name: "label" }))).toBe(sent(named({}, {}, {})));
+    });
+
     test.each(cases.filter(({ shown }) => !defaults.has(shown)))("$shown", ({ given, beside }) => {
       const refused = refusal(given, model);
       if (refused === null) expect(sent(given)).not.toBe(sent({ ...beside }));

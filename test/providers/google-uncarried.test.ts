@@ -42,7 +42,6 @@ describe("what generateContent has no place for is 400 unsupported_parameter wit
     ["tool_choice.type", { tools: [tool], tool_choice: { type: "custom", custom: { name: "free" } } }],
     ["tool_choice.allowed_tools.tools", { tools: [tool], tool_choice: allowed("required") }],
     ["tool_choice.allowed_tools.tools", { tools: [tool], tool_choice: allowed("auto", { type: "mcp" }) }],
-    ["messages[0].name", { messages: [{ ...hello, name: "ann" }] }],
     ["messages[1].reasoning_content", { messages: [hello, { role: "assistant", content: "x", reasoning_content: "y" }] }],
     ["messages[1].tool_calls[1].function.arguments", { messages: [hello, calling(call(), call("[]"))] }],
     [
