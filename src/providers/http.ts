@@ -8,6 +8,7 @@ import type { ProviderRecord } from "../models/model.ts";
 import { readBeginning, readWhole } from "./body.ts";
 import { Exchange, type ProviderClocks } from "./exchange.ts";
 import { parseJson } from "./json.ts";
+import { withCallsAsAsked } from "./one-call.ts";
 import { UpstreamFailure, type Answer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
 import { spokenFormats } from "./registry.ts";
 import { ProviderStream } from "./stream.ts";
@@ -70,7 +71,7 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const { provider } = call.route;
   const spoken = spokenFormats[provider.format];
   if (!spoken) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not spoken`);
-  const { format } = spoken;
+  const format = withCallsAsAsked(spoken.format, call.chat);
   const transport = spoken.transport(context.clock);
   const { path, headers, body } = format.encode(call);
   const url = urlOf(provider, path);

@@ -15,6 +15,7 @@ interface AnswerCase {
   expected?: {
     content: string | null;
     refusal: string | null;
+    reasoning?: string;
     finishReason: string;
     usage: ToldUsage | null;
     toolCalls?: unknown;
@@ -113,6 +114,7 @@ function decodesAnswers(format: WireFormat, cases: Record<string, AnswerCase>): 
     const { message, finishReason, usage } = format.decodeAnswer(body);
     expect(message.role).toBe("assistant");
     expect(message).toMatchObject({ content: expected?.content ?? null, refusal: expected?.refusal ?? null });
+    expect<unknown>(message["reasoning_content"]).toEqual(expected?.reasoning);
     expect(message["tool_calls"]).toEqual(expected?.toolCalls);
     expect<unknown>({ finishReason, usage }).toEqual({ finishReason: expected?.finishReason, usage: expected?.usage });
   });

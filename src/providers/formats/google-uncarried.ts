@@ -82,7 +82,6 @@ function* inTools(chat: ChatBody): Generator<Uncarried> {
   if (allowed?.length === 0 && asObject(choice?.["allowed_tools"])?.["mode"] === "required") {
     yield because("tool_choice.allowed_tools.tools", "none of them to choose from");
   }
-  if (chat["parallel_tool_calls"] === false) yield because("parallel_tool_calls", "false; it may call several tools at once");
 }
 
 /** @param what of the field is meant; absent: all of it */
