@@ -77,7 +77,7 @@ async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<voi
 }
 
 /** As root not below its home, which is closed to the user that PostgreSQL must run as. */
-function cacheFolder(): string {
+export function cacheFolder(): string {
   if (process.getuid?.() === 0) return "/var/cache/weir";
   return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "weir");
 }

@@ -79,6 +79,13 @@ describe("messages", () => {
   });
 });
 
+test("what the official packages' helpers add to an answer may come back with it, and is sent nowhere", () => {
+  const called = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+  const helped = { ...called, index: 0, function: { ...called.function, parsed_arguments: {} } };
+  const answer = { role: "assistant", content: null, parsed: { a: 1 }, tool_calls: [helped] };
+  expect(check({ messages: [answer] }).body.messages).toEqual([{ role: "assistant", tool_calls: [called] }]);
+});
+
 describe("content that is not text is unsupported_parameter and says so", () => {
   test.each([
     { type: "image_url", image_url: { url: "https://example.com/a.png" } },
