@@ -1,6 +1,7 @@
 /** Events of a streamed message to our events. Every event names its type in its data; types that are new are passed over. */
 import { asObject, asText, parseJson, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
+import { mintedToolCallId } from "../tool-call-id.ts";
 import { anthropicFailureIn } from "./anthropic-errors.ts";
 import { finishReasonOf } from "./anthropic-finish.ts";
 import { AnthropicUsage } from "./anthropic-usage.ts";
@@ -23,6 +24,8 @@ class AnthropicStream {
   readonly #usage = new AnthropicUsage();
   /** Block number → the call that it is. */
   readonly #calls = new Map<unknown, ToolCall>();
+  /** The answer's own id. */
+  #id: unknown = null;
   #begun = false;
   /** The answer has a text, a thought or a call. */
   #says = false;
@@ -37,6 +40,7 @@ class AnthropicStream {
     switch (event["type"]) {
       case "message_start":
         this.#begun = true;
+        this.#id = asObject(event["message"])?.["id"];
         this.#usage.takePrompt(asObject(event["message"])?.["usage"]);
         return this.#counted();
       case "content_block_start":
@@ -68,7 +72,7 @@ class AnthropicStream {
     const index = this.#calls.size;
     this.#calls.set(block, { index, input, argued: false });
     const called = { name: asText(name) ?? "", arguments: "" };
-    return [callDelta({ index, id: asText(id) || `call_${index}`, type: "function", function: called })];
+    return [callDelta({ index, id: asText(id) || mintedToolCallId(this.#id, index), type: "function", function: called })];
   }
 
   #takePiece(block: unknown, { type, text, thinking, partial_json }: JsonObject): ProviderEvent[] {

@@ -63,7 +63,7 @@ class OpenaiStream {
     if (chunk["error"]) return { kind: "failure", failure: failureIn(chunk["error"]) };
     if (choice === null) return null;
     this.#begun = true;
-    const delta = this.#pieceOf(asObject(choice["delta"]) ?? {});
+    const delta = this.#pieceOf(asObject(choice["delta"]) ?? {}, chunk["id"]);
     const told = asText(choice["finish_reason"]);
     if (this.#toolCalls.holdsTooMuch || (told && this.#toolCalls.lacksName())) return broken(namelessCall);
     let reason: FinishReason | null = null;
@@ -77,13 +77,13 @@ class OpenaiStream {
     return reason === null && isEmpty(delta) ? null : { kind: "delta", delta, finishReason: reason };
   }
 
-  #pieceOf(told: JsonObject): Record<string, unknown> {
+  #pieceOf(told: JsonObject, answerId: unknown): Record<string, unknown> {
     const delta = furtherFields(told);
     const content = contentText(told["content"]);
     const role = asText(told["role"]);
     if (role) delta["role"] = "assistant";
     if (content !== null && (content !== "" || role)) delta["content"] = content;
-    const pieces = this.#toolCalls.take(asArray(told["tool_calls"]));
+    const pieces = this.#toolCalls.take(asArray(told["tool_calls"]), answerId);
     if (pieces.length > 0) {
       this.#calledTools = true;
       delta["tool_calls"] = pieces;

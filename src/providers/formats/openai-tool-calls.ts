@@ -5,6 +5,7 @@
 import { heldToolCallCharactersMax } from "../../limits/constants.ts";
 import { asCount, asObject, asText, type JsonObject } from "../json.ts";
 import { UpstreamFailure } from "../provider.ts";
+import { mintedToolCallId } from "../tool-call-id.ts";
 import { WholeObject } from "./whole-object.ts";
 
 type Kind = "function" | "custom";
@@ -35,12 +36,16 @@ interface Call {
 /** What is said of a call that no client could make. */
 export const namelessCall = "a call of a tool has no name";
 
-/** Calls of a whole answer. @throws UpstreamFailure where one has no name */
-export function wholeToolCalls(values: readonly unknown[]): JsonObject[] {
+/**
+ * Calls of a whole answer.
+ * @param answerId the answer's own id, for calls that have none
+ * @throws UpstreamFailure where one has no name
+ */
+export function wholeToolCalls(values: readonly unknown[], answerId: unknown): JsonObject[] {
   return values.map((value, index) => {
     const { id, kind, name, text } = readPiece(asObject(value) ?? {});
     if (name === "") throw new UpstreamFailure("upstream_error", namelessCall);
-    return { id: id || `call_${index}`, ...calling(kind, { name, text }) };
+    return { id: id || mintedToolCallId(answerId, index), ...calling(kind, { name, text }) };
   });
 }
 
@@ -59,11 +64,12 @@ export class ToolCallPieces {
     return this.#heldCharacters > heldToolCallCharactersMax;
   }
 
-  take(values: readonly unknown[]): JsonObject[] {
+  /** @param answerId the answer's own id, for calls that have none */
+  take(values: readonly unknown[], answerId: unknown): JsonObject[] {
     const pieces: JsonObject[] = [];
     for (const value of values) {
       const told = asObject(value);
-      const piece = told && this.#one(readPiece(told));
+      const piece = told && this.#one(readPiece(told), answerId);
       if (piece !== null) pieces.push(piece);
     }
     return pieces;
@@ -75,7 +81,7 @@ export class ToolCallPieces {
     return false;
   }
 
-  #one(piece: Piece): JsonObject | null {
+  #one(piece: Piece, answerId: unknown): JsonObject | null {
     if (piece.id === "" && piece.name === "" && piece.text === "") return null;
     const call = this.#callOf(piece) ?? this.#begin(piece);
     this.#last = call;
@@ -84,7 +90,7 @@ export class ToolCallPieces {
     call.argued.feed(piece.text);
     if (call.index !== null) return piece.text === "" ? null : { index: call.index, ...arguing(call.kind, piece.text) };
     if (piece.name === "") return this.#hold(call, piece);
-    return this.#announce(call, piece);
+    return this.#announce(call, piece, answerId);
   }
 
   /** null: the piece begins a new call. */
@@ -116,12 +122,12 @@ export class ToolCallPieces {
     return null;
   }
 
-  #announce(call: Call, { kind, name, text }: Piece): JsonObject {
+  #announce(call: Call, { kind, name, text }: Piece, answerId: unknown): JsonObject {
     this.#unnamed.delete(call);
     const index = this.#announced++;
     const told = calling(kind, { name, text: call.held + text });
     Object.assign(call, { index, kind, name, held: "" });
-    return { index, id: call.id || `call_${index}`, ...told };
+    return { index, id: call.id || mintedToolCallId(answerId, index), ...told };
   }
 }
 
