@@ -138,7 +138,7 @@ export const routeSpeedWindowMs = 600_000;
 export const routeCoolDownMs = 60_000;
 /** A connection to a provider that has carried nothing for longer is closed when the next call would take it. */
 export const idleConnectionMsMax = 50_000;
-/** A kept connection that is closed sooner after a request was sent over it, without an answer, was closed before it: no model works so fast. */
+/** A kept connection that is closed so soon after a request was sent over it, without an answer, counts as closed before it. */
 export const staleConnectionMsMax = 100;
 export const idleConnectionsPerOrigin = 256;
 export const upstreamHeadBytesMax = 64 * 1024;

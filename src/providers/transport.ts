@@ -47,7 +47,7 @@ export interface Transport {
 
 /**
  * The connection that was kept from an earlier call was closed as the request was sent: nothing was answered, and in so short a
- * time nothing was worked, so another connection may carry the request.
+ * time hardly anything was worked, so another connection may carry the request.
  */
 export class StaleConnectionError extends Error {
   override name = "StaleConnectionError";
