@@ -2,8 +2,10 @@
 
 import asyncio
 
-from common import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
+from scene import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
+from pydantic import ValidationError
 from pydantic_ai import Agent, NativeOutput, ToolOutput
+from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -24,7 +26,7 @@ async def run(output, streamed: bool) -> None:
         async with agent.run_stream(QUESTION) as result:
             try:
                 report = await result.get_output()
-            except Exception as error:
+            except (UnexpectedModelBehavior, ValidationError) as error:
                 # A stream that has begun is not asked again by the framework: that is left to its caller.
                 report = (await agent.run(f"{QUESTION} Not so: {error} tepid", message_history=None)).output
                 asked = asked[:2]

@@ -1,6 +1,6 @@
 """LangChain: tools bound to a model, whole and streamed; structured output by function_calling and by json_schema."""
 
-from common import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
+from scene import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI

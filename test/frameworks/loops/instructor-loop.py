@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import instructor
-from common import API_KEY, BASE_URL, MODEL, QUESTION, Report, check_cities, check_report
+from scene import API_KEY, BASE_URL, MODEL, QUESTION, Report, check_cities, check_report
 from openai import OpenAI
 from pydantic import BaseModel
 

@@ -4,7 +4,7 @@ import asyncio
 
 from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
 from agents.exceptions import ModelBehaviorError
-from common import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
+from scene import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
 from openai import AsyncOpenAI
 
 set_tracing_disabled(True)

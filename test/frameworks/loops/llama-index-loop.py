@@ -2,7 +2,7 @@
 
 import asyncio
 
-from common import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
+from scene import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, LLMMetadata
 from llama_index.core.prompts import PromptTemplate

@@ -2,7 +2,7 @@
 
 import json
 
-from common import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
+from scene import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
 from openai import OpenAI
 from pydantic import ValidationError
 
