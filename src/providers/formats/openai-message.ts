@@ -15,8 +15,8 @@ export function contentText(content: unknown): string | null {
 
 /** What Mistral tells of thinking: parts of the content, each with texts of its own. */
 function thoughtsIn(content: unknown): string {
-  const parts = asArray(content).flatMap((part) => asArray(asObject(part)?.["thinking"]));
-  return contentText(parts) ?? "";
+  if (!Array.isArray(content)) return "";
+  return contentText(content.flatMap((part) => asArray(asObject(part)?.["thinking"]))) ?? "";
 }
 
 /** `refusal`, `reasoning_content` (which Groq, Cerebras, Together and vLLM call `reasoning`, and some tell under both names), `function_call` and `annotations`, where they say something. */
