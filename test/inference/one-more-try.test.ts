@@ -2,7 +2,6 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { dispatch } from "../../src/inference/dispatch.ts";
-import { Drains } from "../../src/inference/drains.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import { staleConnectionMsMax } from "../../src/limits/constants.ts";
 import { callProvider } from "../../src/providers/http.ts";
@@ -35,7 +34,7 @@ async function provider(reply: (socket: Socket) => void) {
       provide: (call, givenUp) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
       gone: new AbortController().signal,
       stop: new Stop(),
-      drains: new Drains(),
+      readOn: () => null,
       clock,
     });
   await Promise.all(Array.from({ length: 4 }, () => ask(true)));
