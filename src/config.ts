@@ -1,6 +1,7 @@
 /** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
 import { Secret } from "./kernel/secret.ts";
-import { shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
+import { isGuessableKey } from "./kernel/guessable-key.ts";
+import { operatorTokenCharactersMin, shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
 
 export class ConfigError extends Error {
   override name = "ConfigError";
@@ -77,7 +78,7 @@ export function readConfig(environment: Environment = process.env): Config {
     ),
     catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
     secretsKeys,
-    operatorToken: secret(environment, "OPERATOR_TOKEN"),
+    operatorToken: readOperatorToken(environment),
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),
     hostUrls: {
@@ -210,8 +211,32 @@ function readSecretsKeys(environment: Environment): Secret[] | null {
   const value = environment["SECRETS_KEY"];
   if (!value) return null;
   const keys = parseSecretsKeys(value);
-  if (keys !== null) return keys;
-  throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
+  if (keys === null) {
+    throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
+  }
+  refuseGuessable(keys[0], "SECRETS_KEY");
+  return keys;
+}
+
+/**
+ * The first key seals; a guessable one may follow it, to open what it sealed once.
+ * @throws ConfigError
+ */
+export function refuseGuessable(first: Secret | undefined, name: string): void {
+  if (first === undefined || !isGuessableKey(Buffer.from(first.reveal(), "base64"))) return;
+  throw new ConfigError(
+    `The first key of ${name} can be guessed: put one of 32 random bytes before it (openssl rand -base64 32)`,
+  );
+}
+
+/** @throws ConfigError for a token that could be guessed */
+function readOperatorToken(environment: Environment): Secret | null {
+  const token = secret(environment, "OPERATOR_TOKEN");
+  const { length } = token?.reveal() ?? "";
+  if (token === null || length >= operatorTokenCharactersMin) return token;
+  throw new ConfigError(
+    `OPERATOR_TOKEN has ${length} characters: at least ${operatorTokenCharactersMin} are needed (openssl rand -hex 32)`,
+  );
 }
 
 /** Base64 keys of 32 bytes, separated by commas or spaces; null: the text is something else. */

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { ConfigError, readConfig } from "../src/config.ts";
+import { secretsKeyNamed } from "./support/secrets-key.ts";
 
-const key = Buffer.alloc(32, 7).toString("base64");
-const otherKey = Buffer.alloc(32, 8).toString("base64");
+const key = secretsKeyNamed("one");
+const otherKey = secretsKeyNamed("other");
+const guessable = Buffer.alloc(32).toString("base64");
 const urls = {
   DATABASE_URL: "postgres://weir:hush@db:5432/weir",
   NATS_URL: "nats://bus:4222",
@@ -91,6 +93,12 @@ describe("a bad value is refused at start, naming the variable", () => {
     ["SECRETS_KEY", `${key},c2hvcnQ=`],
     ["SECRETS_KEY", `${key.slice(0, -1)}!`],
     ["SECRETS_KEY", ","],
+    ["SECRETS_KEY", guessable],
+    ["SECRETS_KEY", `${guessable},${key}`],
+    ["SECRETS_KEY", Buffer.from("weir".repeat(8)).toString("base64")],
+    ["SECRETS_KEY", Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString("base64")],
+    ["OPERATOR_TOKEN", "x"],
+    ["OPERATOR_TOKEN", "x".repeat(31)],
     ["DATABASE_URL", "db:5432/weir"],
     ["DATABASE_URL", "mysql://db/weir"],
     ["NATS_URL", "bus:4222"],
@@ -115,6 +123,15 @@ describe("what is set is taken", () => {
     expect(keys?.map((secret) => secret.reveal())).toEqual([key, otherKey]);
   });
 
+  test("a key that can be guessed after one that cannot: it opens what it sealed once", () => {
+    const keys = readConfig({ SECRETS_KEY: `${key},${guessable}` }).secretsKeys;
+    expect(keys?.map((secret) => secret.reveal())).toEqual([key, guessable]);
+  });
+
+  test("OPERATOR_TOKEN from 32 characters on", () => {
+    expect(readConfig({ OPERATOR_TOKEN: "x".repeat(32) }).operatorToken?.reveal()).toBe("x".repeat(32));
+  });
+
   test("a provider's key by the name in its key_env", () => {
     const config = readConfig({ ACME_API_KEY: "sk-acme" });
     expect(config.providerKey("ACME_API_KEY")?.reveal()).toBe("sk-acme");
@@ -126,9 +143,9 @@ describe("what is set is taken", () => {
   });
 
   test("printing or logging the config shows no secret", () => {
-    const config = readConfig({ ...urls, SECRETS_KEY: key, OPERATOR_TOKEN: "operator-token-1" });
+    const config = readConfig({ ...urls, SECRETS_KEY: key, OPERATOR_TOKEN: "operator-token-that-nobody-may-see" });
     for (const shown of [inspect(config, { depth: 9 }), JSON.stringify(config)]) {
-      for (const secret of ["hush", key, "operator-token-1"]) expect(shown).not.toContain(secret);
+      for (const secret of ["hush", key, "operator-token-that-nobody-may-see"]) expect(shown).not.toContain(secret);
     }
   });
 });

@@ -17,6 +17,7 @@ export const serverBodyBytesMax = 64 * 1024 * 1024;
 export const controlBodyBytesMax = 1024 * 1024;
 export const jsonDepthMax = 64;
 export const jsonValuesMax = 200_000;
+export const operatorTokenCharactersMin = 32;
 /** A refused body is read on for this long where the answer would be lost otherwise. */
 export const refusedBodyMsMax = 5_000;
 export const modelIdCharactersMax = 256;

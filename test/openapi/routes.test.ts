@@ -8,7 +8,7 @@ import { openApiDocument } from "../../src/openapi/document.ts";
 import { jsonOf } from "../support/described.ts";
 
 const slug = "acme";
-const token = "operator-token-of-a-test";
+const token = "operator-token-of-a-test-of-32-characters";
 
 /** Nothing else is asked for before an endpoint is found. */
 function partsToFindAnEndpoint(): AppParts {
