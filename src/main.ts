@@ -4,6 +4,7 @@ import { ConfigError, readConfig, type Config } from "./config.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
 import { serverBodyBytesMax } from "./limits/constants.ts";
+import { keepPrivate } from "./process/keep-private.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./service.ts";
 import { whenStopped } from "./process/stop.ts";
@@ -13,6 +14,7 @@ async function main(): Promise<number> {
   const config = readConfig();
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);
+  keepPrivate(config.dataDir);
   const log = openLog(config.logLevel, "gateway");
   const stopped = whenStopped();
   const service = await openService(config, log);

@@ -7,6 +7,7 @@ import { openCounters } from "../src/backing/open-counters.ts";
 import { ConfigError, readConfig, type Config } from "../src/config.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { openLog, type Logger } from "../src/kernel/log.ts";
+import { keepPrivate } from "../src/process/keep-private.ts";
 import { serveMetrics } from "../src/process/metrics-port.ts";
 import { openModels, type Models } from "../src/models/models.ts";
 import { providerCalls } from "../src/providers/http.ts";
@@ -66,6 +67,7 @@ async function main(): Promise<void> {
       "A worker needs DATABASE_URL, NATS_URL and REDIS_URL: npm start runs the workers inside the one process",
     );
   }
+  keepPrivate(config.dataDir);
   const clock = systemClock;
   const log = openLog(config.logLevel, kind);
   const stopped = whenStopped();
