@@ -7,6 +7,7 @@ import { ping } from "./backing/ping.ts";
 import type { Config } from "./config.ts";
 import { callOutside } from "./connections/outside.ts";
 import { sendOutside } from "./connections/send.ts";
+import { OperatorGate } from "./console/operator-gate.ts";
 import type { ConnectorLibrary } from "./connectors/library.ts";
 import { GenerationBook } from "./generations/book.ts";
 import type { Check, Health } from "./health.ts";
@@ -22,7 +23,6 @@ import { readyDeadlineMs, shutdownFlushMs } from "./limits/constants.ts";
 import { RouteCoolDown } from "./models/health/route-cool-down.ts";
 import { RouteHealth } from "./models/health/route-health.ts";
 import { RouteSpeeds } from "./models/health/route-speeds.ts";
-import { mayReadMetrics } from "./metrics-access.ts";
 import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
 import { providerCalls } from "./providers/http.ts";
@@ -65,6 +65,7 @@ export function openFront(parts: FrontParts): Front {
   const live = new LiveAnswers();
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
+  const operator = new OperatorGate(operatorToken, clock);
   const drains = new Drains();
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
@@ -88,13 +89,13 @@ export function openFront(parts: FrontParts): Front {
   const health: Health = {
     checks: checks(parts, gateway),
     serving: () => serving,
-    mayReadMetrics: (request, address) => mayReadMetrics(request, address, operatorToken),
+    isOperator: operator.isOperator.bind(operator),
   };
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
   observe({ name: "weir_streams_read_on", help: "Streams whose client has left, read on for their count" }, () => drains.active);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
-  const app = makeApp({ gateway, health, ...planeParts(parts, gateway) });
+  const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
   return {
     app,
     gateway,
@@ -114,24 +115,23 @@ export function openFront(parts: FrontParts): Front {
 }
 
 /** Of the planes beside the gateway. */
-function planeParts(parts: FrontParts, gateway: Gateway) {
+function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorGate) {
   const { config, connectors: library, clock, log } = parts;
   const sboms = new SbomReader(clock);
   const callHosts = callOutside({ clock, configured: configuredHosts(config) });
   return {
-    control: { ...controlParts(parts, gateway), sboms, callHosts },
+    control: { ...controlParts(parts, gateway), operator, sboms, callHosts },
     tools: { ...toolsParts(parts), sboms, callHosts },
     connectors: { library, clock, log },
   };
 }
 
-function controlParts({ config, backing, models, connectors, operatorToken, keyring, clock, log }: FrontParts, gateway: Gateway) {
+function controlParts({ config, backing, models, connectors, keyring, clock, log }: FrontParts, gateway: Gateway) {
   return {
     sql: backing.sql,
     clock,
     log,
     slug: config.slug,
-    operatorToken,
     keyring,
     hostUrls: config.hostUrls,
     connectors,

@@ -1,6 +1,7 @@
 /** /health says that the process is up, /ready whether it can serve, /metrics what it counted. */
 import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { jsonAnswer } from "./kernel/json-answer.ts";
 import { registry } from "./kernel/metrics.ts";
 
 /** The state of one part: null is well, a text says what is wrong. */
@@ -11,27 +12,37 @@ export interface Health {
   checks: Record<string, Check>;
   /** False once the process was told to stop. */
   serving: () => boolean;
-  /** Whether this request may read the metrics: from loopback, or with the operator's token. */
-  mayReadMetrics: (request: Request, address: string | null) => boolean;
+  /** Whether the request carries the operator's token. */
+  isOperator: (request: Request, address: string | null) => boolean;
 }
 
 export const Readiness = Type.Object({
   ready: Type.Boolean({ description: "Whether it can serve" }),
-  dependencies: Type.Record(Type.String(), Type.String(), { description: "`ok`, or what is wrong, by the part's name" }),
+  dependencies: Type.Record(Type.String(), Type.String(), {
+    description: "By the part's name `ok` or `unavailable`; to who has the operator token, what is wrong",
+  }),
 });
+
+/** Of a server that can tell. */
+interface Peers {
+  requestIP(request: Request): { address: string } | null;
+}
 
 export function healthRoutes(health: Health): Elysia {
   const app = new Elysia({ normalize: false });
+  const isOperator = (request: Request, server: Peers | null) =>
+    health.isOperator(request, server?.requestIP(request)?.address ?? null);
   app.get("/health", () => new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8" } }));
-  app.get("/ready", async () => {
-    const dependencies = await runChecks(health.checks);
-    const ready = health.serving() && Object.values(dependencies).every((state) => state === "ok");
+  app.get("/ready", async ({ request, server }) => {
+    const states = await runChecks(health.checks);
+    const ready = health.serving() && Object.values(states).every((state) => state === "ok");
+    const dependencies = isOperator(request, server) ? states : withoutCauses(states);
     const body: Static<typeof Readiness> = { ready, dependencies };
-    return Response.json(body, { status: ready ? 200 : 503 });
+    return jsonAnswer(body, { status: ready ? 200 : 503, headers: { "cache-control": "no-store" } });
   });
   app.get("/metrics", async ({ request, server }) => {
-    const address = server?.requestIP(request)?.address ?? null;
-    if (!health.mayReadMetrics(request, address)) return new Response("Forbidden\n", { status: 403 });
+    // A plain proxy on this machine is loopback, too: where a request comes from says nothing.
+    if (!isOperator(request, server)) return new Response("Forbidden\n", { status: 403 });
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
   return app as unknown as Elysia;
@@ -45,4 +56,9 @@ async function runChecks(checks: Record<string, Check>): Promise<Record<string, 
     }),
   );
   return Object.fromEntries(states);
+}
+
+/** What is wrong names files, addresses and tables, which concern the operator alone. */
+function withoutCauses(states: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, state === "ok" ? "ok" : "unavailable"]));
 }

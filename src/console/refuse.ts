@@ -1,6 +1,7 @@
 /** Whatever a request ran into, as the control API's error body. */
 import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 
 /** Connection lost or refused, and statements that PostgreSQL gave up: the same request may succeed later. */
@@ -10,7 +11,8 @@ const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 export function refuse(error: unknown, log: Logger): Response {
   const known = error instanceof ControlError ? error : unexpected(error, log);
   const { code, field, message, status } = known;
-  return Response.json({ error: { code, field, message } }, { status });
+  const wait = code === "rate_limited" ? { "retry-after": "1" } : {};
+  return jsonAnswer({ error: { code, field, message } }, { status, headers: { "cache-control": "no-store", ...wait } });
 }
 
 function unexpected(error: unknown, log: Logger): ControlError {

@@ -4,6 +4,7 @@ import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
 import { countRequest } from "../kernel/metrics.ts";
 import type { Model, Route } from "../models/model.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import { OpenPrompt } from "../prompts/open-prompt.ts";
 import { completionBody } from "./answer.ts";
 import { Account } from "./account.ts";
@@ -172,7 +173,7 @@ async function whole(
   if (!estimated) speeds.measured(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
   await account.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
   const facts = { id: admitted.reservation.generation, created: account.created, model: chat.model, usage };
-  return Response.json(completionBody(answer, facts), { headers });
+  return jsonAnswer(completionBody(answer, facts), { headers });
 }
 
 function boundsOf({ serving, chat, admitted }: Served, route: Route): UsageBounds {

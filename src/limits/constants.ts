@@ -18,6 +18,10 @@ export const controlBodyBytesMax = 1024 * 1024;
 export const jsonDepthMax = 64;
 export const jsonValuesMax = 200_000;
 export const operatorTokenCharactersMin = 32;
+/** What one address may send at once, and again each second, before none of its tokens is looked at. */
+export const wrongTokensMax = 3_000;
+export const wrongTokensPerSecond = 10;
+export const wrongTokenAddressesMax = 10_000;
 /** A refused body is read on for this long where the answer would be lost otherwise. */
 export const refusedBodyMsMax = 5_000;
 export const modelIdCharactersMax = 256;

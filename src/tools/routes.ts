@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { readRest } from "../inference/read-rest.ts";
 import { newRequestId } from "../kernel/ids.ts";
 import { requestTarget } from "../kernel/request-target.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import type { Caller } from "../operations/caller.ts";
 import type { Operation } from "../operations/operation.ts";
 import { authenticate } from "./authenticate.ts";
@@ -55,7 +56,9 @@ async function answer(request: Request, parts: ToolsParts, door: Door): Promise<
   try {
     const caller = await authenticate(request, parts);
     const answered = caller === null ? failure(401, "Unauthorized") : await door(request, caller);
-    return answered instanceof Response ? answered : await written(request, parts, answered);
+    if (!(answered instanceof Response)) return await written(request, parts, answered);
+    answered.headers.set("x-content-type-options", "nosniff");
+    return answered;
   } catch (error) {
     return written(request, parts, refuse(error, parts.log));
   }
@@ -73,5 +76,5 @@ async function written(
 ): Promise<Response> {
   await readRest(request, clock);
   const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
-  return Response.json(body, { status, headers: { ...always, ...headers } });
+  return jsonAnswer(body, { status, headers: { ...always, ...headers } });
 }

@@ -10,6 +10,7 @@ export const controlStatuses = {
   method_not_allowed: 405,
   conflict: 409,
   body_too_large: 413,
+  rate_limited: 429,
   internal_error: 500,
   unavailable: 503,
 } as const;

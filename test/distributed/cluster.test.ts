@@ -60,9 +60,10 @@ async function untilSaid({ child, said }: Supervisor, condition: () => boolean):
   if (!condition()) throw new Error(`The supervisor ended with ${child.exitCode}: ${said()}`);
 }
 
-/** The first key, which one of the gateways prints once. */
-function keyIn(said: string): string {
-  return /platform-api-[0-9a-f]{64}/.exec(said)?.[0] ?? "";
+/** The first key, which one of the gateways writes down once. */
+function firstKey(dataDir: string): string {
+  const path = join(dataDir, "first-keys");
+  return /platform-api-[0-9a-f]{64}/.exec(existsSync(path) ? readFileSync(path, "utf8") : "")?.[0] ?? "";
 }
 
 async function isReady(port: number): Promise<boolean> {
@@ -85,8 +86,8 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     dataDir = join(await temporaryFolder("cluster"), "data");
     port = await freePort();
     fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], { DATA_DIR: dataDir });
-    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && keyIn(fleet.said()) !== "");
-    key = keyIn(fleet.said());
+    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && firstKey(dataDir) !== "");
+    key = firstKey(dataDir);
   });
 
   afterAll(async () => {
@@ -109,7 +110,13 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   });
 
   test("what is secret is for its owner's eyes only", () => {
-    for (const name of ["operator-token", "secrets-key"]) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+    for (const name of ["operator-token", "secrets-key", "first-keys"])
+      expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test("the first keys are not in what it prints, which collectors of logs keep, but the file that has them is", () => {
+    expect(fleet.said()).toContain(`The first keys are in "${join(dataDir, "first-keys")}"`);
+    expect(fleet.said()).not.toMatch(/platform-(api|mcp)-[0-9a-f]/);
   });
 
   test("a second supervisor on the same folder ends with 1, names the first, and harms nothing", async () => {

@@ -66,7 +66,7 @@ export const packageHomes: Record<string, string[]> = {
   saxes: ["src/sboms/", "src/lockfiles/parse/xml.ts"],
   "smol-toml": ["src/lockfiles/parse/toml.ts"],
   "spdx-license-ids": ["src/sboms/"],
-  "lru-cache": ["src/admission/", "src/prompts/"],
+  "lru-cache": ["src/admission/", "src/prompts/", "src/console/operator-gate.ts"],
   elysia: [
     "src/app.ts",
     "src/health.ts",
