@@ -29,6 +29,8 @@ export interface Config {
   host: string;
   /** null: the gateway's own port, workers none. */
   metricsPort: number | null;
+  /** Where `metricsPort` listens: it asks for no token. */
+  metricsHost: string;
   dataDir: string;
   backends: Backends;
   /** Names the operations and the key prefix. */
@@ -67,6 +69,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port: integer(environment, "PORT", 8080, 0, 65_535),
     host: text(environment, "HOST", "127.0.0.1"),
     metricsPort: environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null,
+    metricsHost: text(environment, "METRICS_HOST", "127.0.0.1"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),
     backends,
     slug: matching(

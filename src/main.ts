@@ -17,6 +17,7 @@ async function main(): Promise<number> {
   keepPrivate(config.dataDir);
   const log = openLog(config.logLevel, "gateway");
   const stopped = whenStopped();
+  await serveMetrics(config);
   const service = await openService(config, log);
   const { server } = service.app.listen({
     port: config.port,
@@ -25,7 +26,6 @@ async function main(): Promise<number> {
     idleTimeout: 255,
     maxRequestBodySize: serverBodyBytesMax,
   });
-  if (config.metricsPort !== null) await serveMetrics({ host: config.host, port: config.metricsPort });
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });

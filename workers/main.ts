@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   const log = openLog(config.logLevel, kind);
   const stopped = whenStopped();
   await using stack = new AsyncDisposableStack();
-  if (config.metricsPort !== null) stack.use(await serveMetrics({ host: config.host, port: config.metricsPort }));
+  stack.use(await serveMetrics(config));
   const backing = stack.use(await openBacking({ config, log, clock, role: kind }));
   stack.use(await start({ config, backing, clock, log }, stack));
   log.info({ event: "started", kind });

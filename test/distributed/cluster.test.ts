@@ -79,13 +79,16 @@ async function allGone(pids: Iterable<number>): Promise<boolean> {
 describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   let dataDir = "";
   let port = 0;
+  let metricsPort = 0;
   let fleet: Supervisor;
   let key = "";
 
   beforeAll(async () => {
     dataDir = join(await temporaryFolder("cluster"), "data");
     port = await freePort();
-    fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], { DATA_DIR: dataDir });
+    metricsPort = await freePort();
+    const environment = { DATA_DIR: dataDir, METRICS_PORT: String(metricsPort) };
+    fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], environment);
     await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && firstKey(dataDir) !== "");
     key = firstKey(dataDir);
   });
@@ -112,6 +115,18 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   test("what is secret is for its owner's eyes only", () => {
     for (const name of ["operator-token", "secrets-key", "first-keys"])
       expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test("each gateway and each worker shows its own metrics on its own port, which are told at start", async () => {
+    const told = [...fleet.said().matchAll(/^ {2}(\d+) {2}(\w+) (\d)$/gm)].map(([, at, role, n]): [number, string] => [
+      Number(at),
+      `${role} ${n}`,
+    ]);
+    expect(told.map(([at]) => at)).toEqual(told.map((_, index) => metricsPort + index));
+    const names = ["gateway 1", "gateway 2", "admission 1", "admission 2", "prober 1", "mailer 1", "scanner 1", "metering 1"];
+    expect(told.map(([, name]) => name)).toEqual(names);
+    const texts = await Promise.all(told.map(async ([at]) => (await fetch(`http://127.0.0.1:${at}/metrics`)).text()));
+    expect(texts.map((text) => text.includes("weir_generations_open"))).toEqual(names.map((name) => name.startsWith("gateway")));
   });
 
   test("the first keys are not in what it prints, which collectors of logs keep, but the file that has them is", () => {
@@ -188,6 +203,13 @@ describe("a supervisor that cannot start ends with 1 and leaves nothing", () => 
     const port = typeof address === "object" && address ? address.port : 0;
     expect(await refusal(["--port", String(port)], {})).toBe(`Port ${port} on 127.0.0.1 is taken: set another PORT\n`);
     holder.close();
+  });
+
+  test("when a process cannot have its metrics port, which it names", async () => {
+    const said = await refusal(["--gateways", "1", "--workers", "1"], { METRICS_PORT: "65533" });
+    expect(said).toContain(
+      "METRICS_PORT=65533 gives the 6 processes the ports 65533 to 65538, and mailer 1 cannot have 65536: set another",
+    );
   });
 
   test("when one of the three addresses is set without the others", async () => {
