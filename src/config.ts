@@ -1,6 +1,7 @@
 /** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
 import { Secret } from "./kernel/secret.ts";
 import { isGuessableKey } from "./kernel/guessable-key.ts";
+import { addressProblem } from "./kernel/server-address.ts";
 import { operatorTokenCharactersMin, shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
 
 export class ConfigError extends Error {
@@ -140,9 +141,9 @@ function withGitlabPath(url: string): string {
 }
 
 const serviceUrls = {
-  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir" },
-  NATS_URL: { scheme: /^(nats|tls):\/\/\S+$/, example: "nats://host:4222" },
-  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "redis://host:6379" },
+  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir?sslmode=verify-full" },
+  NATS_URL: { scheme: /^(nats|tls):\/\/\S+$/, example: "tls://host:4222" },
+  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
 };
 
 /** What the command line needs: where the service is, what opens its control API, and where catalog files are. */
@@ -187,9 +188,10 @@ function readServiceAddress(environment: Environment): string {
 }
 
 function readBackends(environment: Environment): Backends {
-  const databaseUrl = serviceUrl(environment, "DATABASE_URL");
-  const natsUrl = serviceUrl(environment, "NATS_URL");
-  const redisUrl = serviceUrl(environment, "REDIS_URL");
+  const plainTextHosts = text(environment, "PLAINTEXT_HOSTS", "").split(/[\s,]+/);
+  const databaseUrl = serviceUrl(environment, "DATABASE_URL", plainTextHosts);
+  const natsUrl = serviceUrl(environment, "NATS_URL", plainTextHosts);
+  const redisUrl = serviceUrl(environment, "REDIS_URL", plainTextHosts);
   if (databaseUrl && natsUrl && redisUrl) return { mode: "distributed", databaseUrl, natsUrl, redisUrl };
   const names = Object.keys(serviceUrls);
   const given = names.filter((name) => environment[name]);
@@ -202,11 +204,13 @@ function readBackends(environment: Environment): Backends {
 }
 
 /** The value holds a password, so a refusal shows an example in its place. */
-function serviceUrl(environment: Environment, name: keyof typeof serviceUrls): Secret | null {
+function serviceUrl(environment: Environment, name: keyof typeof serviceUrls, plainTextHosts: string[]): Secret | null {
   const value = environment[name];
   if (!value) return null;
   const { scheme, example } = serviceUrls[name];
   if (!scheme.test(value)) throw new ConfigError(`${name} is not an address such as ${example}`);
+  const problem = addressProblem(value, { example, plainTextHosts });
+  if (problem !== null) throw new ConfigError(`${name} ${problem}`);
   return new Secret(value);
 }
 

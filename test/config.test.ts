@@ -7,9 +7,9 @@ const key = secretsKeyNamed("one");
 const otherKey = secretsKeyNamed("other");
 const guessable = Buffer.alloc(32).toString("base64");
 const urls = {
-  DATABASE_URL: "postgres://weir:hush@db:5432/weir",
-  NATS_URL: "nats://bus:4222",
-  REDIS_URL: "redis://counters:6379",
+  DATABASE_URL: "postgres://weir:hush@db:5432/weir?sslmode=verify-full",
+  NATS_URL: "tls://bus:4222",
+  REDIS_URL: "rediss://counters:6379",
 };
 
 describe("with nothing set", () => {
@@ -113,7 +113,53 @@ describe("a bad value is refused at start, naming the variable", () => {
 
   test("a refused address is not repeated, for it holds a password", () => {
     const refusal = () => readConfig({ ...urls, DATABASE_URL: "postgre://weir:hush@db/weir", SECRETS_KEY: key });
-    expect(refusal).toThrow("DATABASE_URL is not an address such as postgres://user:password@host:5432/weir");
+    expect(refusal).toThrow("DATABASE_URL is not an address such as postgres://user:password@host:5432/weir?sslmode=verify-full");
+  });
+});
+
+describe("the way to the servers of a fleet", () => {
+  const read = (more: Record<string, string>) => () => readConfig({ ...urls, SECRETS_KEY: key, ...more });
+  const plain: [keyof typeof urls, string, string][] = [
+    ["DATABASE_URL", "postgres://weir:hush@DB.example:5432/weir", "db.example"],
+    ["DATABASE_URL", "postgres://weir:hush@10.0.0.7/weir?sslmode=disable", "10.0.0.7"],
+    ["DATABASE_URL", "postgres://weir:hush@localhost.example/weir", "localhost.example"],
+    ["DATABASE_URL", "postgres:///weir?sslmode=disable", ""],
+    ["NATS_URL", "nats://weir:hush@bus.example:4222", "bus.example"],
+    ["REDIS_URL", "redis://:hush@counters.example:6379", "counters.example"],
+    ["REDIS_URL", "redis://:hush@[2001:db8::7]:6379", "2001:db8::7"],
+  ];
+
+  test.each(plain)("%s=%s is refused: it would be read on the way", (name, url, host) => {
+    expect(read({ [name]: url })).toThrow(`${name} would reach ${host || "a host"} in plain text: write it as `);
+    expect(read({ [name]: url, PLAINTEXT_HOSTS: "another.example,example" })).toThrow(ConfigError);
+    expect(read({ [name]: url })).not.toThrow("hush");
+  });
+
+  test.each(plain.filter(([, , host]) => host !== ""))("%s=%s is taken where a person has named the host", (name, url, host) => {
+    expect(read({ [name]: url, PLAINTEXT_HOSTS: `one.example, ${host.toUpperCase()}` })).not.toThrow();
+  });
+
+  test.each([
+    ["DATABASE_URL", "postgres://weir:hush@127.0.0.1:5432/weir"],
+    ["DATABASE_URL", "postgres://weir:hush@localhost/weir"],
+    ["NATS_URL", "nats://weir:hush@127.0.0.1:4222"],
+    ["REDIS_URL", "redis://:hush@[::1]:6379"],
+  ])("%s=%s is taken: it does not leave this machine", (name, url) => {
+    expect(read({ [name]: url })).not.toThrow();
+  });
+
+  test.each(["prefer", "allow", "verifyfull", ""])("sslmode=%s promises nothing and is refused", (mode) => {
+    const refusal = read({ DATABASE_URL: `postgres://weir:hush@127.0.0.1/weir?sslmode=${mode}` });
+    expect(refusal).toThrow(`DATABASE_URL is not usable: sslmode is "${mode}": it takes verify-full, or disable`);
+  });
+
+  test.each(["require", "verify-ca", "verify-full"])("sslmode=%s is taken", (mode) => {
+    expect(read({ DATABASE_URL: `postgres://weir:hush@db.example/weir?sslmode=${mode}` })).not.toThrow();
+  });
+
+  test("several hosts in one address, and the word ssl, are refused by their variable", () => {
+    expect(read({ DATABASE_URL: "postgres://weir:hush@a:5432,b:5432/weir" })).toThrow("DATABASE_URL is not usable");
+    expect(read({ DATABASE_URL: "postgres://weir:hush@a/weir?ssl=require" })).toThrow('DATABASE_URL is not usable: it has "ssl"');
   });
 });
 
