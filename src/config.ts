@@ -58,14 +58,17 @@ type Environment = Record<string, string | undefined>;
 
 /** @throws ConfigError naming the variable and what it takes */
 export function readConfig(environment: Environment = process.env): Config {
+  const config = readWorkerConfig(environment);
+  if (config.backends.mode === "embedded" || config.secretsKeys !== null) return config;
+  throw new ConfigError(
+    "SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes",
+  );
+}
+
+/** As `readConfig`, for a process that neither seals nor opens what is stored. */
+export function readWorkerConfig(environment: Environment = process.env): Config {
   const backends = readBackends(environment);
   const distributed = backends.mode === "distributed";
-  const secretsKeys = readSecretsKeys(environment);
-  if (distributed && secretsKeys === null) {
-    throw new ConfigError(
-      "SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes",
-    );
-  }
   return {
     port: integer(environment, "PORT", 8080, 0, 65_535),
     host: text(environment, "HOST", "127.0.0.1"),
@@ -81,7 +84,7 @@ export function readConfig(environment: Environment = process.env): Config {
       "lower-case letters, digits and hyphens, a letter first",
     ),
     catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
-    secretsKeys,
+    secretsKeys: readSecretsKeys(environment),
     operatorToken: readOperatorToken(environment),
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),

@@ -4,7 +4,7 @@ import type { Backing } from "../src/backing/backing.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
 import { openCounters } from "../src/backing/open-counters.ts";
-import { ConfigError, readConfig, type Config } from "../src/config.ts";
+import { ConfigError, readWorkerConfig, type Config } from "../src/config.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { openLog, type Logger } from "../src/kernel/log.ts";
 import { keepPrivate } from "../src/process/keep-private.ts";
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   const [kind = ""] = process.argv.slice(2);
   const start = kinds[kind];
   if (!start) throw new ConfigError(`Cannot start a worker "${kind}": there are ${Object.keys(kinds).join(", ")}`);
-  const config = readConfig();
+  const config = readWorkerConfig();
   if (config.backends.mode === "embedded") {
     throw new ConfigError(
       "A worker needs DATABASE_URL, NATS_URL and REDIS_URL: npm start runs the workers inside the one process",

@@ -1,5 +1,6 @@
 import { shutdownDrainMs, shutdownFlushMs, shutdownLeaveMsDefault } from "../../src/limits/constants.ts";
 import { KeptProcess } from "./kept-process.ts";
+import { environmentFor } from "./role-environment.ts";
 import { membersOf, rolesOf, type Sizes } from "./roles.ts";
 
 export interface FleetPlan {
@@ -32,8 +33,9 @@ export class Fleet {
       group.flatMap((role) =>
         membersOf(role, sizes).map((name) => {
           const METRICS_PORT = String(metricsPorts.get(name) ?? "");
+          const own = environmentFor(role.name, { ...environment, METRICS_PORT });
           const { command, sharesCore = false } = role;
-          return new KeptProcess({ name, command, sharesCore, cwd: root, environment: { ...environment, METRICS_PORT }, say });
+          return new KeptProcess({ name, command, sharesCore, cwd: root, environment: own, say });
         }),
       ),
     );

@@ -66,7 +66,7 @@ describe.skipIf(found === null)("over TLS", () => {
     await using server = await new RawServer(noTls).listen();
     const said = await reached(`postgres://weir:hush@localhost:${server.port}/weir?sslmode=verify-full`, trusted);
     expect(said).not.toContain("reached\n");
-    expect(server.received.join("")).toMatch(/^\0\0\0\x08\x04\xd2\x16\x2f(\x16\x03|$)/);
+    expect(server.received[0]?.startsWith("\0\0\0\x08\x04\xd2\x16\x2f")).toBe(true);
     expect(server.received.join("")).not.toMatch(/weir|hush/);
   });
 

@@ -87,7 +87,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     dataDir = join(await temporaryFolder("cluster"), "data");
     port = await freePort();
     metricsPort = await freePort();
-    const environment = { DATA_DIR: dataDir, METRICS_PORT: String(metricsPort) };
+    const environment = { DATA_DIR: dataDir, METRICS_PORT: String(metricsPort), ACME_API_KEY: "sk-of-a-provider" };
     fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], environment);
     await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && firstKey(dataDir) !== "");
     key = firstKey(dataDir);
@@ -115,6 +115,17 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   test("what is secret is for its owner's eyes only", () => {
     for (const name of ["operator-token", "secrets-key", "first-keys"])
       expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test("processes hold no secret that they do not use", () => {
+    const holding = (secret: string) =>
+      [...processesOf(fleet.pid)].flatMap(([pid, line]) =>
+        readFileSync(`/proc/${pid}/environ`, "utf8").includes(secret) ? [line.replace(/^.*main\.ts ?/, "")] : [],
+      );
+    const key = readFileSync(join(dataDir, "secrets-key"), "utf8").trim();
+    expect(holding(key)).toEqual(["", ""]);
+    expect(holding("sk-of-a-provider").toSorted()).toEqual(["", "", "prober"]);
+    expect(holding("REDIS_URL=redis://:").toSorted()).toEqual(["admission", "admission", "metering"]);
   });
 
   test("each gateway and each worker shows its own metrics on its own port, which are told at start", async () => {
