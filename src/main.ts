@@ -3,8 +3,8 @@ import { createServer } from "node:net";
 import { ConfigError, readConfig, type Config } from "./config.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
-import { serverBodyBytesMax } from "./limits/constants.ts";
 import { keepPrivate } from "./process/keep-private.ts";
+import { serverSettings } from "./process/server-settings.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./service.ts";
 import { whenStopped } from "./process/stop.ts";
@@ -23,8 +23,7 @@ async function main(): Promise<number> {
     port: config.port,
     hostname: config.host,
     reusePort: distributed,
-    idleTimeout: 255,
-    maxRequestBodySize: serverBodyBytesMax,
+    ...serverSettings,
   });
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);

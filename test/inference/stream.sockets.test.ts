@@ -12,9 +12,11 @@ import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
 import { webStream } from "../../src/inference/web-stream.ts";
 import { noUsage } from "../../src/inference/charged-usage.ts";
 import { streamStallMsMax } from "../../src/limits/constants.ts";
+import { serverSettings } from "../../src/process/server-settings.ts";
 import { ManualClock } from "../support/clock.ts";
 import { end, FakeEvents, finish, text } from "../support/fake-events.ts";
 import { dataOf } from "../support/open-relay.ts";
+import { OurProcess } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
 /** Has always one more event. */
@@ -45,6 +47,7 @@ let clock: Clock = systemClock;
 /** What comes before the relay begins. */
 let answering = async (_request: Request): Promise<void> => {};
 const server = Bun.serve({
+  ...serverSettings,
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
@@ -217,3 +220,11 @@ describe.each([
     expect(outcomes).toMatchObject([{ how: "completed" }]);
   });
 });
+
+test.each(["production", "development", ""])(
+  "a stream that breaks off leaves nothing beside the log (NODE_ENV=%s)",
+  async (NODE_ENV) => {
+    await using breaking = new OurProcess({ arguments: ["test/support/breaking-process.ts"], environment: { NODE_ENV } });
+    expect([await breaking.exited, breaking.output]).toEqual([0, ""]);
+  },
+);
