@@ -22,7 +22,7 @@ export interface FleetPlan {
   dataDir?: string;
 }
 
-const operatorToken = "operator-token-of-a-test-of-32-characters";
+export const operatorToken = "operator-token-of-a-test-of-32-characters";
 
 export class Fleet implements AsyncDisposable {
   readonly gateways: { url: string; port: number; process: OurProcess }[] = [];

@@ -1,5 +1,6 @@
 /** Keys of every wrong form: one answer for all of them, which never says which reason applied. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import { operatorToken } from "../../support/fleet.ts";
 import { expectRefused, stage, type Stage } from "./stage.ts";
 
 let on: Stage;
@@ -70,7 +71,7 @@ test("a tools key, the operator's token and a revoked key open nothing either", 
   const { workspace, key, keys } = await on.customer();
   const tools = await operator.call<{ key: string }>("POST", "/keys", { workspace, owner: "owner@example.test", kind: "tools" });
   await operator.call("POST", `/keys/${keys[0]?.id}/revoke`);
-  for (const wrong of [tools.key, "operator-token-of-a-test", key]) {
+  for (const wrong of [tools.key, operatorToken, key]) {
     await expectRefused(on, () => fetch(`${on.fleet.url()}/gpt/v1/key`, { headers: { authorization: `Bearer ${wrong}` } }), {
       code: "invalid_api_key",
     });
