@@ -107,6 +107,7 @@ export type Alarm =
   | "charge.late"
   | "generation.unknown"
   | "generation.expired"
+  | "ledger.went_back"
   | "settlement.dead"
   | "spool.failed"
   | "catalog.unreadable"
