@@ -83,7 +83,7 @@ export async function selectProjectOfSbom(
   sql: Queries,
 ): Promise<string | undefined> {
   const [row] = await sql<{ project: string }[]>`
-    SELECT project_id AS project FROM sboms WHERE id = ${id} AND workspace_id = ${workspace}`;
+    SELECT project_id AS project FROM sboms WHERE id = ${id} AND workspace_id = ${workspace} AND NOT removing`;
   return row?.project;
 }
 

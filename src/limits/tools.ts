@@ -86,6 +86,8 @@ export const sbomValuesMax = 5_000_000;
 export const sbomFieldsMax = 1_000;
 export const sbomKeyBytesMax = 1_024;
 export const sbomComponentsMax = 300_000;
+/** Different versions of one package. */
+export const sbomVersionsMax = 1_000;
 export const sbomEdgesMax = 1_000_000;
 /** Of one text that is kept, such as a name; texts that are not read may be longer. */
 export const sbomTextCharactersMax = 65_536;
@@ -126,10 +128,26 @@ export const scanWaitMs = 30_000;
 export const scanAttemptsMax = 6;
 /** Before the second attempt; doubled from attempt to attempt. */
 export const scanRetryMs = 1_000;
+/** After so long a scan lets others have their turn, and goes on when it is its own again. */
+export const scanSliceMs = 2_000;
+/** Of what a workspace had of scanners' time, a third is left after so long when it is compared with others. */
+export const scanShareFadesMs = 30_000;
+/** Workspaces that are looked through for a project that no other scanner holds. */
+export const scanWorkspacesTried = 16;
 /** Packages whose records are read at a time. */
-export const scanPackagesMax = 500;
-/** Findings that are written in one transaction, more only where one issue concerns more versions of a package. */
+export const scanPackagesMax = 100;
+/** Components of those packages that are read at a time. */
+export const scanComponentsMax = 500;
+/** Places of a document that are searched at a time for packages that records speak of. */
+export const scanPlacesMax = 20_000;
+/** Findings that are written in one transaction, whatever they are about. */
 export const scanFindingsMax = 500;
+/** Findings that are looked through at a time for those that the scan has not seen. */
+export const scanLookedThroughMax = 5_000;
+/** Findings that a scan writes for one project; what it finds beyond them is counted and not written. */
+export const projectFindingsMax = 250_000;
+/** Likewise issues that versions cannot be held against; beyond them one for each version. */
+export const projectUnknownsMax = 100_000;
 /** A longer version is kept as its beginning and a digest. */
 export const versionKeyBytesMax = 1_024;
 /** Sources that evidence names beside the first. */

@@ -19,15 +19,16 @@ import { viewVulnerability } from "../findings/vulnerability-row.ts";
 import { noProject } from "./find-or-create.ts";
 import type { ComponentView, WholeProjectView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
-import { viewProjects } from "./view.ts";
+import { viewProjects, type ViewSources } from "./view.ts";
 
 /** @throws ControlError not_found */
 export async function showProject(
   { workspace, id }: { workspace: WorkspaceId; id: string },
-  sql: Queries,
+  sources: ViewSources,
 ): Promise<WholeProjectView> {
+  const { sql } = sources;
   const row = await selectProject({ workspace, id }, sql);
-  const [project] = row === undefined ? [] : await viewProjects([row], sql);
+  const [project] = row === undefined ? [] : await viewProjects([row], sources);
   if (row === undefined || project === undefined) throw noProject(id);
   const limit = projectItemsMax;
   const metrics = await selectMetrics(id, sql);
@@ -43,7 +44,7 @@ export async function showProject(
     vulnerabilities: { items: issues.rows.map((issue) => viewVulnerability(issue).row), total: issues.total },
     unknown_matches: {
       items: unknowns.map(({ issue, ...unknown }) => ({ ...unknown, cve_id: issue })),
-      total: await countUnknowns(id, sql),
+      total: (await countUnknowns(id, sql)) + row.unknownsLeftOut,
     },
     metrics: viewMetrics(metrics, row.sbom?.components ?? 0),
   };
