@@ -154,6 +154,8 @@ export const versionKeyBytesMax = 1_024;
 export const evidenceSourcesMax = 20;
 /** Of a range in the record's own words. */
 export const evidenceRangeCharactersMax = 200;
+/** How long a decision about a finding waits for a scan or an import that has its project; shorter than the call may take. */
+export const decisionWaitMs = 8_000;
 /** What a person notes with a decision. */
 export const findingNoteCharactersMax = 2_000;
 /** Steps of a way from a project's root to a component. */

@@ -1,11 +1,24 @@
 /** A scan on its way, as the database keeps it: whoever takes the project up next goes on behind what is written. */
 
 /** What was done last; numbers of the database as texts. */
-export type Cursor =
-  /** A version of a package was held against all that is known of it. */
-  | { phase: "match"; package: string; version: string }
-  /** What the scan has not seen was looked through up to this finding. */
-  | { phase: "rest"; package: string; version: string; vulnerability: string };
+export type Cursor = MatchCursor | RestCursor;
+
+/** Of the versions behind a place, the issues of packages up to one were held against the versions that are looked at together. */
+export interface MatchCursor {
+  phase: "match";
+  /** null: from the first on. */
+  after: { package: string; version: string } | null;
+  /** null: none yet. */
+  done: { package: string; vulnerability: string } | null;
+}
+
+/** What the scan has not seen was looked through up to this finding. */
+export interface RestCursor {
+  phase: "rest";
+  package: string;
+  version: string;
+  vulnerability: string;
+}
 
 export interface Pass {
   /** The document that is scanned; null: the project has none. */
