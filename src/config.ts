@@ -3,6 +3,7 @@ import { Secret } from "./kernel/secret.ts";
 import { isGuessableKey } from "./kernel/guessable-key.ts";
 import { addressProblem } from "./kernel/server-address.ts";
 import { operatorTokenCharactersMin, shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
+import { sbomsKeptDefault, sbomsKeptMax } from "./limits/tools.ts";
 
 export class ConfigError extends Error {
   override name = "ConfigError";
@@ -49,6 +50,8 @@ export interface Config {
   clocks: Clocks;
   /** How long a gateway that was told to stop goes on serving while everybody learns of it. */
   leaveMs: number;
+  /** How many SBOMs each project keeps, its present one among them. */
+  sbomsKept: number;
   logLevel: string;
   /** Our key for a provider, by the name in its `key_env`. */
   providerKey(name: string): Secret | null;
@@ -100,6 +103,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
       bodyMs: milliseconds(environment, "BODY_TIMEOUT_MS", 30_000),
     },
     leaveMs: integer(environment, "SHUTDOWN_LEAVE_MS", distributed ? shutdownLeaveMsDefault : 0, 0, 600_000),
+    sbomsKept: integer(environment, "SBOMS_KEPT", sbomsKeptDefault, 1, sbomsKeptMax),
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     providerKey: (name) => secret(environment, name),
   };

@@ -14,6 +14,7 @@ import { providerCalls } from "../src/providers/http.ts";
 import { launchCheckClocks } from "../src/providers/launch-check.ts";
 import { whenStopped } from "../src/process/stop.ts";
 import { startAdmission } from "./admission.ts";
+import { startFormerSboms } from "./former-sboms.ts";
 import { startMailer } from "./mailer.ts";
 import { startMetering } from "./metering.ts";
 import { startProber } from "./prober.ts";
@@ -45,9 +46,10 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   async mailer({ config, backing, clock, log }) {
     return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
   },
-  async scanner({ backing, clock, log }) {
+  async scanner({ config, backing, clock, log }, stack) {
     // Scans can wait for a core: chats go before them.
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    stack.use(startFormerSboms({ ...backing, clock, log, sbomsKept: config.sbomsKept }));
     return startScanner({ ...backing, clock, log });
   },
 };

@@ -134,6 +134,16 @@ export const scanSliceMs = 2_000;
 export const scanShareFadesMs = 30_000;
 /** Workspaces that are looked through for a project that no other scanner holds. */
 export const scanWorkspacesTried = 16;
+/** How often it is looked for projects with more former documents than are kept. */
+export const formerSbomsEveryMs = 60_000;
+/** Between two steps of removing them. */
+export const formerSbomsPauseMs = 50;
+/** Rows of one former document that are removed in a step. */
+export const formerSbomRowsMax = 1_000;
+/** Former documents of one project, and projects, that are marked at a time. */
+export const formerSbomsMarkedMax = 100;
+export const sbomsKeptDefault = 20;
+export const sbomsKeptMax = 10_000;
 /** Packages whose records are read at a time. */
 export const scanPackagesMax = 100;
 /** Components of those packages that are read at a time. */
