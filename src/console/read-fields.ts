@@ -11,11 +11,14 @@ import type { Endpoint } from "./endpoint.ts";
 /** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */
 export async function readFields(
   request: Request,
-  endpoint: Pick<Endpoint, "file" | "bodyBytesMax">,
+  endpoint: Pick<Endpoint, "file" | "bodyBytesMax" | "readApart">,
   clock: Clock,
 ): Promise<Record<string, unknown>> {
   if (request.method === "GET" || request.method === "DELETE" || endpoint.file !== null) return readQuery(request);
-  const bytes = joined(await readPieces(request, endpoint, clock));
+  const pieces = await readPieces(request, endpoint, clock);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (endpoint.readApart !== null && length > endpoint.readApart.fromBytes) return endpoint.readApart.read(pieces, clock);
+  const bytes = joined(pieces);
   return bytes.length === 0 ? {} : parseObject(bytes);
 }
 

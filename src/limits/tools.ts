@@ -226,6 +226,12 @@ export const advisoryBatchMax = 200;
 export const advisoryBatchBytesMax = 128 * 1024;
 /** One record of the largest size and what is around it. */
 export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;
+/** A larger body with advisories is read in a process of its own. */
+export const advisoryReadHereBytesMax = 256 * 1024;
+/** From the start of such a process to its whole answer. */
+export const advisoryReadMs = 30_000;
+/** Of a record's summary and details, for the description of its issue. */
+export const issueTextCharactersMax = 4_000;
 /** Storing a batch, what follows for findings included. */
 export const advisoryBatchMs = 45_000;
 /** Of a batch that the database ended for a deadlock. */
