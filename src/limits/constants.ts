@@ -206,6 +206,8 @@ export const databaseLockMs = 2_000;
 export const databaseIdleInTransactionMs = 5_000;
 export const migrationMsMax = 600_000;
 export const databaseOpenMs = 60_000;
+/** A statement of the embedded database; work on many rows is granted more, or less, by itself. */
+export const embeddedStatementMsMax = 30_000;
 export const upkeepMs = 30_000;
 export const upkeepWalBytesMax = 64 * 1024 * 1024;
 

@@ -9,7 +9,8 @@ import { EmbeddedDatabaseError, openEmbeddedPostgres } from "../../src/backing/e
 import { keepUp } from "../../src/backing/embedded/upkeep.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { upkeepWalBytesMax } from "../../src/limits/constants.ts";
+import { allowStatements } from "../../src/backing/statement-time.ts";
+import { embeddedStatementMsMax, upkeepWalBytesMax } from "../../src/limits/constants.ts";
 
 describe("the embedded PostgreSQL", () => {
   let home: string;
@@ -52,6 +53,22 @@ describe("the embedded PostgreSQL", () => {
     expect(turns.length).toBeGreaterThan(20);
     expect(Math.max(...gaps)).toBeLessThan(200);
   });
+
+  test("ends a statement that writes for longer than it may, undoes it, and answers on", async () => {
+    await using database = await open();
+    const { sql } = database;
+    await sql`CREATE TABLE IF NOT EXISTS endless (id integer)`;
+    const failure: unknown = await sql
+      .begin(async (tx) => {
+        await allowStatements(200, tx);
+        await tx`INSERT INTO endless SELECT generate_series(1, 100000000)`;
+      })
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "57014" });
+    expect(await sql`SELECT FROM endless`).toHaveLength(0);
+    expect(await sql`SHOW statement_timeout`).toEqual([{ statement_timeout: `${embeddedStatementMsMax / 1_000}s` }] as never);
+    await sql`DROP TABLE endless`;
+  }, 60_000);
 
   test("opens within two seconds the second time, with every row that was acknowledged before a kill -9", async () => {
     for (let round = 0; round < 2; round++) {
