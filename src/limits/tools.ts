@@ -146,12 +146,12 @@ export const sbomsKeptDefault = 20;
 export const sbomsKeptMax = 10_000;
 /** Packages whose records are read at a time. */
 export const scanPackagesMax = 100;
-/** Components of those packages that are read at a time. */
-export const scanComponentsMax = 500;
+/** Components of those packages that are read at a time; not more than findings of one transaction, for an issue may affect all. */
+export const scanComponentsMax = 250;
 /** Places of a document that are searched at a time for packages that records speak of. */
 export const scanPlacesMax = 20_000;
 /** Findings that are written in one transaction, whatever they are about. */
-export const scanFindingsMax = 500;
+export const scanFindingsMax = 250;
 /** Findings that are looked through at a time for those that the scan has not seen. */
 export const scanLookedThroughMax = 5_000;
 /** Findings that a scan writes for one project; what it finds beyond them is counted and not written. */
