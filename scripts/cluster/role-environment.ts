@@ -26,6 +26,7 @@ const open = new Set([
   "IDLE_TIMEOUT_MS",
   "STREAM_DURATION_MS",
   "BODY_TIMEOUT_MS",
+  "SBOMS_KEPT",
 ]);
 
 /** "address": without the user and the password in it, for who needs to know that it is set. */
