@@ -71,3 +71,13 @@ function depthName(depth: number): string {
 export function rowsAtMost(sql: Queries): Fragment {
   return sql`${sql.unsafe(String(listRowsMax))}`;
 }
+
+/** Columns of a row: its place on the page, and how many bytes its names and those of the rows before it take. */
+export function placeAmong(bytes: Fragment, order: Fragment, sql: Queries): Fragment {
+  return sql`row_number() OVER (ORDER BY ${order}) AS place, sum(${bytes}) OVER (ORDER BY ${order}) AS "bytesUpto"`;
+}
+
+/** Names may be as long as a document has them, and are shown whole: no more of them are read than a page can hold. */
+export function fitsBy(bytesMax: number, sql: Queries): Fragment {
+  return sql`(row."bytesUpto" <= ${bytesMax} OR row.place = 1)`;
+}

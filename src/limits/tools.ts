@@ -170,20 +170,18 @@ export const decisionWaitMs = 8_000;
 export const findingNoteCharactersMax = 2_000;
 /** Steps of a way from a project's root to a component. */
 export const pathStepsMax = 64;
-/** A component of a remediation as JSON, whatever its texts: 200 of them stay below 400 kB. */
-export const remedyRowBytesMax = 2_000;
+/** The components of a remediation as JSON. */
+export const remedyComponentsBytesMax = 400_000;
 export const findingEventRowsDefault = 25;
 
 // Ours: lists of findings and vulnerabilities
 export const findingRowsDefault = 50;
 export const vulnerabilityRowsDefault = 25;
-/** As JSON: 200 rows stay under 125,000 bytes, and of vulnerabilities under 96,000. */
-export const findingRowBytesMax = 620;
-export const vulnerabilityRowBytesMax = 475;
+/** Rows as JSON, so that the whole answer stays under 125,000 bytes, and of vulnerabilities under 96,000. */
+export const findingPageBytesMax = 124_000;
+export const vulnerabilityPageBytesMax = 95_000;
 /** SBOMs that the row of a finding names. */
 export const findingSbomsShownMax = 2;
-/** Of a text that a row shows: more is not read, for it would be cut. */
-export const listedCharactersMax = 620;
 
 // Ours: connections
 export const connectionsPerWorkspaceMax = 2_000;
