@@ -5,6 +5,8 @@ import type { Advisory, DeclaredSeverity } from "./advisory.ts";
 export interface IssueFacts {
   id: string;
   withdrawn: boolean;
+  /** RFC 3339; null: the record does not say. */
+  published: string | null;
   /** The beginning of each. */
   summary: string;
   details: string;
@@ -12,11 +14,12 @@ export interface IssueFacts {
   severities: DeclaredSeverity[];
 }
 
-export function factsOf({ id, withdrawn, summary, details, severities, affected }: Advisory): IssueFacts {
+export function factsOf({ id, withdrawn, published, summary, details, severities, affected }: Advisory): IssueFacts {
   const declared = [...severities, ...affected.flatMap((one) => one.severities)].map(({ type, score }) => ({ type, score }));
   return {
     id,
     withdrawn: withdrawn !== null,
+    published,
     summary: beginningOf(summary),
     details: beginningOf(details),
     severities: [...new Map(declared.map((one) => [`${one.type} ${one.score}`, one])).values()],

@@ -38,7 +38,7 @@ export function issueFrom(group: AliasGroup, records: Records): Issue {
   return {
     name: group.id,
     severity,
-    rank: rankOf(severity),
+    rank: severity === null ? publicationRank([...own, ...shared]) : rankOf(severity),
     description: shortened(describedBy(own) ?? describedBy(shared) ?? "", issueDescriptionCharactersMax),
     withdrawn,
   };
@@ -49,9 +49,23 @@ function standing(records: readonly IssueFacts[]): IssueFacts[] {
 }
 
 /** The place in lists: by severity, then by score. */
-function rankOf(severity: IssueSeverity | null): number {
-  if (severity === null) return 0;
+function rankOf(severity: IssueSeverity): number {
   return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
+}
+
+const firstYear = 1999;
+const publicationRankMax = 999;
+
+/**
+ * The place of what nobody gave a severity, below all that has one: the newest first, by the month in which its first record was
+ * published. That is all that its records tell of how urgent it is. CVE ids begin in 1999; 0: no record says when.
+ */
+function publicationRank(records: readonly IssueFacts[]): number {
+  const first = records.flatMap(({ published }) => published ?? []).toSorted(byCodeUnits)[0];
+  if (first === undefined) return 0;
+  const at = new Date(first);
+  const months = (at.getUTCFullYear() - firstYear) * 12 + at.getUTCMonth() + 1;
+  return Math.min(Math.max(months, 1), publicationRankMax);
 }
 
 /** Summaries are written to be one line; where no record has one, the beginning of what it says at length. */

@@ -30,7 +30,7 @@ export async function selectFacts(ids: readonly string[], tx: Transaction): Prom
 /** Of records that are stored: the whole of them may be large. */
 export async function selectIssueFacts(ids: readonly string[], tx: Transaction): Promise<IssueFacts[]> {
   return tx<IssueFacts[]>`
-    SELECT id, withdrawn, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
+    SELECT id, withdrawn, record ->> 'published' AS published, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
       left(coalesce(record ->> 'details', ''), ${issueTextCharactersMax}) AS details,
       (SELECT coalesce(jsonb_agg(one), '[]') FROM (
           SELECT jsonb_path_query(record, '$.severity[*]') AS one

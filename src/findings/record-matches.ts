@@ -34,13 +34,13 @@ export async function recordMatches(
   matches: readonly Match[],
   { scan, further }: { scan: Scan & { sbom: string }; further: Pass | null },
 ): Promise<void> {
-  const { lease, workspace, sbom, at, pass, signal } = scan;
+  const { lease, workspace, sbom, at, pass, signal, clock } = scan;
   signal.throwIfAborted();
   await lease.hold(async (tx, { product }) => {
     const { project } = lease;
     const known = await selectFindings({ project, keys: matches }, tx);
     const decisions = await selectDecisions({ project, pairs: matches }, tx);
-    const plan = planOf({ matches, known, decisions, at, room: projectFindingsMax - pass.findings });
+    const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - pass.findings });
     await insertFindings(plan.begun, { workspace, product, project, at }, tx);
     await updateFindings(plan.changed, at, tx);
     await updateLastSeen(plan.same, at, tx);
@@ -72,12 +72,13 @@ interface Facts {
   matches: readonly Match[];
   known: readonly FindingRow[];
   decisions: readonly DecisionRow[];
-  at: Date;
+  /** Of this batch: ids are of it, so that lists find their way between batches of one scan. Milliseconds. */
+  nowMs: number;
   /** For how many findings the project has room; those that are there stay. */
   room: number;
 }
 
-function planOf({ matches: all, known, decisions, at, room }: Facts): Plan {
+function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
   const findings = new Map(known.map((row) => [`${pairOf(row)} ${row.version}`, row]));
   const matches = withinRoom(all, { isThere: (match) => findings.has(`${pairOf(match)} ${match.version}`), room });
   const plan: Plan = { begun: [], changed: [], same: [], events: [], claimsOver: [], leftOut: all.length - matches.length };
@@ -92,7 +93,7 @@ function planOf({ matches: all, known, decisions, at, room }: Facts): Plan {
       if (outcome === undefined) continue;
       const { cause, changes, ...decision } = outcome;
       const finding = standing(match);
-      const id = finding?.id ?? newToolsId("fnd", at.getTime());
+      const id = finding?.id ?? newToolsId("fnd", nowMs);
       const isSame = finding !== null && Object.keys(changes).length === 0 && sameFacts(finding, match);
       if (isSame) plan.same.push(id);
       else (finding === null ? plan.begun : plan.changed).push({ ...match, ...decision, id });
