@@ -2,7 +2,7 @@
 import type { Transaction } from "../backing/backing.ts";
 import { askScansOf } from "../scans/ask.ts";
 import type { PackageName } from "../versions/package-name.ts";
-import { packageIdentity, packageIds } from "../versions/store.ts";
+import { packageIdentity, packageIds, withOtherSpellings } from "../versions/store.ts";
 import { groupAliases, type AliasClaim } from "./alias-groups.ts";
 import { selectIssues } from "./issue-store.ts";
 import type { Prepared } from "./prepared.ts";
@@ -33,7 +33,8 @@ export async function storeRecords(
   const concerned = [...new Set([...ids, ...namesThatMove(regrouping, before)])];
   const packagesBefore = await selectPackages(concerned, tx);
   // Projects are locked before findings, as scans do it, so that nobody waits in a circle.
-  const scans = await askScansOf({ packages: [...new Set([...packagesBefore, ...packages.values()])], at }, tx);
+  const told = await withOtherSpellings([...packagesBefore, ...packages.values()], tx);
+  const scans = await askScansOf({ packages: told, at }, tx);
   await upsertAdvisories({ rows: records.map(rowOf), at }, tx);
   await replaceAliases(records, tx);
   const rows = records.flatMap((record) => affectedBy(record, packages));

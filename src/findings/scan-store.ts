@@ -7,7 +7,7 @@ import type { Component } from "./match.ts";
 import type { FindingStatus } from "./schema.ts";
 import type { Cause } from "./transitions.ts";
 
-/** Packages that records speak of, among so many places of a document from one on, with how many components are of them. */
+/** Packages that records speak of in whatever spelling, among so many places of a document from one on, with how many components are of them. */
 export async function selectSpokenOf(
   { sbom, from, places }: { sbom: string; from: number; places: number },
   sql: Queries,
@@ -15,7 +15,7 @@ export async function selectSpokenOf(
   return sql<{ id: bigint; components: number }[]>`
     SELECT package_id AS id, count(*)::integer AS components FROM sbom_components
     WHERE sbom_id = ${sbom} AND position >= ${from}::integer AND position < ${from}::integer + ${places}::integer AND package_id IS NOT NULL
-      AND EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = sbom_components.package_id)
+      AND EXISTS (SELECT FROM package_records WHERE package_records.package_id = sbom_components.package_id)
     GROUP BY package_id`;
 }
 

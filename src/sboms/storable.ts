@@ -100,8 +100,8 @@ function placed(component: SbomComponent, index: number): { component: SbomCompo
   return { component, position: index + 1 };
 }
 
-function packageOf({ purl }: SbomComponent): PackageName | null {
-  const named = purl.parsed === null ? null : packageNameOf(purl.parsed);
+function packageOf({ group, name, purl }: SbomComponent): PackageName | null {
+  const named = purl.parsed === null ? null : packageNameOf(purl.parsed, nameWithGroup({ group, name }));
   return named === null || Buffer.byteLength(named.name) > indexedBytesMax ? null : named;
 }
 
@@ -164,7 +164,11 @@ function columnsOf(rows: Row[]): ComponentColumns {
 }
 
 function shownName({ component: { group, name }, named }: Row): string {
-  return named?.name ?? (group === null ? name : `${group}/${name}`);
+  return named?.name ?? nameWithGroup({ group, name });
+}
+
+function nameWithGroup({ group, name }: Pick<SbomComponent, "group" | "name">): string {
+  return group === null ? name : `${group}/${name}`;
 }
 
 /** Escapes of JSON write characters that PostgreSQL keeps in no text. */

@@ -49,9 +49,13 @@ export function parsePackageUrl(text: string): PackageUrl {
   });
 }
 
-/** The canonical form: two package URLs are the same where their canonical forms are. */
+/**
+ * The canonical form: two package URLs are the same where their canonical forms are. Go's namespaces and names are lower case in it,
+ * whatever a module's own spelling: https://github.com/package-url/purl-spec/blob/main/types/golang-definition.json
+ */
 export function printPackageUrl({ type, namespace, name, version, qualifiers, subpath }: PackageUrl): string {
-  const path = [...(namespace?.split("/") ?? []), name].map(percentEncoded).join("/");
+  const names = [...(namespace?.split("/") ?? []), name];
+  const path = names.map((segment) => percentEncoded(type === "golang" ? segment.toLowerCase() : segment)).join("/");
   const pairs = [...qualifiers].filter(([, value]) => value !== "").map(([key, value]) => `${key}=${percentEncoded(value)}`);
   return [
     `pkg:${type}/${path}`,

@@ -67,3 +67,19 @@ GROUP BY scope_id, depth, rank, slice, ecosystems;
 ALTER TABLE vulnerabilities ENABLE TRIGGER note_renamed;
 ALTER TABLE findings ENABLE TRIGGER note_updated;
 ALTER TABLE scope_vulnerabilities ENABLE TRIGGER note_updated;
+
+-- Go tells modules apart by case, package URLs of Go in their canonical form do not. What records say of a module counts for it; of
+-- one that no record spells so, what they say of those that differ by case alone: so both spellings find it, and of two modules that
+-- differ by case alone each finds its own.
+CREATE INDEX packages_by_spelling ON packages (lower(key)) WHERE ecosystem = 'Go';
+CREATE VIEW package_records (package_id, told_of) AS
+  SELECT id, id FROM packages WHERE EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = packages.id)
+  UNION ALL
+  SELECT asked.id, other.id
+  FROM packages AS asked
+  JOIN packages AS other ON other.ecosystem = 'Go' AND lower(other.key) = lower(asked.key) AND other.id <> asked.id
+  WHERE asked.ecosystem = 'Go'
+    AND NOT EXISTS (
+      SELECT FROM affected_packages JOIN advisories ON advisories.id = advisory_id
+      WHERE affected_packages.package_id = asked.id AND NOT advisories.withdrawn)
+    AND EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = other.id);
