@@ -186,6 +186,15 @@ export function readClientConfig(environment: Environment = process.env): Client
   };
 }
 
+/**
+ * The folder that a person stands in who types a path. `npm run` starts scripts in the project's folder, wherever it was typed, and
+ * tells the other one; what else runs below such a script is not meant by that.
+ */
+export function folderOfCaller(script: string, environment: Environment = process.env): string {
+  const { npm_lifecycle_event: started, INIT_CWD: typedIn } = environment;
+  return started === script && typedIn ? typedIn : process.cwd();
+}
+
 function readServiceAddress(environment: Environment): string {
   const url = text(environment, "WEIR_URL", `http://127.0.0.1:${integer(environment, "PORT", 8080, 1, 65_535)}`);
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
-import { ConfigError, readConfig } from "../src/config.ts";
+import { ConfigError, folderOfCaller, readConfig } from "../src/config.ts";
 import { secretsKeyNamed } from "./support/secrets-key.ts";
 
 const key = secretsKeyNamed("one");
@@ -219,4 +219,10 @@ describe("addresses of the APIs that repositories are imported from", () => {
     for (const name of ["GITHUB_API_URL", "GITLAB_API_URL"])
       expect(() => readConfig({ [name]: url })).toThrow(`${name} is "${url}"`);
   });
+});
+
+test("paths of the command line are of the folder where npm was typed, and where something else runs it, of the present one", () => {
+  expect(folderOfCaller("weir", { npm_lifecycle_event: "weir", INIT_CWD: "/home/ada" })).toBe("/home/ada");
+  expect(folderOfCaller("weir", { npm_lifecycle_event: "test", INIT_CWD: "/home/ada" })).toBe(process.cwd());
+  expect(folderOfCaller("weir", {})).toBe(process.cwd());
 });

@@ -7,8 +7,11 @@ export class BaseUrlError extends Error {
   override name = "BaseUrlError";
 }
 
-/** Ends of names that are given out for use within a network alone (RFC 6762, RFC 8375, ICANN's `.internal`), or by Kubernetes. */
-const inwardEnds = ["localhost", "local", "internal", "svc", "home.arpa"];
+/**
+ * Ends of names that are given out for use within a network alone (RFC 6762, RFC 8375, ICANN's `.internal`), by Kubernetes, or by
+ * the hosts files of Linux distributions, where `localhost.localdomain` is the machine itself.
+ */
+const inwardEnds = ["localhost", "localdomain", "local", "internal", "svc", "home.arpa"];
 
 /**
  * The URL standard brings every spelling of an address (hexadecimal, octal, one number, full-width digits, percent signs) into
