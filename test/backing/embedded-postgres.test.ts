@@ -43,6 +43,20 @@ describe("the embedded PostgreSQL", () => {
     expect(rows.map(([row]) => row?.["index"])).toEqual(rows.map((_, index) => index));
   });
 
+  let before: number | undefined;
+  test("keeps nothing of what it answered", async () => {
+    await using database = await open();
+    const megabytes = () => process.memoryUsage().rss / 1024 / 1024;
+    // Short values: each is a text of its own to whoever parses them.
+    const ask = () =>
+      database.sql`SELECT n::text AS one, (n + 1)::text AS other, 'a' || n AS third FROM generate_series(1, 20000) AS n`.raw();
+    for (let n = 0; n < 10; n++) await ask();
+    // Of the first attempt: what that one left is not forgiven to the next.
+    before ??= megabytes();
+    for (let n = 0; n < 80; n++) await ask();
+    expect(megabytes() - before).toBeLessThan(300);
+  }, 60_000);
+
   test("does not hold up the process while a query runs long", async () => {
     await using database = await open();
     const turns: number[] = [];

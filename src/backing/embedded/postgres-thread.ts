@@ -43,9 +43,26 @@ async function step(database: PGlite, bytes: Uint8Array | null, tell: (message: 
       await database.close();
       tell({ kind: "closed" });
     } else {
-      tell({ kind: "bytes", bytes: new Uint8Array(await timer.run(() => database.execProtocolRaw(bytes))) });
+      tell({ kind: "bytes", bytes: await timer.run(() => exchange(database, bytes)) });
     }
   } catch (error) {
     tell({ kind: "failed", reason: String(error) });
   }
+}
+
+/**
+ * As a stream, for `execProtocolRaw` parses each answer a second time and keeps what it parsed for as long as the database is open:
+ * https://github.com/electric-sql/pglite/pull/1025
+ */
+async function exchange(database: PGlite, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  // A piece lies in the database's own memory, which the next one overwrites.
+  await database.execProtocolRawStream(bytes, { onRawData: (piece) => void pieces.push(piece.slice()) });
+  const answer = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    answer.set(piece, at);
+    at += piece.length;
+  }
+  return answer;
 }
