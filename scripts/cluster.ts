@@ -1,7 +1,8 @@
 /** `npm run cluster -- --gateways N --workers M [--port P]`: the distributed shape on one machine, under one supervisor. */
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ConfigError, readConfig, type Config } from "../src/config.ts";
+import { readConfig, type Config } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
 import { LockedError } from "../src/process/lock.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { ClusterError } from "./cluster/cluster-error.ts";

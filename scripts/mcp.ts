@@ -5,7 +5,8 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { ConfigError, folderOfCaller, readMcpConfig } from "../src/config.ts";
+import { folderOfCaller, readMcpConfig } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
 import { mcpServer } from "../src/tools/mcp-server.ts";
 import { callService } from "./mcp/call-service.ts";
 

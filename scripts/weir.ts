@@ -1,7 +1,8 @@
 /** The command line: a thin client of the control API of a running service, and a check of catalog files. `npm run -s weir -- --help` tells the rest. */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { ConfigError, folderOfCaller, readClientConfig, type ClientConfig } from "../src/config.ts";
+import { folderOfCaller, readClientConfig, type ClientConfig } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
 import type { Service } from "./weir/call.ts";
 import { run } from "./weir/run.ts";
 

@@ -1,13 +1,10 @@
 /** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
 import { Secret } from "./kernel/secret.ts";
 import { isGuessableKey } from "./kernel/guessable-key.ts";
+import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
 import { addressProblem } from "./kernel/server-address.ts";
 import { operatorTokenCharactersMin, shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
 import { sbomsKeptDefault, sbomsKeptMax } from "./limits/tools.ts";
-
-export class ConfigError extends Error {
-  override name = "ConfigError";
-}
 
 export interface Clocks {
   connectMs: number;
@@ -56,8 +53,6 @@ export interface Config {
   /** Our key for a provider, by the name in its `key_env`. */
   providerKey(name: string): Secret | null;
 }
-
-type Environment = Record<string, string | undefined>;
 
 /** @throws ConfigError naming the variable and what it takes */
 export function readConfig(environment: Environment = process.env): Config {
@@ -268,39 +263,4 @@ export function parseSecretsKeys(value: string): Secret[] | null {
   // Node decodes what it can and skips the rest, so the alphabet is checked as well.
   const valid = (key: string) => /^[A-Za-z0-9+/_-]{43}=?$/.test(key) && Buffer.from(key, "base64").length === 32;
   return keys.length > 0 && keys.every(valid) ? keys.map((key) => new Secret(key)) : null;
-}
-
-function text(environment: Environment, name: string, fallback: string): string {
-  return environment[name] || fallback;
-}
-
-function secret(environment: Environment, name: string): Secret | null {
-  const value = environment[name];
-  return value ? new Secret(value) : null;
-}
-
-function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {
-  const value = environment[name];
-  if (!value) return fallback;
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < min || number > max) {
-    throw new ConfigError(`${name} is "${value}": a whole number from ${min} to ${max} is needed`);
-  }
-  return number;
-}
-
-function milliseconds(environment: Environment, name: string, fallback: number): number {
-  return integer(environment, name, fallback, 1, 86_400_000);
-}
-
-function matching(environment: Environment, name: string, fallback: string, pattern: RegExp, words: string): string {
-  const value = text(environment, name, fallback);
-  if (!pattern.test(value)) throw new ConfigError(`${name} is "${value}": it takes ${words}`);
-  return value;
-}
-
-function oneOf(environment: Environment, name: string, fallback: string, values: readonly string[]): string {
-  const value = text(environment, name, fallback);
-  if (!values.includes(value)) throw new ConfigError(`${name} is "${value}": it takes ${values.join(", ")}`);
-  return value;
 }

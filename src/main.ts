@@ -1,6 +1,7 @@
 /** The gateway's process: `bun src/main.ts`. One process with everything in it, or a front of a fleet, as the environment says. */
 import { createServer } from "node:net";
-import { ConfigError, readConfig, type Config } from "./config.ts";
+import { readConfig, type Config } from "./config.ts";
+import { ConfigError } from "./process/variables.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
 import { keepPrivate } from "./process/keep-private.ts";

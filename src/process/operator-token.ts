@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "./variables.ts";
 import { Secret } from "../kernel/secret.ts";
 import { operatorTokenCharactersMin } from "../limits/constants.ts";
 import { makeOnce } from "./make-once.ts";

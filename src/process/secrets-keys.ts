@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, parseSecretsKeys, refuseGuessable } from "../config.ts";
+import { parseSecretsKeys, refuseGuessable } from "../config.ts";
+import { ConfigError } from "./variables.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { makeOnce } from "./make-once.ts";
 
