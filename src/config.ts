@@ -5,6 +5,7 @@ import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type
 import { addressProblem } from "./kernel/server-address.ts";
 import { operatorTokenCharactersMin, shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
 import { sbomsKeptDefault, sbomsKeptMax } from "./limits/tools.ts";
+import { trimmedEnd } from "./kernel/trim-end.ts";
 
 export interface Clocks {
   connectMs: number;
@@ -130,7 +131,7 @@ function hostUrl(environment: Environment, name: string, fallback: string): stri
   const url = URL.parse(value);
   const isHere = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url?.protocol === "https:" || (url?.protocol === "http:" && isHere)) {
-    if (url.username === "" && url.password === "" && url.search === "" && url.hash === "") return value.replace(/\/+$/, "");
+    if (url.username === "" && url.password === "" && url.search === "" && url.hash === "") return trimmedEnd(value, "/");
   }
   throw new ConfigError(
     `${name} is "${value}": an https address such as ${fallback} is needed, without a user, a query and a fragment`,
@@ -195,7 +196,7 @@ function readServiceAddress(environment: Environment): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new ConfigError(`WEIR_URL is "${url}": an address such as http://127.0.0.1:8080 is needed`);
   }
-  return url.replace(/\/+$/, "");
+  return trimmedEnd(url, "/");
 }
 
 function readBackends(environment: Environment): Backends {

@@ -1,5 +1,6 @@
 /** Addresses that a user gives for a vendor: the service calls them, so they must not lead into the network that it stands in. */
 import { isIP } from "node:net";
+import { trimmedEnd } from "../kernel/trim-end.ts";
 import { isGlobalAddress } from "./global-address.ts";
 
 /** Says what the address must be; the field that holds it is named by who asks. */
@@ -29,7 +30,7 @@ export function parseBaseUrl(text: string): URL {
 
 /** @throws BaseUrlError when the host is, by its spelling alone, within a network */
 export function requireOutside({ hostname }: URL): void {
-  const host = hostname.replace(/\.+$/, "");
+  const host = trimmedEnd(hostname, ".");
   const address = host.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) !== 0) {
     if (!isGlobalAddress(address)) throw new BaseUrlError("an address that is reachable from everywhere is needed");

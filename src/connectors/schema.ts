@@ -11,7 +11,7 @@ const Slug = Type.String({
   description: "lower-case letters and digits with hyphens between them",
 });
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a day such as 2026-11-20" });
-const Address = Type.String({ pattern: "^https://[^\\s/]+\\.[^\\s]+$", description: "an https address" });
+const Address = Type.String({ pattern: "^https://[^\\s/.]+\\.\\S+$", description: "an https address" });
 
 /** In the order in which they are shown. */
 export const methods = ["oauth", "api_token", "mcp", "record_only"] as const;

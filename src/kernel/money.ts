@@ -49,8 +49,8 @@ export function parsePricePerMillion(text: string): PicoUsdPerToken {
 
 /** Formats a price back to USD per 1M tokens, without trailing zeros beyond two decimals. */
 export function formatPricePerMillion(price: PicoUsdPerToken): string {
-  const text = formatUsd(price * picoPerNano);
-  return text.replace(/(\.\d{2}\d*?)0+$/, "$1");
+  // Seven of the nine decimals may go.
+  return formatUsd(price * picoPerNano).replace(/0{1,7}$/, "");
 }
 
 /** Tokens × price, exact, in pico-USD. */

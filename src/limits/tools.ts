@@ -41,6 +41,8 @@ export const mailServerMs = 30_000;
 
 // Ours: versions of packages, connectors
 export const versionCharactersMax = 1_024;
+/** A longer package URL is kept as it is written, and matched with nothing. */
+export const purlCharactersMax = 4_096;
 export const connectorsDeadlineMs = 5_000;
 export const connectorDocumentsKeptMax = 24;
 /** Some 20 kB each, plain and compressed. */

@@ -66,6 +66,13 @@ test.each(refused)("%j is refused for its %s", (text, part) => {
   expect(parse).toThrow(part === "text" ? "The text" : `The ${part} `);
 });
 
+test("a package URL of more than 4,096 characters is refused before it is looked at", () => {
+  expect(parsePackageUrl(`pkg:npm/${"a".repeat(4_088)}`).name).toHaveLength(4_088);
+  expect(() => parsePackageUrl(`pkg:npm/${"a".repeat(4_089)}`)).toThrow(
+    "The text of the package URL is longer than 4096 characters",
+  );
+});
+
 const word = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }).filter((text) => text.isWellFormed());
 const segment = word.filter((text) => !text.includes("/") && text !== "." && text !== "..");
 const segments = fc.option(fc.array(segment, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/")));
