@@ -22,6 +22,10 @@ export const operatorTokenCharactersMin = 32;
 export const wrongTokensMax = 3_000;
 export const wrongTokensPerSecond = 10;
 export const wrongTokenAddressesMax = 10_000;
+/** Of one object: many make it slow to parse, to look through and to write again. */
+export const jsonFieldsMax = 5_000;
+/** Of a call of the tools API or the control API, which have a few fields. */
+export const callJsonValuesMax = 10_000;
 /** A refused body is read on for this long where the answer would be lost otherwise. */
 export const refusedBodyMsMax = 5_000;
 export const modelIdCharactersMax = 256;

@@ -1,6 +1,7 @@
 /** MCP over HTTP: stateless, so that any gateway answers any request. */
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from "@modelcontextprotocol/server";
 import { scanJson } from "../inference/json-scan.ts";
+import { callJsonValuesMax } from "../limits/constants.ts";
 import { sbomCallBytesMax } from "../limits/tools.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import type { Caller } from "../operations/caller.ts";
@@ -46,7 +47,7 @@ async function readMessage(
   const pieces = await readPieces(request, clock, sbomCallBytesMax);
   const { taken, rest } = await sboms.take({ pieces, path: sbomPath });
   try {
-    scanJson(rest);
+    scanJson(rest, callJsonValuesMax);
     return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken };
   } catch (error) {
     if (error instanceof GatewayError) throw new OperationError(error.message);

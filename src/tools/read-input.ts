@@ -4,6 +4,7 @@ import { parseJsonObject } from "../inference/json-body.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
+import { callJsonValuesMax } from "../limits/constants.ts";
 import { sbomCallBytesMax, toolsBodyBytesMax, toolsBodyMs } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";
@@ -38,7 +39,7 @@ function requireJson(request: Request): void {
 
 function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   try {
-    return parseJsonObject(bytes);
+    return parseJsonObject(bytes, callJsonValuesMax);
   } catch (error) {
     if (error instanceof GatewayError) throw new OperationError(`${error.message}: send the fields as one JSON object`);
     throw error;

@@ -12,7 +12,9 @@ import { graphOf } from "../../src/sboms/spdx/graph.ts";
 import { draftOfSpdx2 } from "../../src/sboms/spdx/draft-2.ts";
 import { parsePackageUrl } from "../../src/versions/package-url.ts";
 import { versionToMatch } from "../../src/versions/version-to-match.ts";
+import { Dice } from "./bodies/dice.ts";
 import { holdThread } from "./held/hold.ts";
+import { holdService } from "./held/served.ts";
 import { heldMs, heldMsMax } from "./held/thread-time.ts";
 
 /** Of the largest file that is read on the event loop, less what a document needs around it. */
@@ -47,6 +49,12 @@ describe("what once held it for seconds, for hours or for good is read at once o
     expect(ms).toBeLessThan(heldMsMax);
   });
 });
+
+test("no request of any API with a body of less than 1 MiB holds the event loop of a running service", async () => {
+  const { runs, problems } = await holdService(new Dice(crypto.getRandomValues(new Uint32Array(1))[0] ?? 0), 60);
+  expect(problems).toEqual([]);
+  expect(runs).toBeGreaterThan(30);
+}, 120_000);
 
 test("texts made from the grammar of each of our expressions, for every field, document and lock file", () => {
   const { runs, problems } = holdThread({ seed: crypto.getRandomValues(new Uint32Array(1))[0] ?? 0, oneTextIn: 8, runsEach: 1 });
