@@ -23,7 +23,7 @@ const gem = { ecosystem: "RubyGems", purl: null } as const;
 
 const creators = (creator: string) => ({ spdxVersion: "SPDX-2.3", creationInfo: { creators: [creator] } });
 
-describe("what once held it for seconds, for hours or for good is read at once or refused", () => {
+describe("what once held it for seconds is read at once or refused", () => {
   test.each<[string, () => unknown]>([
     ["a requirement and blanks", () => readRequirements(`name${" ".repeat(length)}x`, "requirements.txt")],
     ["a requirement and marks of comments", () => readRequirements(`name${" #".repeat(length / 2)}\u2028x`, "requirements.txt")],
