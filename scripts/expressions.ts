@@ -34,7 +34,7 @@ const { expressions, made } = collectFrom(root, folders);
 for (const one of made) expressions.push(...(await expressionsOf(one)));
 
 const before = readJudgements(kept, version);
-const judgements = new Map([...before, ...(await judge([known, ...expressions.filter((one) => !before.has(keyOf(one)))]))]);
+const judgements = new Map([...before, ...judge([known, ...expressions.filter((one) => !before.has(keyOf(one)))])]);
 if (judgements.get(keyOf(known))?.safe !== false) problems.push(`${keyOf(known)} is not found to be slow: the check is blind`);
 for (const expression of expressions) {
   const { safe = false, says = "was not judged" } = judgements.get(keyOf(expression)) ?? {};
