@@ -1,11 +1,13 @@
 /**
  * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks what came of it;
- * `--rolling` restarts every gateway under open streams instead. It ends 1 where a promise was broken.
+ * `--rolling` restarts every gateway under open streams instead, and with `--connections N` gateways of one port under N connections
+ * of one request each. It ends 1 where a promise was broken.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { findServers, type Servers } from "./services/find-servers.ts";
-import { reportOf, rollingSummaryOf, summaryOf } from "../test/chaos/harness/report.ts";
+import { reportOf, restartsSummaryOf, rollingSummaryOf, summaryOf } from "../test/chaos/harness/report.ts";
+import { runRestartsOnOnePort } from "../test/chaos/harness/restarts-on-one-port.ts";
 import { runRollingRestart } from "../test/chaos/harness/rolling-restart.ts";
 import { runChaos } from "../test/chaos/harness/run-chaos.ts";
 
@@ -21,13 +23,17 @@ const options = {
   rolling: { type: "boolean", default: false },
   /** Open at any time during a rolling restart. */
   streams: { type: "string", default: "200" },
+  /** In place of the streams: at least so many, each with one request, at gateways that share a port. */
+  connections: { type: "string" },
+  /** Of gateways, spread over these connections. */
+  restarts: { type: "string", default: "10" },
   /** Where everything is written to. */
   report: { type: "string", default: "chaos.json" },
   "log-level": { type: "string", default: "error" },
 } as const;
 
 const usage =
-  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--rolling [--streams N]]";
+  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--rolling [--streams N | --connections N [--restarts N]]]";
 const values = readArguments();
 const startedAt = performance.now();
 const say = (line: string): void => console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
@@ -46,6 +52,7 @@ function readArguments() {
 async function main(): Promise<boolean> {
   const servers = await findServers();
   if ("missing" in servers) throw new Error(`Cannot disturb anything: ${servers.missing}`);
+  if (values.rolling && values.connections !== undefined) return restarts();
   return values.rolling ? rolling(servers) : chaos(servers);
 }
 
@@ -72,7 +79,14 @@ async function rolling(servers: Servers): Promise<boolean> {
   return result.violations.length === 0;
 }
 
-function number(name: "minutes" | "seed" | "rate" | "longest" | "streams"): number {
+async function restarts(): Promise<boolean> {
+  const load = { connections: number("connections"), restarts: number("restarts"), leaveMs: 500 };
+  const result = await runRestartsOnOnePort({ ...load, say });
+  console.log(restartsSummaryOf(result).join("\n"));
+  return result.violations.length === 0;
+}
+
+function number(name: "minutes" | "seed" | "rate" | "longest" | "streams" | "connections" | "restarts"): number {
   const value = Number(values[name]);
   if (Number.isFinite(value) && value > 0) return value;
   throw new Error(`--${name} is "${values[name]}": a number above zero is needed`);

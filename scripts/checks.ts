@@ -23,6 +23,7 @@ function checks(): Check[] {
     { name: "lint", command: [bun, "node_modules/oxlint/bin/oxlint", ...codeFolders] },
     { name: "types", command: [bun, "check"] },
     { name: "tree", command: [bun, "test", "--only-failures", "./test/tree.test.ts"] },
+    { name: "expressions", command: [bun, "scripts/expressions.ts"] },
     { name: "dead code", command: [bun, "node_modules/knip/bin/knip.js", "--no-config-hints"] },
   ];
 }

@@ -1,13 +1,15 @@
 /** `npm run cluster -- --gateways N --workers M [--port P]`: the distributed shape on one machine, under one supervisor. */
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ConfigError, readConfig, type Config } from "../src/config.ts";
+import { readConfig, type Config } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
 import { LockedError } from "../src/process/lock.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { ClusterError } from "./cluster/cluster-error.ts";
 import { Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";
-import type { Sizes } from "./cluster/roles.ts";
+import { metricsPorts } from "./cluster/metrics-ports.ts";
+import { membersOf, rolesOf, type Sizes } from "./cluster/roles.ts";
 import { isFree } from "./services/free-port.ts";
 
 const root = dirname(import.meta.dir);
@@ -28,15 +30,19 @@ async function main(): Promise<void> {
   if (!(await isFree(asked.port, asked.host))) {
     throw new ClusterError(`Port ${asked.port} on ${asked.host} is taken: set another PORT`);
   }
+  const names = rolesOf(root)
+    .flat()
+    .flatMap((role) => membersOf(role, sizes));
+  const ports = await metricsPorts({ first: asked.metricsPort, host: asked.metricsHost, port: asked.port, names });
   const dataDir = resolve(asked.dataDir);
   await using stack = new AsyncDisposableStack();
   const own = asked.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
   const environment = { ...given, DATA_DIR: dataDir, ...endingWithParent, ...own?.environment };
   const config = readConfig(environment);
-  const fleet = new Fleet({ root, sizes, environment, say });
+  const fleet = new Fleet({ root, sizes, environment, metricsPorts: ports, say });
   const stopped = untilStopped(fleet);
   const ready = await Promise.race([untilReady(config), stopped]);
-  if (ready === "ready") printWelcome(config, fleet, own !== null);
+  if (ready === "ready") printWelcome({ config, fleet, own: own !== null, ports });
   say(`${await stopped}: stopping gateways, then workers, then the rest`);
   await fleet.stop();
 }
@@ -91,7 +97,16 @@ async function untilReady(config: Config): Promise<"ready" | "late"> {
   return "late";
 }
 
-function printWelcome(config: Config, fleet: Fleet, own: boolean): void {
+interface Started {
+  config: Config;
+  fleet: Fleet;
+  /** Whether the servers are the supervisor's own. */
+  own: boolean;
+  /** Of the metrics, by process. */
+  ports: ReadonlyMap<string, number>;
+}
+
+function printWelcome({ config, fleet, own, ports }: Started): void {
   const lines = [
     ``,
     `The fleet is ready at ${urlOf(config)}: ${fleet.summary}${own ? `, with its servers' data in ${config.dataDir}/servers` : ""}`,
@@ -99,6 +114,8 @@ function printWelcome(config: Config, fleet: Fleet, own: boolean): void {
     `  curl ${urlOf(config)}/ready`,
     `  npm run -s weir -- key create --workspace default --owner owner@localhost --name "my key"`,
     ...(config.sandbox ? [] : [`  SANDBOX=on npm run cluster    (adds the model sandbox/echo, to try it without a provider)`]),
+    ...(ports.size === 0 ? [] : [``, `Metrics at http://${config.metricsHost}:PORT/metrics:`]),
+    ...[...ports].map(([name, port]) => `  ${port}  ${name}`),
     ``,
     `Ctrl-C stops it in order; a second one at once.`,
   ];

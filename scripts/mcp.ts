@@ -2,9 +2,11 @@
  * MCP over stdio: `npm run -s mcp -- [--attach-root DIR]`, a client of the running service that WEIR_URL names, with the tools key
  * in WEIR_TOOLS_KEY. On stdout is the protocol and nothing else.
  */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { ConfigError, readMcpConfig } from "../src/config.ts";
+import { folderOfCaller, readMcpConfig } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
 import { mcpServer } from "../src/tools/mcp-server.ts";
 import { callService } from "./mcp/call-service.ts";
 
@@ -16,7 +18,7 @@ function main(): void {
   if (key === null || slug === undefined) {
     throw new ConfigError("WEIR_TOOLS_KEY holds no tools key: npm run -s weir -- key create --kind tools makes one");
   }
-  const service = { url, key, slug, attachRoot: values["attach-root"] ?? process.cwd() };
+  const service = { url, key, slug, attachRoot: resolve(folderOfCaller("mcp"), values["attach-root"] ?? ".") };
   serveStdio(() => mcpServer(slug, (operation, input) => callService({ operation, input }, service)), {
     onerror: (error) => process.stderr.write(`mcp: ${error.message}\n`),
   });

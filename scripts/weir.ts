@@ -1,12 +1,22 @@
 /** The command line: a thin client of the control API of a running service, and a check of catalog files. `npm run -s weir -- --help` tells the rest. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { ConfigError, readClientConfig } from "../src/config.ts";
+import { join, resolve } from "node:path";
+import { folderOfCaller, readClientConfig, type ClientConfig } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
 import type { Service } from "./weir/call.ts";
 import { run } from "./weir/run.ts";
 
+// What the service keeps lies where it was started, in the project's folder; what a person names lies where the person stands.
+const projectFolder = process.cwd();
+process.chdir(folderOfCaller("weir"));
+
+function readClient(): ClientConfig {
+  const config = readClientConfig();
+  return { ...config, dataDir: resolve(projectFolder, config.dataDir), catalogDir: resolve(projectFolder, config.catalogDir) };
+}
+
 function readService(): Service {
-  const { url, token, dataDir } = readClientConfig();
+  const { url, token, dataDir } = readClient();
   return { url, token: token?.reveal() ?? readToken(join(dataDir, "operator-token")) };
 }
 
@@ -22,7 +32,7 @@ function readToken(path: string): string {
 
 process.exitCode = await run(
   process.argv.slice(2),
-  { service: readService, files: readClientConfig },
+  { service: readService, files: readClient },
   {
     out: (text) => process.stdout.write(`${text}\n`),
     error: (text) => process.stderr.write(`${text}\n`),

@@ -18,13 +18,15 @@ export interface AppParts {
   health: Health;
 }
 
+const descriptionHeaders = { "content-type": "application/json", "x-content-type-options": "nosniff" };
+
 /** `fetch` of the result is a web-standard handler: it runs wherever `Request` and `Response` do. */
 export function makeApp({ gateway, control, tools, connectors, health }: AppParts) {
   const description = JSON.stringify(openApiDocument(tools));
   // Paths are to be found behind any Host, and not, as by default, behind those of four characters and more alone.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
-    .get("/openapi.json", () => new Response(description, { headers: { "content-type": "application/json" } }))
+    .get("/openapi.json", () => new Response(description, { headers: descriptionHeaders }))
     .use(healthRoutes(health))
     .use(inferenceRoutes(gateway))
     .use(toolsRoutes(tools))

@@ -1,10 +1,11 @@
 /** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
 import { Secret } from "./kernel/secret.ts";
-import { shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
-
-export class ConfigError extends Error {
-  override name = "ConfigError";
-}
+import { isGuessableKey } from "./kernel/guessable-key.ts";
+import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
+import { addressProblem } from "./kernel/server-address.ts";
+import { operatorTokenCharactersMin, shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
+import { sbomsKeptDefault, sbomsKeptMax } from "./limits/tools.ts";
+import { trimmedEnd } from "./kernel/trim-end.ts";
 
 export interface Clocks {
   connectMs: number;
@@ -28,6 +29,8 @@ export interface Config {
   host: string;
   /** null: the gateway's own port, workers none. */
   metricsPort: number | null;
+  /** Where `metricsPort` listens: it asks for no token. */
+  metricsHost: string;
   dataDir: string;
   backends: Backends;
   /** Names the operations and the key prefix. */
@@ -45,27 +48,31 @@ export interface Config {
   clocks: Clocks;
   /** How long a gateway that was told to stop goes on serving while everybody learns of it. */
   leaveMs: number;
+  /** How many SBOMs each project keeps, its present one among them. */
+  sbomsKept: number;
   logLevel: string;
   /** Our key for a provider, by the name in its `key_env`. */
   providerKey(name: string): Secret | null;
 }
 
-type Environment = Record<string, string | undefined>;
-
 /** @throws ConfigError naming the variable and what it takes */
 export function readConfig(environment: Environment = process.env): Config {
+  const config = readWorkerConfig(environment);
+  if (config.backends.mode === "embedded" || config.secretsKeys !== null) return config;
+  throw new ConfigError(
+    "SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes",
+  );
+}
+
+/** As `readConfig`, for a process that neither seals nor opens what is stored. */
+export function readWorkerConfig(environment: Environment = process.env): Config {
   const backends = readBackends(environment);
   const distributed = backends.mode === "distributed";
-  const secretsKeys = readSecretsKeys(environment);
-  if (distributed && secretsKeys === null) {
-    throw new ConfigError(
-      "SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes",
-    );
-  }
   return {
     port: integer(environment, "PORT", 8080, 0, 65_535),
     host: text(environment, "HOST", "127.0.0.1"),
     metricsPort: environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null,
+    metricsHost: text(environment, "METRICS_HOST", "127.0.0.1"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),
     backends,
     slug: matching(
@@ -76,8 +83,8 @@ export function readConfig(environment: Environment = process.env): Config {
       "lower-case letters, digits and hyphens, a letter first",
     ),
     catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
-    secretsKeys,
-    operatorToken: secret(environment, "OPERATOR_TOKEN"),
+    secretsKeys: readSecretsKeys(environment),
+    operatorToken: readOperatorToken(environment),
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),
     hostUrls: {
@@ -92,6 +99,7 @@ export function readConfig(environment: Environment = process.env): Config {
       bodyMs: milliseconds(environment, "BODY_TIMEOUT_MS", 30_000),
     },
     leaveMs: integer(environment, "SHUTDOWN_LEAVE_MS", distributed ? shutdownLeaveMsDefault : 0, 0, 600_000),
+    sbomsKept: integer(environment, "SBOMS_KEPT", sbomsKeptDefault, 1, sbomsKeptMax),
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     providerKey: (name) => secret(environment, name),
   };
@@ -123,7 +131,7 @@ function hostUrl(environment: Environment, name: string, fallback: string): stri
   const url = URL.parse(value);
   const isHere = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url?.protocol === "https:" || (url?.protocol === "http:" && isHere)) {
-    if (url.username === "" && url.password === "" && url.search === "" && url.hash === "") return value.replace(/\/+$/, "");
+    if (url.username === "" && url.password === "" && url.search === "" && url.hash === "") return trimmedEnd(value, "/");
   }
   throw new ConfigError(
     `${name} is "${value}": an https address such as ${fallback} is needed, without a user, a query and a fragment`,
@@ -136,9 +144,9 @@ function withGitlabPath(url: string): string {
 }
 
 const serviceUrls = {
-  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir" },
-  NATS_URL: { scheme: /^(nats|tls):\/\/\S+$/, example: "nats://host:4222" },
-  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "redis://host:6379" },
+  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir?sslmode=verify-full" },
+  NATS_URL: { scheme: /^(nats|tls):\/\/\S+$/, example: "tls://host:4222" },
+  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
 };
 
 /** What the command line needs: where the service is, what opens its control API, and where catalog files are. */
@@ -174,18 +182,28 @@ export function readClientConfig(environment: Environment = process.env): Client
   };
 }
 
+/**
+ * The folder that a person stands in who types a path. `npm run` starts scripts in the project's folder, wherever it was typed, and
+ * tells the other one; what else runs below such a script is not meant by that.
+ */
+export function folderOfCaller(script: string, environment: Environment = process.env): string {
+  const { npm_lifecycle_event: started, INIT_CWD: typedIn } = environment;
+  return started === script && typedIn ? typedIn : process.cwd();
+}
+
 function readServiceAddress(environment: Environment): string {
   const url = text(environment, "WEIR_URL", `http://127.0.0.1:${integer(environment, "PORT", 8080, 1, 65_535)}`);
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new ConfigError(`WEIR_URL is "${url}": an address such as http://127.0.0.1:8080 is needed`);
   }
-  return url.replace(/\/+$/, "");
+  return trimmedEnd(url, "/");
 }
 
 function readBackends(environment: Environment): Backends {
-  const databaseUrl = serviceUrl(environment, "DATABASE_URL");
-  const natsUrl = serviceUrl(environment, "NATS_URL");
-  const redisUrl = serviceUrl(environment, "REDIS_URL");
+  const plainTextHosts = text(environment, "PLAINTEXT_HOSTS", "").split(/[\s,]+/);
+  const databaseUrl = serviceUrl(environment, "DATABASE_URL", plainTextHosts);
+  const natsUrl = serviceUrl(environment, "NATS_URL", plainTextHosts);
+  const redisUrl = serviceUrl(environment, "REDIS_URL", plainTextHosts);
   if (databaseUrl && natsUrl && redisUrl) return { mode: "distributed", databaseUrl, natsUrl, redisUrl };
   const names = Object.keys(serviceUrls);
   const given = names.filter((name) => environment[name]);
@@ -198,11 +216,13 @@ function readBackends(environment: Environment): Backends {
 }
 
 /** The value holds a password, so a refusal shows an example in its place. */
-function serviceUrl(environment: Environment, name: keyof typeof serviceUrls): Secret | null {
+function serviceUrl(environment: Environment, name: keyof typeof serviceUrls, plainTextHosts: string[]): Secret | null {
   const value = environment[name];
   if (!value) return null;
   const { scheme, example } = serviceUrls[name];
   if (!scheme.test(value)) throw new ConfigError(`${name} is not an address such as ${example}`);
+  const problem = addressProblem(value, { example, plainTextHosts });
+  if (problem !== null) throw new ConfigError(`${name} ${problem}`);
   return new Secret(value);
 }
 
@@ -210,8 +230,32 @@ function readSecretsKeys(environment: Environment): Secret[] | null {
   const value = environment["SECRETS_KEY"];
   if (!value) return null;
   const keys = parseSecretsKeys(value);
-  if (keys !== null) return keys;
-  throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
+  if (keys === null) {
+    throw new ConfigError("SECRETS_KEY takes one or more base64 keys of 32 bytes, separated by commas; the first one seals");
+  }
+  refuseGuessable(keys[0], "SECRETS_KEY");
+  return keys;
+}
+
+/**
+ * The first key seals; a guessable one may follow it, to open what it sealed once.
+ * @throws ConfigError
+ */
+export function refuseGuessable(first: Secret | undefined, name: string): void {
+  if (first === undefined || !isGuessableKey(Buffer.from(first.reveal(), "base64"))) return;
+  throw new ConfigError(
+    `The first key of ${name} can be guessed: put one of 32 random bytes before it (openssl rand -base64 32)`,
+  );
+}
+
+/** @throws ConfigError for a token that could be guessed */
+function readOperatorToken(environment: Environment): Secret | null {
+  const token = secret(environment, "OPERATOR_TOKEN");
+  const { length } = token?.reveal() ?? "";
+  if (token === null || length >= operatorTokenCharactersMin) return token;
+  throw new ConfigError(
+    `OPERATOR_TOKEN has ${length} characters: at least ${operatorTokenCharactersMin} are needed (openssl rand -hex 32)`,
+  );
 }
 
 /** Base64 keys of 32 bytes, separated by commas or spaces; null: the text is something else. */
@@ -220,39 +264,4 @@ export function parseSecretsKeys(value: string): Secret[] | null {
   // Node decodes what it can and skips the rest, so the alphabet is checked as well.
   const valid = (key: string) => /^[A-Za-z0-9+/_-]{43}=?$/.test(key) && Buffer.from(key, "base64").length === 32;
   return keys.length > 0 && keys.every(valid) ? keys.map((key) => new Secret(key)) : null;
-}
-
-function text(environment: Environment, name: string, fallback: string): string {
-  return environment[name] || fallback;
-}
-
-function secret(environment: Environment, name: string): Secret | null {
-  const value = environment[name];
-  return value ? new Secret(value) : null;
-}
-
-function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {
-  const value = environment[name];
-  if (!value) return fallback;
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < min || number > max) {
-    throw new ConfigError(`${name} is "${value}": a whole number from ${min} to ${max} is needed`);
-  }
-  return number;
-}
-
-function milliseconds(environment: Environment, name: string, fallback: number): number {
-  return integer(environment, name, fallback, 1, 86_400_000);
-}
-
-function matching(environment: Environment, name: string, fallback: string, pattern: RegExp, words: string): string {
-  const value = text(environment, name, fallback);
-  if (!pattern.test(value)) throw new ConfigError(`${name} is "${value}": it takes ${words}`);
-  return value;
-}
-
-function oneOf(environment: Environment, name: string, fallback: string, values: readonly string[]): string {
-  const value = text(environment, name, fallback);
-  if (!values.includes(value)) throw new ConfigError(`${name} is "${value}": it takes ${values.join(", ")}`);
-  return value;
 }

@@ -17,7 +17,7 @@ import { readOperatorToken } from "./process/operator-token.ts";
 import type { Database } from "./backing/backing.ts";
 import { Keyring } from "./secrets/keyring.ts";
 import type { Service } from "./service.ts";
-import { welcome } from "./welcome.ts";
+import { welcomeFleet } from "./welcome.ts";
 
 export async function openDistributed({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
   await using stack = new AsyncDisposableStack();
@@ -45,7 +45,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
     ...front,
     async welcome() {
       const first = await preparing;
-      if (first !== null) welcome(config, first);
+      if (first !== null) welcomeFleet(config, first);
     },
     async close() {
       stop.abort();

@@ -1,6 +1,7 @@
 /** The whole service in one process: embedded parts, the workers beside the front. */
 import { join } from "node:path";
 import { startAdmission } from "../workers/admission.ts";
+import { startFormerSboms } from "../workers/former-sboms.ts";
 import { startMailer } from "../workers/mailer.ts";
 import { startMetering } from "../workers/metering.ts";
 import { startProber } from "../workers/prober.ts";
@@ -48,6 +49,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: alone, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));
+  stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
   const front = openFront({
     config,
     backing,

@@ -7,6 +7,7 @@ import { ping } from "./backing/ping.ts";
 import type { Config } from "./config.ts";
 import { callOutside } from "./connections/outside.ts";
 import { sendOutside } from "./connections/send.ts";
+import { OperatorGate } from "./console/operator-gate.ts";
 import type { ConnectorLibrary } from "./connectors/library.ts";
 import { GenerationBook } from "./generations/book.ts";
 import type { Check, Health } from "./health.ts";
@@ -20,8 +21,9 @@ import type { Logger } from "./kernel/log.ts";
 import { observe } from "./kernel/metrics.ts";
 import type { Secret } from "./kernel/secret.ts";
 import { readyDeadlineMs, shutdownFlushMs } from "./limits/constants.ts";
+import { RouteCoolDown } from "./models/health/route-cool-down.ts";
 import { RouteHealth } from "./models/health/route-health.ts";
-import { mayReadMetrics } from "./metrics-access.ts";
+import { RouteSpeeds } from "./models/health/route-speeds.ts";
 import type { Models } from "./models/models.ts";
 import { PromptQueue } from "./prompts/prompt-queue.ts";
 import { providerCalls } from "./providers/http.ts";
@@ -61,11 +63,12 @@ export function openFront(parts: FrontParts): Front {
   const book = new GenerationBook({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
   const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal: book });
   const { undecided, ...owed } = book.recover();
-  if (owed.settled + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
+  if (owed.settled + owed.cut + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
   for (const { workspace, generation } of undecided) admission.voids.add(workspace, generation);
   const live = new LiveAnswers();
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
+  const operator = new OperatorGate(operatorToken, clock);
   const drains = new Drains();
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
@@ -75,6 +78,8 @@ export function openFront(parts: FrontParts): Front {
     prompts,
     models,
     health: routeHealth,
+    speeds: new RouteSpeeds(),
+    coolDown: new RouteCoolDown(clock),
     call,
     live,
     bodies: bodyBudget(),
@@ -89,12 +94,13 @@ export function openFront(parts: FrontParts): Front {
     checks: checks(parts, gateway),
     serving: () => serving,
     clock,
-    mayReadMetrics: (request, address) => mayReadMetrics(request, address, operatorToken),
+    isOperator: operator.isOperator.bind(operator),
   };
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
+  observe({ name: "weir_streams_read_on", help: "Streams whose client has left, read on for their count" }, () => drains.active);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
-  const app = makeApp({ gateway, health, ...planeParts(parts, gateway) });
+  const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
   return {
     app,
     gateway,
@@ -114,25 +120,24 @@ export function openFront(parts: FrontParts): Front {
 }
 
 /** Of the planes beside the gateway. */
-function planeParts(parts: FrontParts, gateway: Gateway) {
+function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorGate) {
   const { config, connectors: library, clock, log } = parts;
   const disk = new DiskFloor(clock, freeBytesOf(parts.folder));
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
   const callHosts = callOutside({ clock, configured: configuredHosts(config) });
   return {
-    control: { ...controlParts(parts, gateway), sboms, callHosts },
+    control: { ...controlParts(parts, gateway), operator, sboms, callHosts },
     tools: { ...toolsParts(parts), sboms, callHosts, disk },
     connectors: { library, clock, log },
   };
 }
 
-function controlParts({ config, backing, models, connectors, operatorToken, keyring, clock, log }: FrontParts, gateway: Gateway) {
+function controlParts({ config, backing, models, connectors, keyring, clock, log }: FrontParts, gateway: Gateway) {
   return {
     sql: backing.sql,
     clock,
     log,
     slug: config.slug,
-    operatorToken,
     keyring,
     hostUrls: config.hostUrls,
     connectors,

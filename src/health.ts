@@ -2,6 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Clock } from "./kernel/clock.ts";
+import { jsonAnswer } from "./kernel/json-answer.ts";
 import { registry } from "./kernel/metrics.ts";
 import { healthKeptMs } from "./limits/quotas.ts";
 import { sharedFor } from "./process/shared-for.ts";
@@ -14,30 +15,40 @@ export interface Health {
   checks: Record<string, Check>;
   /** False once the process was told to stop. */
   serving: () => boolean;
-  /** Whether this request may read the metrics: from loopback, or with the operator's token. */
-  mayReadMetrics: (request: Request, address: string | null) => boolean;
+  /** Whether the request carries the operator's token. */
+  isOperator: (request: Request, address: string | null) => boolean;
   clock: Clock;
 }
 
 export const Readiness = Type.Object({
   ready: Type.Boolean({ description: "Whether it can serve" }),
-  dependencies: Type.Record(Type.String(), Type.String(), { description: "`ok`, or what is wrong, by the part's name" }),
+  dependencies: Type.Record(Type.String(), Type.String(), {
+    description: "By the part's name `ok` or `unavailable`; to who has the operator token, what is wrong",
+  }),
 });
+
+/** Of a server that can tell. */
+interface Peers {
+  requestIP(request: Request): { address: string } | null;
+}
 
 export function healthRoutes(health: Health): Elysia {
   const app = new Elysia({ normalize: false });
-  const states = sharedFor(healthKeptMs, health.clock, () => runChecks(health.checks));
+  const isOperator = (request: Request, server: Peers | null) =>
+    health.isOperator(request, server?.requestIP(request)?.address ?? null);
+  const checked = sharedFor(healthKeptMs, health.clock, () => runChecks(health.checks));
   const metrics = sharedFor(healthKeptMs, health.clock, () => registry.metrics());
   app.get("/health", () => new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8" } }));
-  app.get("/ready", async () => {
-    const dependencies = await states();
-    const ready = health.serving() && Object.values(dependencies).every((state) => state === "ok");
+  app.get("/ready", async ({ request, server }) => {
+    const states = await checked();
+    const ready = health.serving() && Object.values(states).every((state) => state === "ok");
+    const dependencies = isOperator(request, server) ? states : withoutCauses(states);
     const body: Static<typeof Readiness> = { ready, dependencies };
-    return Response.json(body, { status: ready ? 200 : 503 });
+    return jsonAnswer(body, { status: ready ? 200 : 503, headers: { "cache-control": "no-store" } });
   });
   app.get("/metrics", async ({ request, server }) => {
-    const address = server?.requestIP(request)?.address ?? null;
-    if (!health.mayReadMetrics(request, address)) return new Response("Forbidden\n", { status: 403 });
+    // A plain proxy on this machine is loopback, too: where a request comes from says nothing.
+    if (!isOperator(request, server)) return new Response("Forbidden\n", { status: 403 });
     return new Response(await metrics(), { headers: { "content-type": registry.contentType } });
   });
   return app as unknown as Elysia;
@@ -51,4 +62,9 @@ async function runChecks(checks: Record<string, Check>): Promise<Record<string, 
     }),
   );
   return Object.fromEntries(states);
+}
+
+/** What is wrong names files, addresses and tables, which concern the operator alone. */
+function withoutCauses(states: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, state === "ok" ? "ok" : "unavailable"]));
 }

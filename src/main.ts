@@ -1,9 +1,11 @@
 /** The gateway's process: `bun src/main.ts`. One process with everything in it, or a front of a fleet, as the environment says. */
 import { createServer } from "node:net";
-import { ConfigError, readConfig, type Config } from "./config.ts";
+import { readConfig, type Config } from "./config.ts";
+import { ConfigError } from "./process/variables.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
-import { serverBodyBytesMax } from "./limits/constants.ts";
+import { keepPrivate } from "./process/keep-private.ts";
+import { serverSettings } from "./process/server-settings.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./service.ts";
 import { whenStopped } from "./process/stop.ts";
@@ -13,21 +15,21 @@ async function main(): Promise<number> {
   const config = readConfig();
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);
+  keepPrivate(config.dataDir);
   const log = openLog(config.logLevel, "gateway");
   const stopped = whenStopped();
+  await serveMetrics(config);
   const service = await openService(config, log);
   const { server } = service.app.listen({
     port: config.port,
     hostname: config.host,
     reusePort: distributed,
-    idleTimeout: 255,
-    maxRequestBodySize: serverBodyBytesMax,
+    ...serverSettings,
   });
-  if (config.metricsPort !== null) await serveMetrics({ host: config.host, port: config.metricsPort });
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });
-  const waitMs = server === null ? 0 : await stopServing({ server, service, leaveMs: config.leaveMs, clock: systemClock });
+  const waitMs = server === null ? 0 : await stopServing({ server, service, leaveMs: config.leaveMs, clock: systemClock, log });
   const settled = await service.finish(waitMs);
   await server?.stop(true);
   await service.close();

@@ -1,4 +1,6 @@
 /** What a person reads after a start: the first key once, and lines that work as pasted. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Config } from "./config.ts";
 import type { FirstStart } from "./console/first-start.ts";
 
@@ -7,9 +9,26 @@ type Keys = Pick<FirstStart, "key" | "toolsKey">;
 
 /** @param first null: this is a later start */
 export function welcome({ host, port, sandbox, slug }: Address, first: Keys | null): void {
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const url = urlOf({ host, port });
   console.log(`\nWeir is ready at ${url}\n`);
   console.log(first === null ? laterStart : firstStart({ url, ...first, sandbox, slug }));
+}
+
+/**
+ * Of a fleet: the keys are shown on a terminal alone. What a service prints elsewhere is kept by collectors of logs, for more eyes than
+ * a key is for, so there a file of the data folder has them, for its owner's eyes only.
+ */
+export function welcomeFleet(config: Address & Pick<Config, "dataDir">, first: Keys): void {
+  if (process.stdout.isTTY) return welcome(config, first);
+  const path = join(resolve(config.dataDir), "first-keys");
+  // Made anew: a file that was there would keep its rights.
+  rmSync(path, { force: true });
+  writeFileSync(path, firstStart({ ...config, ...first, url: urlOf(config) }), { mode: 0o600, flag: "wx" });
+  console.log(`The first keys are in "${path}", which only its owner reads: take them from there, then remove it`);
+}
+
+function urlOf({ host, port }: Pick<Config, "host" | "port">): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 const laterStart = `Keys are stored as hashes, so none can be shown again. Another one:

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
-import { ConfigError, readConfig } from "../src/config.ts";
+import { folderOfCaller, readConfig } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
+import { secretsKeyNamed } from "./support/secrets-key.ts";
 
-const key = Buffer.alloc(32, 7).toString("base64");
-const otherKey = Buffer.alloc(32, 8).toString("base64");
+const key = secretsKeyNamed("one");
+const otherKey = secretsKeyNamed("other");
+const guessable = Buffer.alloc(32).toString("base64");
 const urls = {
-  DATABASE_URL: "postgres://weir:hush@db:5432/weir",
-  NATS_URL: "nats://bus:4222",
-  REDIS_URL: "redis://counters:6379",
+  DATABASE_URL: "postgres://weir:hush@db:5432/weir?sslmode=verify-full",
+  NATS_URL: "tls://bus:4222",
+  REDIS_URL: "rediss://counters:6379",
 };
 
 describe("with nothing set", () => {
@@ -91,6 +94,12 @@ describe("a bad value is refused at start, naming the variable", () => {
     ["SECRETS_KEY", `${key},c2hvcnQ=`],
     ["SECRETS_KEY", `${key.slice(0, -1)}!`],
     ["SECRETS_KEY", ","],
+    ["SECRETS_KEY", guessable],
+    ["SECRETS_KEY", `${guessable},${key}`],
+    ["SECRETS_KEY", Buffer.from("weir".repeat(8)).toString("base64")],
+    ["SECRETS_KEY", Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString("base64")],
+    ["OPERATOR_TOKEN", "x"],
+    ["OPERATOR_TOKEN", "x".repeat(31)],
     ["DATABASE_URL", "db:5432/weir"],
     ["DATABASE_URL", "mysql://db/weir"],
     ["NATS_URL", "bus:4222"],
@@ -105,7 +114,53 @@ describe("a bad value is refused at start, naming the variable", () => {
 
   test("a refused address is not repeated, for it holds a password", () => {
     const refusal = () => readConfig({ ...urls, DATABASE_URL: "postgre://weir:hush@db/weir", SECRETS_KEY: key });
-    expect(refusal).toThrow("DATABASE_URL is not an address such as postgres://user:password@host:5432/weir");
+    expect(refusal).toThrow("DATABASE_URL is not an address such as postgres://user:password@host:5432/weir?sslmode=verify-full");
+  });
+});
+
+describe("the way to the servers of a fleet", () => {
+  const read = (more: Record<string, string>) => () => readConfig({ ...urls, SECRETS_KEY: key, ...more });
+  const plain: [keyof typeof urls, string, string][] = [
+    ["DATABASE_URL", "postgres://weir:hush@DB.example:5432/weir", "db.example"],
+    ["DATABASE_URL", "postgres://weir:hush@10.0.0.7/weir?sslmode=disable", "10.0.0.7"],
+    ["DATABASE_URL", "postgres://weir:hush@localhost.example/weir", "localhost.example"],
+    ["DATABASE_URL", "postgres:///weir?sslmode=disable", ""],
+    ["NATS_URL", "nats://weir:hush@bus.example:4222", "bus.example"],
+    ["REDIS_URL", "redis://:hush@counters.example:6379", "counters.example"],
+    ["REDIS_URL", "redis://:hush@[2001:db8::7]:6379", "2001:db8::7"],
+  ];
+
+  test.each(plain)("%s=%s is refused: it would be read on the way", (name, url, host) => {
+    expect(read({ [name]: url })).toThrow(`${name} would reach ${host || "a host"} in plain text: write it as `);
+    expect(read({ [name]: url, PLAINTEXT_HOSTS: "another.example,example" })).toThrow(ConfigError);
+    expect(read({ [name]: url })).not.toThrow("hush");
+  });
+
+  test.each(plain.filter(([, , host]) => host !== ""))("%s=%s is taken where a person has named the host", (name, url, host) => {
+    expect(read({ [name]: url, PLAINTEXT_HOSTS: `one.example, ${host.toUpperCase()}` })).not.toThrow();
+  });
+
+  test.each([
+    ["DATABASE_URL", "postgres://weir:hush@127.0.0.1:5432/weir"],
+    ["DATABASE_URL", "postgres://weir:hush@localhost/weir"],
+    ["NATS_URL", "nats://weir:hush@127.0.0.1:4222"],
+    ["REDIS_URL", "redis://:hush@[::1]:6379"],
+  ])("%s=%s is taken: it does not leave this machine", (name, url) => {
+    expect(read({ [name]: url })).not.toThrow();
+  });
+
+  test.each(["prefer", "allow", "verifyfull", ""])("sslmode=%s promises nothing and is refused", (mode) => {
+    const refusal = read({ DATABASE_URL: `postgres://weir:hush@127.0.0.1/weir?sslmode=${mode}` });
+    expect(refusal).toThrow(`DATABASE_URL is not usable: sslmode is "${mode}": it takes verify-full, or disable`);
+  });
+
+  test.each(["require", "verify-ca", "verify-full"])("sslmode=%s is taken", (mode) => {
+    expect(read({ DATABASE_URL: `postgres://weir:hush@db.example/weir?sslmode=${mode}` })).not.toThrow();
+  });
+
+  test("several hosts in one address, and the word ssl, are refused by their variable", () => {
+    expect(read({ DATABASE_URL: "postgres://weir:hush@a:5432,b:5432/weir" })).toThrow("DATABASE_URL is not usable");
+    expect(read({ DATABASE_URL: "postgres://weir:hush@a/weir?ssl=require" })).toThrow('DATABASE_URL is not usable: it has "ssl"');
   });
 });
 
@@ -113,6 +168,15 @@ describe("what is set is taken", () => {
   test("several SECRETS_KEY, the first one seals", () => {
     const keys = readConfig({ SECRETS_KEY: `${key}, ${otherKey}` }).secretsKeys;
     expect(keys?.map((secret) => secret.reveal())).toEqual([key, otherKey]);
+  });
+
+  test("a key that can be guessed after one that cannot: it opens what it sealed once", () => {
+    const keys = readConfig({ SECRETS_KEY: `${key},${guessable}` }).secretsKeys;
+    expect(keys?.map((secret) => secret.reveal())).toEqual([key, guessable]);
+  });
+
+  test("OPERATOR_TOKEN from 32 characters on", () => {
+    expect(readConfig({ OPERATOR_TOKEN: "x".repeat(32) }).operatorToken?.reveal()).toBe("x".repeat(32));
   });
 
   test("a provider's key by the name in its key_env", () => {
@@ -126,9 +190,9 @@ describe("what is set is taken", () => {
   });
 
   test("printing or logging the config shows no secret", () => {
-    const config = readConfig({ ...urls, SECRETS_KEY: key, OPERATOR_TOKEN: "operator-token-1" });
+    const config = readConfig({ ...urls, SECRETS_KEY: key, OPERATOR_TOKEN: "operator-token-that-nobody-may-see" });
     for (const shown of [inspect(config, { depth: 9 }), JSON.stringify(config)]) {
-      for (const secret of ["hush", key, "operator-token-1"]) expect(shown).not.toContain(secret);
+      for (const secret of ["hush", key, "operator-token-that-nobody-may-see"]) expect(shown).not.toContain(secret);
     }
   });
 });
@@ -156,4 +220,10 @@ describe("addresses of the APIs that repositories are imported from", () => {
     for (const name of ["GITHUB_API_URL", "GITLAB_API_URL"])
       expect(() => readConfig({ [name]: url })).toThrow(`${name} is "${url}"`);
   });
+});
+
+test("paths of the command line are of the folder where npm was typed, and where something else runs it, of the present one", () => {
+  expect(folderOfCaller("weir", { npm_lifecycle_event: "weir", INIT_CWD: "/home/ada" })).toBe("/home/ada");
+  expect(folderOfCaller("weir", { npm_lifecycle_event: "test", INIT_CWD: "/home/ada" })).toBe(process.cwd());
+  expect(folderOfCaller("weir", {})).toBe(process.cwd());
 });

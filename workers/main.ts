@@ -4,15 +4,18 @@ import type { Backing } from "../src/backing/backing.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
 import { openCounters } from "../src/backing/open-counters.ts";
-import { ConfigError, readConfig, type Config } from "../src/config.ts";
+import { readWorkerConfig, type Config } from "../src/config.ts";
+import { ConfigError } from "../src/process/variables.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { openLog, type Logger } from "../src/kernel/log.ts";
+import { keepPrivate } from "../src/process/keep-private.ts";
 import { serveMetrics } from "../src/process/metrics-port.ts";
 import { openModels, type Models } from "../src/models/models.ts";
 import { providerCalls } from "../src/providers/http.ts";
 import { launchCheckClocks } from "../src/providers/launch-check.ts";
 import { whenStopped } from "../src/process/stop.ts";
 import { startAdmission } from "./admission.ts";
+import { startFormerSboms } from "./former-sboms.ts";
 import { startMailer } from "./mailer.ts";
 import { startMetering } from "./metering.ts";
 import { startProber } from "./prober.ts";
@@ -44,9 +47,10 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   async mailer({ config, backing, clock, log }) {
     return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
   },
-  async scanner({ backing, clock, log }) {
+  async scanner({ config, backing, clock, log }, stack) {
     // Scans can wait for a core: chats go before them.
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    stack.use(startFormerSboms({ ...backing, clock, log, sbomsKept: config.sbomsKept }));
     return startScanner({ ...backing, clock, log });
   },
 };
@@ -60,17 +64,18 @@ async function main(): Promise<void> {
   const [kind = ""] = process.argv.slice(2);
   const start = kinds[kind];
   if (!start) throw new ConfigError(`Cannot start a worker "${kind}": there are ${Object.keys(kinds).join(", ")}`);
-  const config = readConfig();
+  const config = readWorkerConfig();
   if (config.backends.mode === "embedded") {
     throw new ConfigError(
       "A worker needs DATABASE_URL, NATS_URL and REDIS_URL: npm start runs the workers inside the one process",
     );
   }
+  keepPrivate(config.dataDir);
   const clock = systemClock;
   const log = openLog(config.logLevel, kind);
   const stopped = whenStopped();
   await using stack = new AsyncDisposableStack();
-  if (config.metricsPort !== null) stack.use(await serveMetrics({ host: config.host, port: config.metricsPort }));
+  stack.use(await serveMetrics(config));
   const backing = stack.use(await openBacking({ config, log, clock, role: kind }));
   stack.use(await start({ config, backing, clock, log }, stack));
   log.info({ event: "started", kind });

@@ -17,7 +17,9 @@ import { bodyBudget } from "../../src/inference/load-limits.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";
+import { RouteCoolDown } from "../../src/models/health/route-cool-down.ts";
 import { RouteHealth } from "../../src/models/health/route-health.ts";
+import { RouteSpeeds } from "../../src/models/health/route-speeds.ts";
 import type { Models } from "../../src/models/models.ts";
 import { providerCalls } from "../../src/providers/http.ts";
 import { startAdmission } from "../../workers/admission.ts";
@@ -60,6 +62,8 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     prompts: { add() {} },
     models,
     health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
+    speeds: new RouteSpeeds(),
+    coolDown: new RouteCoolDown(clock),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     live: new LiveAnswers(),
     bodies: bodyBudget(),

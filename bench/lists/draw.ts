@@ -3,10 +3,11 @@ import type { Scope } from "../../src/operations/caller.ts";
 import { ecosystemOfWord, ecosystemWords } from "../../src/findings/ecosystem-words.ts";
 import { ranksOf, severities } from "../../src/findings/severity.ts";
 import * as plan from "./plan.ts";
-import { projectId, sbomId, type NaiveFilter } from "./store.ts";
+import { productId, projectId, sbomId, type NaiveFilter } from "./store.ts";
 
 export interface Draw {
   list: "findings" | "vulnerabilities";
+  inventory: plan.Inventory;
   scope: Scope;
   input: Record<string, string | number>;
   /** Where the page begins, as a share of all rows. */
@@ -17,7 +18,9 @@ export interface Draw {
 export function drawCall(chance: () => number): Draw {
   const draw = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
   const place = draw(["workspace", "workspace", "product", "project", "sbom"] as const);
-  const number = Math.floor(chance() ** 3 * plan.plannedProjects().length);
+  const inventory = draw(plan.inventories);
+  const projects = plan.plannedProjects().filter((project) => project.inventory === inventory);
+  const number = projects[Math.floor(chance() ** 3 * projects.length)]?.number ?? 0;
   const list = place !== "sbom" && chance() < 0.5 ? "vulnerabilities" : "findings";
   const input: Draw["input"] = {
     limit: draw([25, 50, 100, 200, 1 + Math.floor(chance() * 200)]),
@@ -30,26 +33,27 @@ export function drawCall(chance: () => number): Draw {
     input["ecosystem"] = draw(["all", "all", "all", ...ecosystemWords]);
     if (chance() < 0.3) input["cvss_min"] = Math.round(chance() * 100) / 10;
   }
-  return { list, scope: scopeOf(place, { number, product: 1 + Math.floor(chance() * plan.products) }), input, depth: chance() };
+  const product = productId(inventory, 1 + Math.floor(chance() * plan.products));
+  return { list, inventory, scope: scopeOf(place, { number, product }), input, depth: chance() };
 }
 
 function scopeOf(
   place: "workspace" | "product" | "project" | "sbom",
-  { number, product }: { number: number; product: number },
+  { number, product }: { number: number; product: string },
 ): Scope {
-  if (place === "product") return { kind: "product", id: `prd_lists${product}` };
+  if (place === "product") return { kind: "product", id: product };
   return place === "project" ? { kind: "project", id: projectId(number) } : { kind: "workspace" };
 }
 
 /** The same question for the naive queries. */
-export function naiveOf({ scope, input }: Draw, offset: number) {
+export function naiveOf({ inventory, scope, input }: Draw, offset: number) {
   const severity = severities.find((one) => one === input["severity"]) ?? "all";
   const ecosystem = ecosystemWords.find((one) => one === input["ecosystem"]);
   const place: NaiveFilter["place"] =
     input["sbom_id"] !== undefined
       ? { sbom: String(input["sbom_id"]) }
       : scope.kind === "workspace"
-        ? { column: "workspace_id", id: plan.workspace }
+        ? { column: "workspace_id", id: inventory.workspace }
         : { column: `${scope.kind}_id`, id: scope.id };
   return {
     place,

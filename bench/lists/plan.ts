@@ -1,8 +1,21 @@
 /** What lists are measured over: shaped as advisory databases and their findings are, every number from the seed. */
 
 export const seed = 20_261_120;
-export const workspace = "ws-lists";
-export const vulnerabilities = 300_000;
+
+/** A workspace with a million findings. */
+export interface Inventory {
+  workspace: string;
+  /** In the ids of its products. */
+  name: string;
+  issues: { first: number; count: number };
+}
+
+export const scored: Inventory = { workspace: "ws-lists", name: "lists", issues: { first: 1, count: 300_000 } };
+/** None has a severity, as with the records of Go and most of those of PyPI. */
+export const unscored: Inventory = { workspace: "ws-unscored", name: "unscored", issues: { first: 300_001, count: 100_000 } };
+export const inventories = [scored, unscored] as const;
+/** Of issues without a severity: the months of publication that ranks stand for, one third of the issues having none. */
+export const publicationRanks = { first: 241, count: 90 };
 export const findings = 1_000_000;
 export const packages = 40_000;
 export const products = 20;
@@ -10,6 +23,8 @@ export const products = 20;
 export const sbomFindingsMax = 20_000;
 /** Findings that one statement of the preparation writes. */
 export const statementFindings = 5_000;
+/** Findings that a scan writes at once, which then have ids of one millisecond. */
+export const scanFindings = 500;
 
 /** How often ranks occur: a quarter of all issues has no score, and few scores have most of the rest. */
 export const rankWeights: readonly [rank: number, weight: number][] = [
@@ -53,18 +68,29 @@ export const ecosystemWeights: readonly [ecosystem: string, weight: number][] = 
   ["RubyGems", 4],
 ];
 
-export interface PlannedProject {
+export interface ProjectOfInventory {
   number: number;
+  inventory: Inventory;
+}
+
+export interface PlannedProject extends ProjectOfInventory {
   findings: number;
 }
 
-/** One of a long history, ten whose documents are as large as they may be, and ever smaller ones, of a million findings in all. */
+/** Of both: one of a long history, ten whose documents are as large as they may be, and ever smaller ones, of a million findings in all. */
 export function plannedProjects(): PlannedProject[] {
+  const sizes = projectSizes();
+  return inventories.flatMap((inventory, place) =>
+    sizes.map((size, index) => ({ number: place * sizes.length + index, inventory, findings: size })),
+  );
+}
+
+function projectSizes(): number[] {
   const sizes = [sbomFindingsMax * 5, ...Array.from({ length: 10 }, () => sbomFindingsMax)];
   for (let left = findings - sizes.reduce((sum, size) => sum + size, 0), n = 1; left > 0; n++) {
     const size = Math.min(left, Math.max(150, Math.round(sbomFindingsMax / n ** 0.6)));
     sizes.push(size);
     left -= size;
   }
-  return sizes.map((size, number) => ({ number, findings: size }));
+  return sizes;
 }

@@ -54,9 +54,9 @@ function databaseName(): string {
 async function load(url: string, say: Say): Promise<void> {
   // A scan's few thousand findings are looked up one by one, and need not be on the disk before the next ones.
   await using sql = connect(url, { connection: { enable_hashjoin: false, synchronous_commit: "off" } });
-  const [known] = await sql`SELECT FROM workspaces WHERE id = ${plan.workspace}`;
+  const [known] = await sql`SELECT FROM workspaces WHERE id = ${plan.scored.workspace}`;
   if (!known) {
-    say(`loading ${plan.vulnerabilities} vulnerabilities (once; they are kept in bench/.data, and so is what follows)`);
+    say(`loading vulnerabilities (once; they are kept in bench/.data, and so is what follows)`);
     await sql.begin(async (tx) => {
       await store.insertKnown(tx);
       await store.insertVulnerabilities(tx);
@@ -73,36 +73,44 @@ async function loadProjects(loaded: ReadonlySet<number>, sql: postgres.Sql, say:
   let first = 0;
   let written = 0;
   let told = startedAt;
-  for (const { number, findings } of projects) {
+  const all = projects.reduce((sum, { findings }) => sum + findings, 0);
+  for (const project of projects) {
+    const { number, findings } = project;
     if (!loaded.has(number)) {
-      await loadProject({ number, findings, first }, sql);
+      await loadProject({ ...project, first }, sql);
       written += findings;
     }
     first += findings;
-    if (performance.now() - told > 5_000 || first === plan.findings) {
+    if (performance.now() - told > 5_000 || first === all) {
       told = performance.now();
       const perSecond = Math.round(written / ((told - startedAt) / 1_000));
-      say(`loading findings as scans write them: ${first} of ${plan.findings}, ${perSecond} a second`);
+      say(`loading findings as scans write them: ${first} of ${all}, ${perSecond} a second`);
     }
   }
   say("tidying up");
   await tidy(sql);
 }
 
-/** In one transaction, so that a project is there whole or not at all. */
+/**
+ * In one transaction, so that a project is there whole or not at all. Findings with severities were found over months, those without
+ * any by one scan of seconds: the two extremes that lists must bear.
+ */
 async function loadProject(
-  { number, findings, first }: plan.PlannedProject & { first: number },
+  { findings, first, ...project }: plan.PlannedProject & { first: number },
   sql: postgres.Sql,
 ): Promise<void> {
   const day = 86_400_000;
-  const begun = Date.UTC(2026, 0, 1) + number * day;
+  const begun = Date.UTC(2026, 0, 1) + project.number * day;
+  const isSudden = project.inventory === plan.unscored;
+  const apartMs = isSudden ? 300 : 0;
+  const statementMs = isSudden ? (plan.statementFindings / plan.scanFindings) * apartMs : 3 * day;
   await sql.begin(async (tx) => {
-    await store.insertProject(number, tx);
+    await store.insertProject(project, tx);
     for (let from = 0; from < findings; from += plan.statementFindings) {
       const count = Math.min(plan.statementFindings, findings - from);
-      const at = new Date(begun + (from / plan.statementFindings) * 3 * day);
-      await store.insertFindings({ project: number, from, count, first: first + from, at }, tx);
+      const at = new Date(begun + (from / plan.statementFindings) * statementMs);
+      await store.insertFindings({ project, from, count, first: first + from, at, apartMs }, tx);
     }
-    await store.insertOccurrences(number, tx);
+    await store.insertOccurrences(project.number, tx);
   });
 }

@@ -19,10 +19,12 @@ function weighted(weights: readonly (readonly [string | number, number])[], of: 
 }
 
 export async function insertKnown(sql: Queries): Promise<void> {
-  await sql`INSERT INTO workspaces (id, name) VALUES (${plan.workspace}, 'lists')`;
-  await sql`
-    INSERT INTO products (id, workspace_id, name, created_at)
-    SELECT 'prd_lists' || n, ${plan.workspace}, 'Product ' || n, now() FROM generate_series(1, ${plan.products}::integer) AS n`;
+  for (const { workspace, name } of plan.inventories) {
+    await sql`INSERT INTO workspaces (id, name) VALUES (${workspace}, ${name})`;
+    await sql`
+      INSERT INTO products (id, workspace_id, name, created_at)
+      SELECT 'prd_' || ${name} || n, ${workspace}, 'Product ' || n, now() FROM generate_series(1, ${plan.products}::integer) AS n`;
+  }
   await sql`
     INSERT INTO packages (ecosystem, key, name)
     SELECT ${weighted(plan.ecosystemWeights, chance("n", 1, sql), sql)}, name, name FROM (
@@ -43,8 +45,17 @@ export async function insertVulnerabilities(sql: Queries): Promise<void> {
         WHEN ${chance("n", 3, sql)} < 0.75 THEN 'CVE-' || 2002 + floor(25 * sqrt(${chance("n", 4, sql)}))::integer || '-' || 1000 + n
         WHEN n % 2 = 0 THEN 'GO-' || 2020 + n % 7 || '-' || lpad(n::text, 6, '0')
         ELSE 'GHSA-' || substr(md5(n::text), 1, 4) || '-' || substr(md5(n::text), 5, 4) || '-' || lpad(to_hex(n), 5, '0') END AS name
-      FROM generate_series(1, ${plan.vulnerabilities}::integer) AS n
-    ) AS drawn`;
+      FROM generate_series(1, ${plan.scored.issues.count}::integer) AS n
+    ) AS drawn
+    ORDER BY n`;
+  const { first, count } = plan.unscored.issues;
+  const { first: month, count: months } = plan.publicationRanks;
+  await sql`
+    INSERT INTO vulnerabilities (name, rank, description, withdrawn)
+    SELECT 'GO-' || 2020 + n % 7 || '-' || n, CASE WHEN n % 3 = 0 THEN 0 ELSE ${month}::integer + n % ${months}::integer END,
+      'Modules of this name do not check what they are sent', false
+    FROM generate_series(${first}::integer, ${first + count - 1}::integer) AS n
+    ORDER BY n`;
 }
 
 /** @returns the numbers of the projects that are loaded */
@@ -57,38 +68,46 @@ export function projectId(number: number): string {
   return `prj_lists${number}`;
 }
 
+export function productId({ name }: plan.Inventory, number: number): string {
+  return `prd_${name}${number}`;
+}
+
 /** The newest document of a project. */
 export function sbomId(number: number): string {
   return `sbom_lists${number}_1`;
 }
 
 /** With two documents; a third of the projects belong to no product. */
-export async function insertProject(number: number, sql: Queries): Promise<void> {
+export async function insertProject({ number, inventory }: plan.ProjectOfInventory, sql: Queries): Promise<void> {
   const id = projectId(number);
   await sql`
     INSERT INTO projects (id, workspace_id, product_id, name, provider, created_at)
-    VALUES (${id}, ${plan.workspace}, ${number % 3 === 0 ? null : `prd_lists${1 + (number % plan.products)}`}, ${`Project ${number}`},
+    VALUES (${id}, ${inventory.workspace}, ${number % 3 === 0 ? null : productId(inventory, 1 + (number % plan.products))}, ${`Project ${number}`},
       'upload', now())`;
   await sql`
     INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, components, created_by, created_at)
-    SELECT 'sbom_lists' || ${number}::integer || '_' || n, ${plan.workspace}, ${id}, decode(md5(n::text), 'hex'), '', 'CycloneDX', '1.6',
+    SELECT 'sbom_lists' || ${number}::integer || '_' || n, ${inventory.workspace}, ${id}, decode(md5(n::text), 'hex'), '', 'CycloneDX', '1.6',
       'json', 1000, 'bench', now()
     FROM generate_series(0, 1) AS n`;
 }
 
 export interface Portion {
-  project: number;
+  project: plan.ProjectOfInventory;
   /** Of the project's findings, counted from 0. */
   from: number;
   count: number;
   /** Of all findings, counted from 0. */
   first: number;
   at: Date;
+  /** Milliseconds between what a scan writes at once. */
+  apartMs: number;
 }
 
 /** Every second finding goes through all issues in turn, the others are of those that many have. */
-export async function insertFindings({ project, from, count, first, at }: Portion, sql: Queries): Promise<void> {
-  const time = newToolsId("fnd", at.getTime()).slice(0, 13);
+export async function insertFindings({ project, from, count, first, at, apartMs }: Portion, sql: Queries): Promise<void> {
+  const { first: firstIssue, count: issues } = project.inventory.issues;
+  const batches = Math.ceil(count / plan.scanFindings);
+  const times = Array.from({ length: batches }, (_, batch) => newToolsId("fnd", at.getTime() + batch * apartMs).slice(0, 13));
   const status = [
     ["open", 62],
     ["resolved", 25],
@@ -98,18 +117,18 @@ export async function insertFindings({ project, from, count, first, at }: Portio
   await sql`
     INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, vulnerability_id, component, purl, status,
       false_positive, present, rank, fix_version, evidence, first_seen, last_seen)
-    SELECT ${time} || translate(substr(md5(${plan.seed} || ' ' || n), 1, 17), '0189', 'wxyz'), projects.workspace_id, product_id, projects.id,
+    SELECT (${times}::text[])[1 + (n - ${first}) / ${plan.scanFindings}::integer] || translate(substr(md5(${plan.seed} || ' ' || n), 1, 17), '0189', 'wxyz'), projects.workspace_id, product_id, projects.id,
       packages.id, version, vulnerabilities.id, packages.name, 'pkg:generic/' || packages.name || '@' || version,
       ${weighted(status, chance("n", 5, sql), sql)}, ${chance("n", 6, sql)} < 0.03, true, rank,
       CASE WHEN n % 7 <> 0 THEN '9.' || n % 50 || '.1' END,
       jsonb_build_object('source', vulnerabilities.name, 'range', 'introduced 0, fixed 9.' || n % 50 || '.1'), ${at}, ${at}
     FROM (
-      SELECT n, n % 9 || '.' || n % 40 || '.' || n - ${first} + ${from} AS version, 1 + CASE WHEN n % 2 = 0
-        THEN (n / 2) % ${plan.vulnerabilities}::integer
-        ELSE floor(${plan.vulnerabilities}::integer * power(${chance("n", 7, sql)}, 3))::integer END AS issue
+      SELECT n, n % 9 || '.' || n % 40 || '.' || n - ${first} + ${from} AS version, ${firstIssue}::integer + CASE WHEN n % 2 = 0
+        THEN (n / 2) % ${issues}::integer
+        ELSE floor(${issues}::integer * power(${chance("n", 7, sql)}, 3))::integer END AS issue
       FROM generate_series(${first}::integer, ${first + count - 1}::integer) AS n
     ) AS drawn
-    JOIN projects ON projects.id = ${projectId(project)}
+    JOIN projects ON projects.id = ${projectId(project.number)}
     JOIN vulnerabilities ON vulnerabilities.id = issue
     JOIN packages ON packages.id = 1 + issue % ${plan.packages}::integer`;
 }
@@ -173,7 +192,8 @@ export async function vulnerabilitiesNaively(
   const grouped = sql`
     SELECT vulnerabilities.name, findings.rank
     FROM findings JOIN vulnerabilities ON vulnerabilities.id = vulnerability_id JOIN packages ON packages.id = package_id
-    WHERE ${within(filter, sql)} AND status IN ('open', 'in_progress') AND NOT false_positive AND findings.rank % 1000 >= ${scoreMin}
+    WHERE ${within(filter, sql)} AND status IN ('open', 'in_progress') AND NOT false_positive 
+      AND CASE WHEN findings.rank < 1000 THEN 0 ELSE findings.rank % 1000 END >= ${scoreMin}
     GROUP BY 1, 2 HAVING ${ecosystem === null ? sql`true` : sql`bool_or(ecosystem = ${ecosystem})`}`;
   const [row] = await sql<{ total: number; ids: string[] }[]>`
     WITH grouped AS (${grouped})

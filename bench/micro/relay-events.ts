@@ -1,5 +1,4 @@
 /** A provider's stream to a client's: parsed, decoded, counted, written anew. */
-import { Drains } from "../../src/inference/drains.ts";
 import { relay } from "../../src/inference/stream.ts";
 import { webStream } from "../../src/inference/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -50,8 +49,8 @@ async function relayed(): Promise<number> {
     events: new Pieces(),
     facts: { id: "gen-a", created: 1_795_000_000, model: "bench/instant-16", includeUsage: false },
     quiet: false,
-    cancelStopsBilling: true,
-    drains: new Drains(),
+    readOn: () => null,
+    follow: () => {},
     gone: new AbortController().signal,
     stop: new Stop(),
     clock: systemClock,

@@ -39,7 +39,6 @@ const draws = 1_000;
 /** Unmeasured, of another seed: pages that a service reads all day are in memory. */
 const warmingDraws = 300;
 const comparedEvery = 40;
-const scanFindings = 500;
 
 export async function runLists({ seed: given, say }: ListsPlan): Promise<Lists> {
   const servers = await findServers();
@@ -114,9 +113,9 @@ interface Answer {
   ids: unknown[];
 }
 
-async function ask({ list, scope, input }: Omit<Draw, "depth">, offset: number, sql: postgres.Sql): Promise<Answer> {
+async function ask({ list, inventory, scope, input }: Omit<Draw, "depth">, offset: number, sql: postgres.Sql): Promise<Answer> {
   const operation = list === "findings" ? listFindings : listVulnerabilities;
-  const caller = { key: "key-lists", workspace: plan.workspace, owner: "bench", role: "member", scope } as const;
+  const caller = { key: "key-lists", workspace: inventory.workspace, owner: "bench", role: "member", scope } as const;
   const call = { input: { ...input, offset }, caller, attachment: null, sbom: null, parts: partsOf(sql) };
   const { data } = await operation.run(call);
   const rows = data[list] as Record<string, unknown>[];
@@ -138,21 +137,22 @@ async function agrees(answer: Answer, draw: Draw, offset: number, sql: postgres.
 /** Beside a million others, and gone afterwards. */
 async function measureScan(url: string): Promise<Lists["scan"]> {
   await using sql = connect(url);
-  const project = 100_000;
-  await store.deleteProject(project, sql);
+  const project = { number: 100_000, inventory: plan.scored };
+  await store.deleteProject(project.number, sql);
   const latencies = new Histogram();
   const startedAt = performance.now();
   await store.insertProject(project, sql);
-  const transactions = plan.sbomFindingsMax / scanFindings;
+  const transactions = plan.sbomFindingsMax / plan.scanFindings;
   for (let n = 0; n < transactions; n++) {
     const begunAt = performance.now();
-    const from = n * scanFindings;
-    await store.insertFindings({ project, from, count: scanFindings, first: 7 * from, at: new Date() }, sql);
+    const from = n * plan.scanFindings;
+    const portion = { project, from, count: plan.scanFindings, first: 7 * from, at: new Date(), apartMs: 0 };
+    await store.insertFindings(portion, sql);
     latencies.add(performance.now() - begunAt);
   }
-  await store.insertOccurrences(project, sql);
+  await store.insertOccurrences(project.number, sql);
   const seconds = (performance.now() - startedAt) / 1_000;
-  await store.deleteProject(project, sql);
+  await store.deleteProject(project.number, sql);
   // What a server does by itself within minutes, and has no time for here: the next run would read what this one left behind.
   await tidy(sql);
   return { findings: plan.sbomFindingsMax, transactions, seconds, transactionMs: latencies.summary() };

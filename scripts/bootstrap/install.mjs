@@ -38,10 +38,13 @@ function makeWritable(modules) {
   }
 }
 
-/** `npm ci` is no choice: it refuses a lock file that was written where a registry lacks other platforms' packages. */
+/**
+ * `npm ci` is no choice: it refuses a lock file that was written where a registry lacks other platforms' packages. Scripts of packages do
+ * not run: what is installed is what the lock file has a digest of, and nothing that a script fetched.
+ */
 async function runNpm(root, packages, claim) {
   const kind = packages === "all" ? "--include=dev" : "--omit=dev";
-  const options = ["install", "--no-save", "--no-audit", "--no-fund", kind];
+  const options = ["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", kind];
   // Started by npm, we use that very npm; started by yarn or by hand, the one on PATH.
   const npm = process.env.npm_execpath ?? "";
   const own = basename(npm) === "npm-cli.js";

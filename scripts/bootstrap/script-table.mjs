@@ -12,6 +12,7 @@ export const scripts = {
   cluster: { file: "scripts/cluster.ts", packages: "production", service: true },
   weir: { file: "scripts/weir.ts", packages: "production", service: false },
   hostile: { file: "test/hostile/main.ts", packages: "all", service: true },
+  frameworks: { file: "test/frameworks/main.ts", packages: "all", service: true },
   mcp: { file: "scripts/mcp.ts", packages: "production", service: false },
   bench: { file: "bench/main.ts", packages: "all", service: true },
   chaos: { file: "scripts/chaos.ts", packages: "all", service: true },

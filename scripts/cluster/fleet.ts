@@ -1,11 +1,14 @@
 import { shutdownDrainMs, shutdownFlushMs, shutdownLeaveMsDefault } from "../../src/limits/constants.ts";
 import { KeptProcess } from "./kept-process.ts";
-import { rolesOf, type Sizes } from "./roles.ts";
+import { environmentFor } from "./role-environment.ts";
+import { membersOf, rolesOf, type Sizes } from "./roles.ts";
 
 export interface FleetPlan {
   root: string;
   sizes: Sizes;
   environment: NodeJS.ProcessEnv;
+  /** By the name of the process, such as "gateway 1". */
+  metricsPorts: ReadonlyMap<string, number>;
   say(line: string): void;
 }
 
@@ -19,8 +22,7 @@ export class Fleet {
   /** Such as "2 gateway, 2 admission, 1 metering". */
   readonly summary: string;
 
-  constructor({ root, sizes, environment, say }: FleetPlan) {
-    const metricsPorts = portsFrom(Number(environment["METRICS_PORT"] || 0));
+  constructor({ root, sizes, environment, metricsPorts, say }: FleetPlan) {
     this.#stopMsMax = Number(environment["SHUTDOWN_LEAVE_MS"] || shutdownLeaveMsDefault) + endMsMax;
     const roles = rolesOf(root);
     this.summary = roles
@@ -29,11 +31,11 @@ export class Fleet {
       .join(", ");
     this.#groups = roles.map((group) =>
       group.flatMap((role) =>
-        Array.from({ length: role.count(sizes) }, (_, index) => {
-          const METRICS_PORT = role.name === "gateway" ? "" : metricsPorts();
-          const name = `${role.name} ${index + 1}`;
+        membersOf(role, sizes).map((name) => {
+          const METRICS_PORT = String(metricsPorts.get(name) ?? "");
+          const own = environmentFor(role.name, { ...environment, METRICS_PORT });
           const { command, sharesCore = false } = role;
-          return new KeptProcess({ name, command, sharesCore, cwd: root, environment: { ...environment, METRICS_PORT }, say });
+          return new KeptProcess({ name, command, sharesCore, cwd: root, environment: own, say });
         }),
       ),
     );
@@ -47,10 +49,4 @@ export class Fleet {
   kill(): void {
     for (const process of this.#groups.flat()) process.kill();
   }
-}
-
-/** One port cannot serve the metrics of several processes: each worker gets the next. */
-function portsFrom(first: number): () => string {
-  let next = first;
-  return () => (first === 0 ? "" : String(next++));
 }

@@ -30,3 +30,8 @@ export function rolesOf(root: string): Role[][] {
   const isThere = ({ name }: Role) => name === "gateway" || existsSync(join(root, "workers", `${name}.ts`));
   return stopGroups.map((group) => group.filter(isThere));
 }
+
+/** What the processes of a role are called, such as "gateway 1". */
+export function membersOf(role: Role, sizes: Sizes): string[] {
+  return Array.from({ length: role.count(sizes) }, (_, index) => `${role.name} ${index + 1}`);
+}

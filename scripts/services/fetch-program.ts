@@ -2,12 +2,12 @@
  * Unpacks a server from the distribution's packages into a folder of its own, as root or not. It is never installed: on a
  * person's machine that would start and enable daemons.
  */
-import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Apt } from "./apt.ts";
 import type { Program } from "./program.ts";
+import { findKept, findProgram, newFolder, postpone, removeOldest } from "./unpacked.ts";
 
 export interface Fetch {
   binary: string;
@@ -26,29 +26,29 @@ let given = true;
 
 /** null when this is not Debian or Ubuntu, or when they could not be fetched. */
 export async function fetchProgram({ binary, works }: Fetch): Promise<Program | null> {
-  const home = join(cacheFolder(), binary);
-  const kept = findUnpacked(home, binary);
-  if (kept && works(kept)) return kept;
+  const cache = cacheFolder();
+  const kept = findKept(cache, binary, works);
+  if (kept !== null && !kept.isOld) return kept.program;
   const packages = packagesOf[binary];
-  if (packages === undefined || !given || !(await Apt.isHere())) return null;
-  console.error(`Fetching ${binary} (once; it is kept in ${home})`);
-  const temporary = `${home}.${process.pid}`;
+  if (packages === undefined || !given || !(await Apt.isHere())) return kept?.program ?? null;
+  console.error(`Fetching ${binary} (${kept === null ? "once" : "anew, for it is a week old"}; it is kept in ${cache})`);
+  const folder = newFolder(cache, binary, Date.now());
+  const temporary = join(cache, `.${binary}.${process.pid}`);
   try {
     await mkdir(temporary, { recursive: true });
-    const apt = new Apt(join(cacheFolder(), "apt"));
+    const apt = new Apt(join(cache, "apt"));
     await apt.useLists("nats-server");
     await unpack({ apt, packages: await packages(apt), folder: temporary, binary });
-    if (kept !== null) await rm(home, { recursive: true, force: true });
-    // Another process may have been quicker: then its files are used.
-    await rename(temporary, home).catch(() => {});
+    await rename(temporary, folder);
+    await removeOldest(cache, binary);
   } catch (error) {
     given = false;
+    if (kept !== null) postpone(kept);
     console.error(`Cannot fetch ${binary}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
-  const fetched = findUnpacked(home, binary);
-  return fetched && works(fetched) ? fetched : null;
+  return findKept(cache, binary, works)?.program ?? null;
 }
 
 interface Unpacking {
@@ -66,7 +66,7 @@ async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<voi
   const unpacked = new Set(packages);
   let round = packages;
   for (let count = 0; count < libraryRoundsMax; count++) {
-    const program = findUnpacked(folder, binary);
+    const program = findProgram(folder, binary);
     if (program === null || !(await apt.lacksLibraries(program))) return;
     const libraries = (await apt.dependencies(round)).filter((name) => /^(lib(?!llvm)|lua)/.test(name) && !unpacked.has(name));
     round = await apt.notInstalled(libraries);
@@ -77,16 +77,7 @@ async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<voi
 }
 
 /** As root not below its home, which is closed to the user that PostgreSQL must run as. */
-function cacheFolder(): string {
+export function cacheFolder(): string {
   if (process.getuid?.() === 0) return "/var/cache/weir";
   return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "weir");
-}
-
-function findUnpacked(folder: string, binary: string): Program | null {
-  if (!existsSync(folder)) return null;
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const found = files.find((file) => file.name === binary && !file.isDirectory() && file.parentPath.endsWith("bin"));
-  if (found === undefined) return null;
-  const libraries = files.filter((file) => /\.so(\.|$)/.test(file.name)).map((file) => file.parentPath);
-  return { path: join(found.parentPath, binary), libraries: [...new Set(libraries)].join(":") || null };
 }

@@ -37,7 +37,7 @@ export async function startNats({ program, folder, port: wanted }: NatsOptions):
     stopSignal: "SIGTERM",
     abortSignal: "SIGKILL",
     ready: async () => {
-      await exchange({ port, send: "", expect: /^INFO .*"jetstream":true.*\r\n/ });
+      await exchange({ port, send: "", expect: /^INFO .*"jetstream":true/ });
     },
   });
 }

@@ -54,7 +54,12 @@ function isShared(): boolean {
 function coreAt(place: "first" | "last"): string | null {
   try {
     const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
-    return (place === "first" ? /^\d+/ : /\d+$/).exec(list)?.[0] ?? null;
+    return (
+      list
+        .trim()
+        .split(/\D/)
+        .at(place === "first" ? 0 : -1) || null
+    );
   } catch {
     return null;
   }

@@ -1,14 +1,16 @@
+import { trimmedEnd } from "../../src/kernel/trim-end.ts";
+
 /**
  * Where a git checkout came from, by its configuration.
  * Source: https://git-scm.com/docs/git-config#_syntax
  * @returns without user and password, and without `.git` at its end; null: it names none, or one on this machine
  */
 export function originOf(config: string): string | null {
-  const [, section = ""] = /^\s*\[remote "origin"\]([^[]*)/m.exec(config) ?? [];
-  const written = /^\s*url\s*=\s*(\S+)\s*$/m.exec(section)?.[1] ?? "";
-  const [, host, path] = /^(?:[\w.-]+@)?([\w.-]+\.[\w.-]+):(?!\/)(\S+)$/.exec(written) ?? [];
+  const [, section = ""] = /^[ \t]*\[remote "origin"\]([^[]*)/m.exec(config) ?? [];
+  const written = /^[ \t]*url[ \t]*=[ \t]*(\S+)[ \t]*$/m.exec(section)?.[1] ?? "";
+  const [, host, path] = /^(?:[\w.-]+@)?([\w-]+\.[\w.-]+):(?!\/)(\S+)$/.exec(written) ?? [];
   const url = URL.parse(host === undefined ? written : `ssh://${host}/${path ?? ""}`);
   if (url === null || !/^(?:https?|ssh|git):$/.test(url.protocol) || url.host === "") return null;
   const scheme = url.protocol === "http:" ? "http" : "https";
-  return `${scheme}://${url.hostname}${url.pathname.replace(/\/+$/, "").replace(/\.git$/, "")}`;
+  return `${scheme}://${url.hostname}${trimmedEnd(url.pathname, "/").replace(/\.git$/, "")}`;
 }

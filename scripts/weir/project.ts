@@ -10,7 +10,7 @@ export const projectVerbs: readonly Verb[] = [
     method: "GET",
     path: "/projects",
     flags: [ofWorkspace],
-    columns: ["id", "name", "provider", "scan_status", "product_id", "last_scanned_at"],
+    columns: ["id", "name", "provider", "scan_status", "scan_queue_position", "product_id", "last_scanned_at"],
   },
   {
     noun: "project",

@@ -1,5 +1,5 @@
 /** One command, from its words to its exit code: 0 done, 1 refused or not reachable, 2 wrong usage. */
-import { ConfigError } from "../../src/config.ts";
+import { ConfigError } from "../../src/process/variables.ts";
 import { call, CallError, type Service } from "./call.ts";
 import { help } from "./help.ts";
 import { print } from "./print.ts";

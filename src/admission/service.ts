@@ -9,6 +9,7 @@ import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { recordLookupMs, storeTimeAgeMsMax } from "../limits/constants.ts";
 import { answerOf, prepare, type ModelsView, type Prepared } from "./decide.ts";
+import { LedgerFence } from "./ledger-fence.ts";
 import { Loads } from "./loads.ts";
 import { refreshAccount, type LoadStore } from "./load.ts";
 import { decodeAsks, encodeAnswers } from "./codec.ts";
@@ -48,6 +49,7 @@ export class AdmissionService {
   readonly records: Records;
   readonly #parts: AdmissionParts;
   readonly #loads: Loads;
+  readonly #fence: LedgerFence;
   /** The counters' clock minus our monotonic one, from the last reply. */
   #clockOffset: number | null = null;
   #timeNotedAt = -Infinity;
@@ -55,6 +57,7 @@ export class AdmissionService {
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
     this.#loads = new Loads(parts);
+    this.#fence = new LedgerFence(parts);
     this.records = new Records(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
@@ -94,11 +97,26 @@ export class AdmissionService {
   }
 
   async #admitAll(admits: Pending[], answers: Answer[]): Promise<void> {
-    let pending = admits;
+    let pending = (await this.#isSound(admits.map(({ prepared }) => prepared.request.workspace))) ? admits : [];
+    for (const { index } of pending.length < admits.length ? admits : []) answers[index] = unavailable("billing_unavailable");
     const patience = new Patience(this.#parts.clock);
     for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
       const { undecided, loads } = await this.#admitOnce(pending, answers);
       pending = (await patience.wait(loads)) ? undecided : [];
+    }
+  }
+
+  /** Whether ledgers and counters of all these are known to go together. */
+  async #isSound(workspaces: WorkspaceId[]): Promise<boolean> {
+    try {
+      await this.#fence.passed(workspaces);
+      return true;
+    } catch (error) {
+      this.#parts.log.warn(
+        { event: "ledger.unseen", reason: String(error) },
+        "A ledger could not be looked at beside its counters",
+      );
+      return false;
     }
   }
 
@@ -166,7 +184,10 @@ export class AdmissionService {
 
   #answerOne(ask: Extract<Ask, { kind: "position" | "refresh" }>): Promise<Answer> {
     const parts = { ...this.#parts, loads: this.#loads };
-    return this.#guarded(() => (ask.kind === "refresh" ? this.#refresh(ask.workspace) : readPosition(ask, parts)));
+    return this.#guarded(async () => {
+      await this.#fence.passed([ask.workspace]);
+      return ask.kind === "refresh" ? this.#refresh(ask.workspace) : readPosition(ask, parts);
+    });
   }
 
   /** Read anew for each question: a read under way may have begun before the credit was added. */

@@ -4,7 +4,10 @@ import { isCve, isGhsa } from "./advisory-id.ts";
 import { CvssError } from "./cvss/parse-vector.ts";
 import { scoreVector, type CvssScore } from "./cvss/score.ts";
 
-export type SeverityRecord = Pick<Advisory, "id" | "severities" | "affected">;
+export interface SeverityRecord extends Pick<Advisory, "id" | "severities"> {
+  /** Left out where the severities are those of all packages too. */
+  affected?: readonly Pick<Advisory["affected"][number], "severities">[];
+}
 
 export interface IssueSeverity extends CvssScore {
   /** Id of the record that says so. */
@@ -38,7 +41,7 @@ export function judgeSeverities(records: { own: Iterable<SeverityRecord>; shared
 function judged(records: Iterable<SeverityRecord>): JudgedSeverities {
   const found: IssueSeverity[] = [];
   const refused: RefusedSeverity[] = [];
-  for (const { id: source, severities, affected } of records) {
+  for (const { id: source, severities, affected = [] } of records) {
     for (const declared of [...severities, ...affected.flatMap((one) => one.severities)]) {
       if (!declared.type.startsWith("CVSS_")) continue;
       try {

@@ -2,13 +2,13 @@
 import type { Database, Transaction } from "../backing/backing.ts";
 import { allowStatements } from "../backing/statement-time.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { digestOf } from "../kernel/digest.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../limits/tools.ts";
 import { Turns } from "../process/turns.ts";
 import { isNotOlder } from "./modified.ts";
-import { readAdvisory } from "./read-advisory.ts";
+import { prepareRecord, type Prepared } from "./prepared.ts";
+import { ReadRecord } from "./prepared-lines.ts";
 import { RecordError } from "./record-error.ts";
-import { storeRecords, type Candidate } from "./store-records.ts";
+import { storeRecords } from "./store-records.ts";
 import { lockImports, selectFacts, type StoredFacts } from "./store.ts";
 
 export interface Imported {
@@ -30,6 +30,7 @@ export interface RecordFailure {
 /**
  * One transaction. A record replaces the stored one unless its `modified` is older; one that cannot be taken is told by its place.
  * The same batch again changes nothing.
+ * @param records as they were parsed, or were read apart
  */
 export async function importRecords(
   records: readonly unknown[],
@@ -42,12 +43,12 @@ export async function importRecords(
   return { ...done, unchanged: candidates.length - done.imported, failures };
 }
 
-async function store(candidates: readonly Candidate[], at: Date, tx: Transaction): Promise<Pick<Imported, "imported" | "scans">> {
+async function store(candidates: readonly Prepared[], at: Date, tx: Transaction): Promise<Pick<Imported, "imported" | "scans">> {
   await allowStatements(advisoryBatchMs, tx);
   await lockImports(tx);
-  const ids = candidates.map(({ advisory }) => advisory.id);
+  const ids = candidates.map(({ id }) => id);
   const stored = await selectFacts(ids, tx);
-  const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.advisory.id)));
+  const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.id)));
   return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
 }
 
@@ -66,12 +67,17 @@ async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
 async function readAll(
   records: readonly unknown[],
   turns: Turns,
-): Promise<{ candidates: Candidate[]; failures: RecordFailure[] }> {
-  const candidates: Candidate[] = [];
+): Promise<{ candidates: Prepared[]; failures: RecordFailure[] }> {
+  const candidates: Prepared[] = [];
   const failures: RecordFailure[] = [];
   for (const [index, raw] of records.entries()) {
+    if (raw instanceof ReadRecord) {
+      if ("reason" in raw.read) failures.push({ index, reason: raw.read.reason });
+      else candidates.push(raw.read);
+      continue;
+    }
     try {
-      candidates.push({ advisory: readAdvisory(raw), raw, digest: digestOf(raw) });
+      candidates.push(prepareRecord(raw));
     } catch (error) {
       if (!(error instanceof RecordError)) throw error;
       failures.push({ index, reason: error.message });
@@ -82,17 +88,17 @@ async function readAll(
 }
 
 /** Of several states of one record in a batch the newest; of equally new ones the last. */
-function latestOf(candidates: readonly Candidate[]): Map<string, Candidate> {
-  const latest = new Map<string, Candidate>();
+function latestOf(candidates: readonly Prepared[]): Map<string, Prepared> {
+  const latest = new Map<string, Prepared>();
   for (const candidate of candidates) {
-    const { id, modified } = candidate.advisory;
-    const stored = latest.get(id)?.advisory.modified;
+    const { id, modified } = candidate;
+    const stored = latest.get(id)?.modified;
     if (stored === undefined || isNotOlder({ candidate: modified, stored })) latest.set(id, candidate);
   }
   return latest;
 }
 
-function replaces({ advisory, digest }: Candidate, stored: StoredFacts | undefined): boolean {
+function replaces({ modified, digest }: Prepared, stored: StoredFacts | undefined): boolean {
   if (stored === undefined) return true;
-  return digest !== stored.digest && isNotOlder({ candidate: advisory.modified, stored: stored.modified });
+  return digest !== stored.digest && isNotOlder({ candidate: modified, stored: stored.modified });
 }

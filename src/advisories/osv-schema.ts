@@ -17,7 +17,8 @@ import {
 
 const Text = Type.String({ says: "a string" });
 const Id = Type.String({
-  pattern: `^[^\\s\\x00-\\x1f\\x7f]{1,${advisoryIdCharactersMax}}$`,
+  pattern: "^[^\\s\\x00-\\x1f\\x7f]+$",
+  maxLength: advisoryIdCharactersMax,
   says: `an id of 1 to ${advisoryIdCharactersMax} characters without spaces`,
 });
 const Time = Type.String({

@@ -1,24 +1,23 @@
 /** Issues as their records have them now, and what hangs on those that were joined or split. */
 import type { Transaction } from "../backing/backing.ts";
-import type { Advisory } from "./advisory.ts";
 import type { AliasGroup } from "./alias-groups.ts";
 import { issueFrom, recordsOf } from "./issue.ts";
+import type { IssueFacts } from "./issue-facts.ts";
 import { deleteForgotten, endIssues, insertIssues, replaceNames, updateIssues } from "./issue-store.ts";
-import { readAdvisory } from "./read-advisory.ts";
 import type { Regrouping } from "./regroup.ts";
-import { selectRecords } from "./store.ts";
+import { selectIssueFacts } from "./store.ts";
 import { copyRanks, copyTriages, moveFindings, type Succession } from "./succession-store.ts";
 
 interface Change {
   regrouping: Regrouping;
   /** Records that were stored just now. */
-  advisories: readonly Advisory[];
+  facts: readonly IssueFacts[];
   at: Date;
 }
 
-export async function storeIssues({ regrouping, advisories, at }: Change, tx: Transaction): Promise<void> {
+export async function storeIssues({ regrouping, facts, at }: Change, tx: Transaction): Promise<void> {
   const { kept, begun, ended } = regrouping;
-  const fresh = new Map(advisories.map((advisory) => [advisory.id, advisory]));
+  const fresh = new Map(facts.map((one) => [one.id, one]));
   const changed = kept.filter(({ group, renamed }) => renamed || namesOf(group).some((name) => fresh.has(name)));
   const byId = await withStored(
     fresh,
@@ -66,13 +65,13 @@ async function follow(
 
 /** And records that were stored before and speak of these groups too. */
 async function withStored(
-  fresh: ReadonlyMap<string, Advisory>,
+  fresh: ReadonlyMap<string, IssueFacts>,
   groups: readonly AliasGroup[],
   tx: Transaction,
-): Promise<Map<string, Advisory>> {
+): Promise<Map<string, IssueFacts>> {
   const missing = [...new Set(groups.flatMap(namesOf))].filter((name) => !fresh.has(name));
-  const stored = missing.length === 0 ? [] : await selectRecords(missing, tx);
-  return new Map([...fresh, ...stored.map(readAdvisory).map((advisory) => [advisory.id, advisory] as const)]);
+  const stored = missing.length === 0 ? [] : await selectIssueFacts(missing, tx);
+  return new Map([...fresh, ...stored.map((one) => [one.id, one] as const)]);
 }
 
 function namesOf({ ids, shared }: AliasGroup): string[] {

@@ -2,10 +2,10 @@
 import type { Transaction } from "../backing/backing.ts";
 import { askScansOf } from "../scans/ask.ts";
 import type { PackageName } from "../versions/package-name.ts";
-import { packageIdentity, packageIds } from "../versions/store.ts";
-import type { Advisory } from "./advisory.ts";
-import { groupAliases } from "./alias-groups.ts";
+import { packageIdentity, packageIds, withOtherSpellings } from "../versions/store.ts";
+import { groupAliases, type AliasClaim } from "./alias-groups.ts";
 import { selectIssues } from "./issue-store.ts";
+import type { Prepared } from "./prepared.ts";
 import { regroup, type Regrouping, type StoredIssue } from "./regroup.ts";
 import {
   replaceAffected,
@@ -19,43 +19,34 @@ import {
 } from "./store.ts";
 import { storeIssues } from "./store-issues.ts";
 
-/** A record that is to be stored. */
-export interface Candidate {
-  advisory: Advisory;
-  /** As it came. */
-  raw: unknown;
-  /** In hexadecimal. */
-  digest: string;
-}
-
 /** @returns how many projects are to be scanned again */
 export async function storeRecords(
-  { records, at }: { records: readonly Candidate[]; at: Date },
+  { records, at }: { records: readonly Prepared[]; at: Date },
   tx: Transaction,
 ): Promise<number> {
-  const advisories = records.map(({ advisory }) => advisory);
-  const ids = advisories.map(({ id }) => id);
-  const entries = advisories.flatMap(entriesOf);
+  const ids = records.map(({ id }) => id);
   const packages = await packageIds(
-    entries.map(({ name }) => name),
+    records.flatMap(({ names }) => names),
     tx,
   );
-  const { before, regrouping } = await regroupWith(advisories, tx);
+  const { before, regrouping } = await regroupWith(records, tx);
   const concerned = [...new Set([...ids, ...namesThatMove(regrouping, before)])];
   const packagesBefore = await selectPackages(concerned, tx);
   // Projects are locked before findings, as scans do it, so that nobody waits in a circle.
-  const scans = await askScansOf({ packages: [...new Set([...packagesBefore, ...packages.values()])], at }, tx);
+  const told = await withOtherSpellings([...packagesBefore, ...packages.values()], tx);
+  const scans = await askScansOf({ packages: told, at }, tx);
   await upsertAdvisories({ rows: records.map(rowOf), at }, tx);
-  await replaceAliases(advisories, tx);
-  const rows = entries.map(({ name, ...row }): AffectedRow => ({ ...row, package: idOf(name, packages) }));
-  await replaceAffected({ advisories: ids, rows }, tx);
-  await storeIssues({ regrouping, advisories, at }, tx);
+  await replaceAliases(records, tx);
+  const rows = records.flatMap((record) => affectedBy(record, packages));
+  const entryElements = records.flatMap((record) => (record.names.length === 0 ? [] : [record.entryElements])).join(",");
+  await replaceAffected({ advisories: ids, rows, entryElements }, tx);
+  await storeIssues({ regrouping, facts: records.map(({ facts }) => facts), at }, tx);
   return scans;
 }
 
 /** Of all that aliases join with these records, before or now. */
 async function regroupWith(
-  advisories: readonly Advisory[],
+  advisories: readonly AliasClaim[],
   tx: Transaction,
 ): Promise<{ before: StoredIssue[]; regrouping: Regrouping }> {
   const joined = await selectJoined(
@@ -76,18 +67,8 @@ function namesThatMove({ kept, begun, ended }: Regrouping, before: readonly Stor
   return groups.flatMap(({ ids, shared }) => [...ids, ...shared]);
 }
 
-type NamedEntry = Omit<AffectedRow, "package"> & { name: PackageName };
-
-/** Commits are no versions: what a record says of them is kept in the record alone. */
-function entriesOf({ id, affected }: Advisory): NamedEntry[] {
-  return affected.flatMap(({ package: told, ranges, versions }, position) => {
-    if (told === null || told.ecosystem === null) return [];
-    const entry = {
-      ranges: ranges.filter(({ type }) => type !== "GIT").map(({ type, events }) => ({ type, events })),
-      versions,
-    };
-    return [{ advisory: id, position, name: { ecosystem: told.ecosystem, name: told.name }, entry }];
-  });
+function affectedBy({ id, names, positions }: Prepared, packages: ReadonlyMap<string, bigint>): AffectedRow[] {
+  return names.map((name, index) => ({ advisory: id, position: positions[index] ?? 0, package: idOf(name, packages) }));
 }
 
 function idOf(name: PackageName, ids: ReadonlyMap<string, bigint>): bigint {
@@ -96,6 +77,6 @@ function idOf(name: PackageName, ids: ReadonlyMap<string, bigint>): bigint {
   return id;
 }
 
-function rowOf({ advisory: { id, modified, withdrawn, aliases }, raw, digest }: Candidate): AdvisoryRow {
-  return { id, modified, withdrawn: withdrawn !== null, aliases, digest, record: raw };
+function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: Prepared): AdvisoryRow {
+  return { id, modified, withdrawn, aliases, digest, recordElement };
 }

@@ -1,8 +1,9 @@
 /** Records of sources, the names that they claim and the packages that they speak of. */
 import { arrayText } from "../backing/array-text.ts";
 import type { Transaction } from "../backing/backing.ts";
-import type { OsvAffected } from "../versions/osv-affected.ts";
+import { issueTextCharactersMax } from "../limits/tools.ts";
 import type { AliasClaim } from "./alias-groups.ts";
+import type { IssueFacts } from "./issue-facts.ts";
 
 /** Until the transaction ends nobody else imports: two imports would each group without what the other one brings. */
 export async function lockImports(tx: Transaction): Promise<void> {
@@ -26,9 +27,16 @@ export async function selectFacts(ids: readonly string[], tx: Transaction): Prom
   return new Map(rows.map(({ id, ...facts }) => [id, facts]));
 }
 
-export async function selectRecords(ids: readonly string[], tx: Transaction): Promise<unknown[]> {
-  const rows = await tx<{ record: unknown }[]>`SELECT record FROM advisories WHERE id = ANY (${textArray(ids)}::text[])`;
-  return rows.map(({ record }) => record);
+/** Of records that are stored: the whole of them may be large. */
+export async function selectIssueFacts(ids: readonly string[], tx: Transaction): Promise<IssueFacts[]> {
+  return tx<IssueFacts[]>`
+    SELECT id, withdrawn, record ->> 'published' AS published, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
+      left(coalesce(record ->> 'details', ''), ${issueTextCharactersMax}) AS details,
+      (SELECT coalesce(jsonb_agg(one), '[]') FROM (
+          SELECT jsonb_path_query(record, '$.severity[*]') AS one
+          UNION ALL SELECT jsonb_path_query(record, '$.affected[*].severity[*]')) AS declared
+        WHERE jsonb_typeof(one) = 'object') AS severities
+    FROM advisories WHERE id = ANY (${textArray(ids)}::text[])`;
 }
 
 /** These names and all that aliases join with them, directly or over others. */
@@ -61,7 +69,8 @@ export async function selectPackages(names: readonly string[], tx: Transaction):
 
 export interface AdvisoryRow extends StoredFacts, AliasClaim {
   withdrawn: boolean;
-  record: unknown;
+  /** An element of an array. */
+  recordElement: string;
 }
 
 export async function upsertAdvisories({ rows, at }: { rows: readonly AdvisoryRow[]; at: Date }, tx: Transaction): Promise<void> {
@@ -71,7 +80,7 @@ export async function upsertAdvisories({ rows, at }: { rows: readonly AdvisoryRo
     FROM unnest(
       ${arrayText(rows, ({ id }) => id)}::text[], ${arrayText(rows, ({ modified }) => modified)}::text[],
       ${arrayText(rows, ({ withdrawn }) => withdrawn)}::boolean[], ${arrayText(rows, ({ digest }) => digest)}::text[],
-      ${arrayText(rows, ({ record }) => JSON.stringify(record))}::text[]) AS row (id, modified, withdrawn, digest, record)
+      ${`{${rows.map(({ recordElement }) => recordElement).join(",")}}`}::text[]) AS row (id, modified, withdrawn, digest, record)
     ON CONFLICT (id) DO UPDATE SET modified = excluded.modified, withdrawn = excluded.withdrawn, digest = excluded.digest,
       record = excluded.record, imported_at = excluded.imported_at`;
 }
@@ -89,12 +98,14 @@ export interface AffectedRow {
   advisory: string;
   position: number;
   package: bigint;
-  entry: OsvAffected;
 }
 
-/** What these records say of packages now takes the place of all that they said. */
+/**
+ * What these records say of packages now takes the place of all that they said.
+ * @param entryElements what each row says, as elements of an array between commas
+ */
 export async function replaceAffected(
-  { advisories, rows }: { advisories: readonly string[]; rows: readonly AffectedRow[] },
+  { advisories, rows, entryElements }: { advisories: readonly string[]; rows: readonly AffectedRow[]; entryElements: string },
   tx: Transaction,
 ): Promise<void> {
   await tx`DELETE FROM affected_packages WHERE advisory_id = ANY (${textArray(advisories)}::text[])`;
@@ -104,7 +115,7 @@ export async function replaceAffected(
     FROM unnest(
       ${arrayText(rows, ({ advisory }) => advisory)}::text[], ${arrayText(rows, ({ position }) => position)}::integer[],
       ${arrayText(rows, (row) => row.package)}::bigint[],
-      ${arrayText(rows, ({ entry }) => JSON.stringify(entry))}::text[]) AS row (advisory_id, position, package_id, entry)`;
+      ${`{${entryElements}}`}::text[]) AS row (advisory_id, position, package_id, entry)`;
 }
 
 function textArray(texts: readonly string[]): string {

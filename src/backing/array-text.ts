@@ -17,8 +17,8 @@ export function arrayText<T>(rows: readonly T[], read: (row: T) => string | numb
   return `{${text.slice(1)}}`;
 }
 
-/** Unquoted, null is NULL. */
-function elementText(value: string | number | bigint | boolean | null): string {
+/** One element of such an array. Unquoted, null is NULL. */
+export function elementText(value: string | number | bigint | boolean | null): string {
   if (typeof value !== "string") return String(value);
   if (!value.isWellFormed()) throw new HalfCharacterError("A text has half of a surrogate pair");
   return special.test(value) ? `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${value}"`;

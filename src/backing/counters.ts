@@ -180,6 +180,11 @@ export interface Counters extends AsyncDisposable {
    * @throws RangeError when the balance is above 9,000,000 USD; Error when the store was emptied or restarted since it was begun
    */
   load(load: WorkspaceLoad): Promise<void>;
+  /**
+   * Makes a ready workspace whose balance has this sequence or a later one unknown: its ledger does not have them. Windows and
+   * tombstones stay. @returns whether it did
+   */
+  forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean>;
   /** The holds the store has of a workspace, ready or not, by generation. */
   holds(workspace: WorkspaceId): Promise<Hold[]>;
   /** Holds whose deadline has passed by the store's clock, at most `limit`, the oldest deadline first. */

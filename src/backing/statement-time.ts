@@ -11,6 +11,11 @@ export async function allowStatements(milliseconds: number, tx: Queries): Promis
   await tx`SELECT set_config('statement_timeout', ${String(milliseconds)}, true)`;
 }
 
+/** From here to its end, a transaction may wait so long for each lock. */
+export async function allowLocks(milliseconds: number, tx: Queries): Promise<void> {
+  await tx`SELECT set_config('lock_timeout', ${String(milliseconds)}, true)`;
+}
+
 /** Called by the client that watches over a transaction. */
 export function watchStatements(tx: Queries, grant: { statementMs: number }): void {
   granted.set(tx, grant);

@@ -1,5 +1,6 @@
 /** Addresses that a user gives for a vendor: the service calls them, so they must not lead into the network that it stands in. */
 import { isIP } from "node:net";
+import { trimmedEnd } from "../kernel/trim-end.ts";
 import { isGlobalAddress } from "./global-address.ts";
 
 /** Says what the address must be; the field that holds it is named by who asks. */
@@ -7,8 +8,11 @@ export class BaseUrlError extends Error {
   override name = "BaseUrlError";
 }
 
-/** Ends of names that are given out for use within a network alone (RFC 6762, RFC 8375, ICANN's `.internal`), or by Kubernetes. */
-const inwardEnds = ["localhost", "local", "internal", "svc", "home.arpa"];
+/**
+ * Ends of names that are given out for use within a network alone (RFC 6762, RFC 8375, ICANN's `.internal`), by Kubernetes, or by
+ * the hosts files of Linux distributions, where `localhost.localdomain` is the machine itself.
+ */
+const inwardEnds = ["localhost", "localdomain", "local", "internal", "svc", "home.arpa"];
 
 /**
  * The URL standard brings every spelling of an address (hexadecimal, octal, one number, full-width digits, percent signs) into
@@ -26,7 +30,7 @@ export function parseBaseUrl(text: string): URL {
 
 /** @throws BaseUrlError when the host is, by its spelling alone, within a network */
 export function requireOutside({ hostname }: URL): void {
-  const host = hostname.replace(/\.+$/, "");
+  const host = trimmedEnd(hostname, ".");
   const address = host.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) !== 0) {
     if (!isGlobalAddress(address)) throw new BaseUrlError("an address that is reachable from everywhere is needed");

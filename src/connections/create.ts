@@ -34,8 +34,8 @@ export async function createConnection(
     if ((await countConnections(workspace, tx)) >= connectionsPerWorkspaceMax) throw tooMany();
     const at = sources.clock.now();
     const id = newConnectionId(at);
-    const owner = { workspace, connector: connector.id };
-    await insertConnection({ id, ...owner, method, credentialSet: set, at }, tx);
+    const owner = { workspace, id, connector: connector.id };
+    await insertConnection({ ...owner, method, credentialSet: set, at }, tx);
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
     await writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
     const after = { connector: connector.id, method, credential_set: set, fields: [...credentials.keys()] };

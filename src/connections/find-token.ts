@@ -26,6 +26,6 @@ export async function findToken(
   const id = await selectNewestWithField({ workspace, connector, field }, sources.sql);
   const key = id === undefined ? null : await findDataKey(workspace, sources);
   if (id === undefined || !key) return null;
-  const credentials = openCredentials(await selectFields(id, sources.sql), { workspace, connector }, key);
+  const credentials = openCredentials(await selectFields(id, sources.sql), { workspace, id, connector }, key);
   return credentials.get(field) ?? null;
 }

@@ -23,7 +23,11 @@ export function requireConnection({
   row: ConnectionRow | undefined;
 }): ConnectionRow {
   if (row?.workspace === workspace) return row;
-  throw new ControlError("not_found", { field: "id", message: `There is no connection with the id "${id}"` });
+  throw noConnection(id);
+}
+
+export function noConnection(id: string): ControlError {
+  return new ControlError("not_found", { field: "id", message: `There is no connection with the id "${id}"` });
 }
 
 /** In the order of their creation; what was typed into their forms is not shown. @param workspace null: of all, the first ones */

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from "../backing/backing.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
-import type { SealedField } from "./sealed-credentials.ts";
+import type { Owner, SealedField } from "./sealed-credentials.ts";
 
 export interface NewConnection {
   id: string;
@@ -71,6 +71,25 @@ export async function selectConnection(id: string, sql: Queries): Promise<Connec
 export async function lockConnection(id: string, tx: Transaction): Promise<ConnectionRow | undefined> {
   const [row] = await tx<ConnectionRow[]>`SELECT ${columns(tx)} FROM connections WHERE id = ${id} FOR UPDATE`;
   return row;
+}
+
+/** A field, and whose it is. */
+export interface OwnedField extends Owner, SealedField {}
+
+/** Every field of the workspace's connections, locked until the transaction ends. */
+export async function lockFields(workspace: WorkspaceId, tx: Transaction): Promise<OwnedField[]> {
+  return tx<OwnedField[]>`
+    SELECT id, workspace_id AS workspace, connector_id AS connector, field, sealed
+    FROM connections JOIN connection_fields ON connection_id = id
+    WHERE workspace_id = ${workspace} ORDER BY id, field FOR UPDATE`;
+}
+
+export async function updateFields(fields: OwnedField[], tx: Transaction): Promise<void> {
+  await tx`
+    UPDATE connection_fields SET sealed = new.sealed
+    FROM unnest(${fields.map(({ id }) => id)}::text[], ${fields.map(({ field }) => field)}::text[],
+      ${fields.map(({ sealed }) => `\\x${Buffer.from(sealed).toString("hex")}`)}::text[]::bytea[]) AS new (id, field, sealed)
+    WHERE connection_fields.connection_id = new.id AND connection_fields.field = new.field`;
 }
 
 /** In the order of their creation. @param workspace null: of all */

@@ -27,6 +27,7 @@ export function answer(request: Request, document: Document, manner: Manner): Re
   const headers = new Headers({
     etag: chosen.etag,
     vary: "accept-encoding",
+    "x-content-type-options": "nosniff",
     "cache-control": cacheControl[manner.stays],
     ...(manner.version !== null && { [versionHeader]: manner.version }),
     ...manner.headers,

@@ -6,6 +6,7 @@ import { listText } from "./list.ts";
 import { isExportFormat, loadExport, type Published } from "./published.ts";
 import type { ListQuery } from "./read-parameters.ts";
 import { ConnectorRefusal } from "./refusal.ts";
+import { rowSchemaText } from "./row-schema.ts";
 import { findCatalog, selectChanges, type CatalogVersion } from "./store.ts";
 import type { Manner } from "./answer.ts";
 
@@ -48,6 +49,12 @@ export async function exportDocument(
       ? published.exports[format]
       : await library.kept.get(`export ${catalog.number} ${format}`, load);
   return { document, version: catalog.version, stays: "for good" };
+}
+
+/** The schema of a row, which lists the categories of the catalog that this gateway serves. */
+export function schemaDocument({ kept, categories }: ConnectorLibrary): Promise<Document> {
+  const key = `schema ${JSON.stringify(categories)}`;
+  return kept.get(key, () => documentOf(rowSchemaText(categories), "application/schema+json"));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What the catalog's paths answer in place of what was asked for: a sentence under `detail`, as on all paths that need no key. */
 import { Type } from "@sinclair/typebox";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 
 export const RefusalBody = Type.Object({
   detail: Type.String({ description: "What went wrong, as a sentence for people" }),
@@ -18,5 +19,5 @@ export class ConnectorRefusal extends Error {
 }
 
 export function refusalResponse({ status, message, headers }: ConnectorRefusal): Response {
-  return Response.json({ detail: message }, { status, headers: { "cache-control": "no-store", ...headers } });
+  return jsonAnswer({ detail: message }, { status, headers: { "cache-control": "no-store", ...headers } });
 }

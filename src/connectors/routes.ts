@@ -5,8 +5,7 @@ import type { Logger } from "../kernel/log.ts";
 import { requestTarget } from "../kernel/request-target.ts";
 import { connectorsDeadlineMs } from "../limits/tools.ts";
 import { answer } from "./answer.ts";
-import { documentOf } from "./document.ts";
-import { changesDocument, exportDocument, listDocument, rowDocument } from "./documents.ts";
+import { changesDocument, exportDocument, listDocument, rowDocument, schemaDocument } from "./documents.ts";
 import type { ConnectorLibrary } from "./library.ts";
 import { connectorAddress } from "./pages/catalog-address.ts";
 import type { Html } from "./pages/html.ts";
@@ -16,7 +15,6 @@ import { firstPage, nearestConnector, refusalPage } from "./pages/refusal-page.t
 import { readListQuery, readPageQuery, readSince, refuseParameters } from "./read-parameters.ts";
 import type { Published } from "./published.ts";
 import { ConnectorRefusal, refusalResponse } from "./refusal.ts";
-import { rowSchemaText } from "./row-schema.ts";
 
 export interface ConnectorParts {
   library: ConnectorLibrary;
@@ -49,7 +47,6 @@ export function connectorRoutes({ library, clock, log }: ConnectorParts): Elysia
   const route: Route = (path, endpoint, refuse = refusalResponse) => {
     app.all(path, (context: Context) => guarded(context, endpoint, { clock, log, refuse }), { parse: "none" });
   };
-  const schema = documentOf(rowSchemaText(), "application/schema+json");
   route("/api/connectors", async ({ request, query }) => {
     const published = present(library);
     const document = await listDocument(readListQuery(query, library.categories), { published, library });
@@ -74,7 +71,7 @@ export function connectorRoutes({ library, clock, log }: ConnectorParts): Elysia
   });
   route("/api/connector-schema.json", async ({ request, query }) => {
     refuseParameters(query);
-    return answer(request, await schema, { stays: "until changed", ranges: false, version: null });
+    return answer(request, await schemaDocument(library), { stays: "until changed", ranges: false, version: null });
   });
   routePages(route, library);
   return app as unknown as Elysia;

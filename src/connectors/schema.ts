@@ -11,7 +11,7 @@ const Slug = Type.String({
   description: "lower-case letters and digits with hyphens between them",
 });
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a day such as 2026-11-20" });
-const Address = Type.String({ pattern: "^https://[^\\s/]+\\.[^\\s]+$", description: "an https address" });
+const Address = Type.String({ pattern: "^https://[^\\s/.]+\\.\\S+$", description: "an https address" });
 
 /** In the order in which they are shown. */
 export const methods = ["oauth", "api_token", "mcp", "record_only"] as const;
@@ -95,7 +95,8 @@ function strict<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-function oneOf<const Words extends readonly string[]>(words: Words) {
+/** One of fixed words. */
+export function oneOf<const Words extends readonly string[]>(words: Words) {
   const literals = words.map((word) => Type.Literal(word));
   return Type.Unsafe<Words[number]>(Type.Union(literals, { description: `one of ${words.join(", ")}` }));
 }

@@ -2,10 +2,10 @@
 import { Elysia } from "elysia";
 import { withDeadline } from "../kernel/clock.ts";
 import { requestTarget } from "../kernel/request-target.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 import { acting } from "./acting.ts";
-import { authorize } from "./authorize.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import type { ControlParts } from "./parts.ts";
@@ -18,6 +18,8 @@ interface Context {
   request: Request;
   /** Absent where the path has none. */
   params?: Record<string, string>;
+  /** Who is at the connection's other end, where the server can tell. */
+  server: { requestIP(request: Request): { address: string } | null } | null;
 }
 
 export function controlApi(parts: ControlParts) {
@@ -31,9 +33,9 @@ export function controlApi(parts: ControlParts) {
 }
 
 /** The token comes before everything else: who has none learns nothing of paths, methods or names. */
-async function answer({ request, params }: Context, methods: Endpoint[], parts: ControlParts): Promise<Response> {
+async function answer({ request, params, server }: Context, methods: Endpoint[], parts: ControlParts): Promise<Response> {
   try {
-    authorize(request, parts.operatorToken);
+    parts.operator.authorize(request, server?.requestIP(request)?.address ?? null);
     const endpoint = chosen(request, methods);
     const call = {
       input: await readFields(request, endpoint, parts.clock),
@@ -45,7 +47,7 @@ async function answer({ request, params }: Context, methods: Endpoint[], parts: 
     };
     const result = await withDeadline(parts.clock, endpoint.deadlineMs, "The request", endpoint.run(call));
     if (result instanceof Response) return result;
-    return Response.json(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
+    return jsonAnswer(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
   } catch (error) {
     await readRest(request, parts.clock);
     const refusal = refuse(error, parts.log);

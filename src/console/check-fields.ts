@@ -3,6 +3,7 @@ import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ControlError } from "../workspaces/control-error.ts";
 import { nearest } from "../kernel/nearest.ts";
+import { shortened } from "../kernel/shortened.ts";
 
 /**
  * @throws ControlError invalid_field for a field that is unknown (naming the nearest known one), missing, or of the wrong kind
@@ -27,7 +28,8 @@ export function checkFields<Fields extends TObject>(fields: Fields, given: Recor
 function unknownField(field: string, known: string[]): ControlError {
   const near = nearest(field, known);
   const hint = near === undefined ? "this request takes no fields" : `the nearest known field is "${near}"`;
-  return new ControlError("invalid_field", { field, message: `There is no field "${field}": ${hint}` });
+  const shown = shortened(field, 60);
+  return new ControlError("invalid_field", { field: shown, message: `There is no field "${shown}": ${hint}` });
 }
 
 /** Every property was checked against its schema above, and there are no others. */

@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { Clock } from "../kernel/clock.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
 import type { Acting } from "./acting.ts";
 import { checkFields } from "./check-fields.ts";
@@ -22,6 +23,12 @@ export interface Call<Input> {
   parts: ControlParts;
 }
 
+/** Bodies of more than so many bytes, and what reads them. @throws ControlError invalid_body */
+export interface ReadApart {
+  fromBytes: number;
+  read(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>>;
+}
+
 interface Definition<Fields extends TObject, View extends TSchema> {
   method: Method;
   /** Below /api/console; a parameter is written `:id`. */
@@ -40,6 +47,8 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   progress?: boolean;
   /** Its body is a file, as it is; says what for. */
   file?: string;
+  /** Reads a large body in a process of its own: its fields, as far as they are to be checked. */
+  readApart?: ReadApart;
   handle(call: Call<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
@@ -55,6 +64,7 @@ export interface Endpoint {
   bodyBytesMax: number;
   progress: boolean;
   file: string | null;
+  readApart: ReadApart | null;
   /** Checks the fields, then handles. */
   run(call: Call<Record<string, unknown>>): Promise<unknown>;
 }
@@ -67,6 +77,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     bodyBytesMax = controlBodyBytesMax,
     progress = false,
     file = null,
+    readApart = null,
   } = definition;
   return {
     method,
@@ -79,6 +90,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     bodyBytesMax,
     progress,
     file,
+    readApart,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
   };
 }

@@ -6,10 +6,10 @@ import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
-import type { Secret } from "../kernel/secret.ts";
 import type { Models } from "../models/models.ts";
 import type { SbomReader } from "../sboms/reader.ts";
 import type { Keyring } from "../secrets/keyring.ts";
+import type { OperatorGate } from "./operator-gate.ts";
 
 /** Credit as the counters hold it, and what a key spent. */
 export interface Position {
@@ -27,7 +27,7 @@ export interface ControlParts {
   log: Logger;
   /** The service's own name, with which keys begin. */
   slug: string;
-  operatorToken: Secret;
+  operator: OperatorGate;
   keyring: Keyring;
   /** The connector catalog as it was published last. */
   connectors: Pick<ConnectorLibrary, "published">;

@@ -2,8 +2,10 @@
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { requestTarget } from "../kernel/request-target.ts";
 import { BodyReader, joined } from "../inference/body-reader.ts";
+import { scanJson } from "../inference/json-scan.ts";
 import { readRest } from "../inference/read-rest.ts";
-import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
+import { GatewayError } from "../kernel/errors.ts";
+import { callJsonValuesMax, controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
 import { controlFileMs } from "../limits/tools.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -11,12 +13,15 @@ import type { Endpoint } from "./endpoint.ts";
 /** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */
 export async function readFields(
   request: Request,
-  endpoint: Pick<Endpoint, "file" | "bodyBytesMax">,
+  endpoint: Pick<Endpoint, "file" | "bodyBytesMax" | "readApart">,
   clock: Clock,
 ): Promise<Record<string, unknown>> {
   if (request.method === "GET" || request.method === "DELETE" || endpoint.file !== null) return readQuery(request);
-  const bytes = joined(await readPieces(request, endpoint, clock));
-  return bytes.length === 0 ? {} : parseObject(bytes);
+  const pieces = await readPieces(request, endpoint, clock);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (endpoint.readApart !== null && length > endpoint.readApart.fromBytes) return endpoint.readApart.read(pieces, clock);
+  const bytes = joined(pieces);
+  return bytes.length === 0 ? {} : parseObject(bytes, endpoint.bodyBytesMax > controlBodyBytesMax);
 }
 
 function readQuery(request: Request): Record<string, unknown> {
@@ -51,11 +56,14 @@ export async function readPieces(
   return pieces;
 }
 
-function parseObject(bytes: Uint8Array): Record<string, unknown> {
+/** @param bringsRecords which have bounds of their own for what they hold */
+function parseObject(bytes: Uint8Array, bringsRecords: boolean): Record<string, unknown> {
   let body: unknown;
   try {
+    scanJson(bytes, bringsRecords ? Infinity : callJsonValuesMax);
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
+    if (error instanceof GatewayError) throw invalidBody(error.message.replace("The request body", "The body"));
     throw invalidBody(`The body is not valid JSON: ${error instanceof Error ? error.message : "it cannot be read"}`);
   }
   if (!isObject(body)) throw invalidBody("The body must be a JSON object");

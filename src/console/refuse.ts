@@ -2,6 +2,7 @@
 import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { LimitReachedError, retryAfter } from "../quotas/limit-reached.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import { ControlError } from "../workspaces/control-error.ts";
 
 /** Connection lost or refused, and statements that PostgreSQL gave up: the same request may succeed later. */
@@ -10,11 +11,12 @@ const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 /** `{error: {code, field, message}}` with the status of the code. */
 export function refuse(error: unknown, log: Logger): Response {
   if (error instanceof LimitReachedError) return written(limitError(error), retryAfter(error));
-  return written(error instanceof ControlError ? error : unexpected(error, log));
+  const known = error instanceof ControlError ? error : unexpected(error, log);
+  return written(known, known.code === "rate_limited" ? { "retry-after": "1" } : {});
 }
 
-function written({ code, field, message, status }: ControlError, headers: Record<string, string> = {}): Response {
-  return Response.json({ error: { code, field, message } }, { status, headers });
+function written({ code, field, message, status }: ControlError, headers: Record<string, string>): Response {
+  return jsonAnswer({ error: { code, field, message } }, { status, headers: { "cache-control": "no-store", ...headers } });
 }
 
 function limitError({ status, message }: LimitReachedError): ControlError {

@@ -20,5 +20,7 @@ export function streamProgress(act: (tell: (part: unknown) => void) => Promise<u
     .then((result) => write({ result }))
     .catch(async (error: unknown) => write(await refuse(error, log).json()))
     .finally(() => writer.close().catch(() => {}));
-  return new Response(lines.readable, { headers: { "content-type": ndjson, "cache-control": "no-store" } });
+  return new Response(lines.readable, {
+    headers: { "content-type": ndjson, "cache-control": "no-store", "x-content-type-options": "nosniff" },
+  });
 }

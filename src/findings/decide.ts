@@ -6,7 +6,9 @@ import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields, type Changes } from "../audit/changes.ts";
 import type { Transaction } from "../backing/backing.ts";
+import { allowLocks, allowStatements } from "../backing/statement-time.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
+import { decisionWaitMs } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import { allow, writers } from "../workspaces/allow.ts";
 import { noFinding } from "./no-finding.ts";
@@ -71,6 +73,9 @@ async function decideIn(
 ): Promise<DecisionMade> {
   const target = await selectTarget({ workspace, id: decided.finding }, tx);
   if (target === undefined) throw noFinding(decided.finding);
+  // A scan or an import has the project for the time of a transaction.
+  await allowLocks(decisionWaitMs, tx);
+  await allowStatements(decisionWaitMs, tx);
   await lockDecisions(target.project, tx);
   const versions = await selectVersions(target, tx);
   const named = versions.find(({ id }) => id === target.id);

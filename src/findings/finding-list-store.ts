@@ -1,14 +1,14 @@
 import type { Queries } from "../backing/backing.ts";
-import { findingSbomsShownMax, listedCharactersMax } from "../limits/tools.ts";
+import { findingPageBytesMax, findingSbomsShownMax } from "../limits/tools.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Page } from "../operations/page.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
-import { rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
+import { fitsBy, placeAmong, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
 import { findingStatuses, type FindingStatus } from "./schema.ts";
 
 export interface FindingFilter {
-  /** `false_positive`: those, whatever their status; the others do not look at it. */
-  shown: FindingStatus | "false_positive" | "all";
+  /** `false_positive`: those, whatever their status; `live`: open or in progress and no false positive; the others do not look at the flag. */
+  shown: FindingStatus | "false_positive" | "live" | "all";
   /** From the lowest to the highest. */
   ranks: readonly [number, number];
   page: Page;
@@ -46,20 +46,28 @@ export interface Listed<T> {
 
 /** A page of a workspace, product or project and how many there are in all, of one moment; by rank, then id. */
 export async function selectFindingPage(
-  { scope, shown, ranks, page }: FindingFilter & { scope: ListScope },
+  filter: FindingFilter & { scope: ListScope },
   sql: Queries,
 ): Promise<Listed<ListedFinding>> {
-  const steps = stepsToPage({ buckets: "finding_buckets", scope, ranks, matching: matching(shown, sql), page }, sql);
-  const rows = await sql<Answered[]>`
-    WITH ${steps}, page AS MATERIALIZED (
+  const rows = await sql<Answered[]>`WITH ${pageOfScope(filter, sql)} ${answer(totalOfScope(sql), sql)}`;
+  return listed(rows);
+}
+
+/** Common table expressions, the last of them `page` with the ids and ranks of its findings. */
+export function pageOfScope({ scope, shown, ranks, page }: FindingFilter & { scope: ListScope }, sql: Queries): Fragment {
+  return sql`
+    ${stepsToPage({ buckets: "finding_buckets", scope, ranks, matching: matching(shown, sql), page }, sql)}, page AS MATERIALIZED (
       SELECT found.id, needed.rank FROM needed
       CROSS JOIN LATERAL (
         SELECT id FROM (${streams({ scope, shown }, sql)}) AS stream ORDER BY id OFFSET needed.skip LIMIT needed.take
       ) AS found
       LIMIT ${rowsAtMost(sql)}
-    )
-    ${answer(sql`coalesce((SELECT max(upto) FROM ranks), 0)`, sql)}`;
-  return listed(rows);
+    )`;
+}
+
+/** How many there are beside that page. */
+export function totalOfScope(sql: Queries): Fragment {
+  return sql`coalesce((SELECT max(upto) FROM ranks), 0)`;
 }
 
 /** The same for a document. */
@@ -83,7 +91,7 @@ export async function selectProjectOfSbom(
   sql: Queries,
 ): Promise<string | undefined> {
   const [row] = await sql<{ project: string }[]>`
-    SELECT project_id AS project FROM sboms WHERE id = ${id} AND workspace_id = ${workspace}`;
+    SELECT project_id AS project FROM sboms WHERE id = ${id} AND workspace_id = ${workspace} AND NOT removing`;
   return row?.project;
 }
 
@@ -91,8 +99,11 @@ export async function projectExists({ id, workspace }: { id: string; workspace: 
   return (await sql`SELECT FROM projects WHERE id = ${id} AND workspace_id = ${workspace}`).length > 0;
 }
 
+const liveStatuses = ["open", "in_progress"] as const satisfies FindingStatus[];
+
 function matching(shown: FindingFilter["shown"], sql: Queries): Fragment {
   if (shown === "all") return sql`true`;
+  if (shown === "live") return sql`status IN ('open', 'in_progress') AND NOT false_positive`;
   return shown === "false_positive" ? sql`false_positive` : sql`status = ${shown}`;
 }
 
@@ -102,36 +113,37 @@ function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["sho
     (SELECT id FROM findings
       WHERE ${sql(`${scope.kind}_id`)} = ${scope.id} AND findings.rank = needed.rank AND findings.id >= needed.beginning AND ${condition}
       ORDER BY id LIMIT needed.skip + needed.take)`;
-  if (shown !== "all") return stream(matching(shown, sql));
-  const [first, ...others] = findingStatuses.map((status) => stream(sql`status = ${status}`));
+  if (shown !== "all" && shown !== "live") return stream(matching(shown, sql));
+  const [first, ...others] =
+    shown === "all"
+      ? findingStatuses.map((status) => stream(sql`status = ${status}`))
+      : liveStatuses.map((status) => stream(sql`status = ${status} AND NOT false_positive`));
   return others.reduce((united, other) => sql`${united} UNION ALL ${other}`, first ?? sql``);
 }
 
 type Answered = ({ total: bigint } & ListedFinding) | { total: bigint; id: null };
 
-/** The rows of `page` with what is shown of them. Long texts are not read whole: none is shown so. */
+/** The rows of `page` with what is shown of them, as many as their names alone leave room for, the first one in any case. */
 function answer(total: Fragment, sql: Queries): Fragment {
   return sql`
     SELECT ${total}::bigint AS total, row.*
     FROM (SELECT) AS one
     LEFT JOIN (
       SELECT finding.id, vulnerability.name AS vulnerability, page.rank, vulnerability.score = 0 AS "scoredZero", finding.status,
-        finding.false_positive AS "falsePositive", left(finding.component, ${listedCharactersMax}) AS component,
-        left(finding.version, ${listedCharactersMax}) AS version, package.ecosystem, left(finding.purl, ${listedCharactersMax}) AS purl,
-        left(finding.fix_version, ${listedCharactersMax}) AS "fixVersion", finding.project_id AS project, project.name AS "projectName",
+        finding.false_positive AS "falsePositive", finding.component, finding.version, package.ecosystem, finding.purl,
+        finding.fix_version AS "fixVersion", finding.project_id AS project, project.name AS "projectName",
         ARRAY(
           SELECT sbom_id FROM finding_sboms WHERE finding_id = finding.id ORDER BY sbom_id DESC LIMIT ${findingSbomsShownMax}
         ) AS sboms,
         finding.first_seen AS "firstSeen", finding.last_seen AS "lastSeen", finding.evidence ->> 'source' AS source,
-        left(finding.evidence ->> 'range', ${listedCharactersMax}) AS range,
-        left(finding.evidence ->> 'comparator', ${listedCharactersMax}) AS comparator,
-        left(finding.evidence ->> 'listed', ${listedCharactersMax}) AS listed
+        finding.evidence ->> 'range' AS range, finding.evidence ->> 'comparator' AS comparator, finding.evidence ->> 'listed' AS listed,
+        ${placeAmong(sql`octet_length(finding.component) + coalesce(octet_length(finding.purl), 0)`, sql`page.rank DESC, finding.id`, sql)}
       FROM page
       JOIN findings AS finding ON finding.id = page.id
       JOIN vulnerabilities AS vulnerability ON vulnerability.id = finding.vulnerability_id
       JOIN packages AS package ON package.id = finding.package_id
       JOIN projects AS project ON project.id = finding.project_id
-    ) AS row ON true
+    ) AS row ON ${fitsBy(findingPageBytesMax, sql)}
     ORDER BY row.rank DESC, row.id`;
 }
 

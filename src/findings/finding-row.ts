@@ -1,9 +1,8 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { isoTime } from "../kernel/clock.ts";
-import { findingRowBytesMax } from "../limits/tools.ts";
 import { wordOf } from "./ecosystem-words.ts";
 import type { ListedFinding } from "./finding-list-store.ts";
-import { fitRow } from "./fit-row.ts";
+import type { Shorten } from "./fit-page.ts";
 import { cvssScore, ecosystem, fixVersion } from "./row-fields.ts";
 import { FindingStatusView, SeverityView } from "./schema.ts";
 import { scoreShown, severityOf } from "./severity.ts";
@@ -39,27 +38,30 @@ export const FindingRow = Type.Object({
 });
 export type FindingRow = Static<typeof FindingRow>;
 
-/** At most findingRowBytesMax, whatever it tells of. */
-export function viewFinding(finding: ListedFinding): { row: FindingRow; cut: boolean } {
-  const { component, version, purl, fixVersion: fix, projectName, source, range, comparator, listed } = finding;
-  const texts = { component, version, purl, fix, projectName, source, range, comparator, listed };
-  return fitRow({ texts, bytesMax: findingRowBytesMax }, (fitted) => ({
+/** Where a page is too long, the range and the part of it that holds the version are what may be cut. */
+export function viewFinding(finding: ListedFinding, shorten: Shorten): FindingRow {
+  return {
     id: finding.id,
     cve_id: finding.vulnerability,
     severity: severityOf(finding.rank),
     cvss_score: scoreShown(finding),
     status: finding.status,
     false_positive: finding.falsePositive,
-    component: fitted.component,
-    component_version: fitted.version,
+    component: finding.component,
+    component_version: finding.version,
     ecosystem: wordOf(finding.ecosystem),
-    purl: fitted.purl,
-    fix_version: fitted.fix,
+    purl: finding.purl,
+    fix_version: finding.fixVersion,
     project_id: finding.project,
-    project: fitted.projectName,
+    project: finding.projectName,
     sbom_ids: finding.sboms,
     first_seen: isoTime(finding.firstSeen.getTime()),
     last_seen: isoTime(finding.lastSeen.getTime()),
-    evidence: { source: fitted.source, range: fitted.range, comparator: fitted.comparator, listed: fitted.listed },
-  }));
+    evidence: {
+      source: finding.source,
+      range: shorten(finding.range),
+      comparator: shorten(finding.comparator),
+      listed: finding.listed,
+    },
+  };
 }

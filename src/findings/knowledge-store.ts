@@ -16,14 +16,15 @@ export interface EntryRow {
 /** What records that are not withdrawn say of these packages, in the order of the records' ids. */
 export async function selectEntries(packages: readonly bigint[], sql: Queries): Promise<EntryRow[]> {
   return sql<EntryRow[]>`
-    SELECT affected_packages.package_id AS package, packages.ecosystem, advisories.id AS source, affected_packages.entry,
+    SELECT asked.package_id AS package, packages.ecosystem, advisories.id AS source, affected_packages.entry,
       CASE WHEN packages.ecosystem = 'Go' THEN
         advisories.record #> ARRAY['affected', affected_packages.position::text, 'ecosystem_specific', 'custom_ranges'] END AS "customRanges"
-    FROM affected_packages
+    FROM package_records AS asked
+    JOIN affected_packages ON affected_packages.package_id = asked.told_of
     JOIN packages ON packages.id = affected_packages.package_id
     JOIN advisories ON advisories.id = affected_packages.advisory_id
-    WHERE affected_packages.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[]) AND NOT advisories.withdrawn
-    ORDER BY affected_packages.package_id, advisories.id, affected_packages.position`;
+    WHERE asked.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[]) AND NOT advisories.withdrawn
+    ORDER BY asked.package_id, advisories.id, affected_packages.position, affected_packages.package_id`;
 }
 
 export interface SubjectRow {

@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../backing/backing.ts";
 import { nameCharactersMax } from "../limits/constants.ts";
-import { findingRowsDefault, listRowsMax } from "../limits/tools.ts";
+import { findingPageBytesMax, findingRowsDefault, listRowsMax } from "../limits/tools.ts";
 import type { Caller } from "../operations/caller.ts";
 import { lineOf, oneOf } from "../operations/fields.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import { operation, reading } from "../operations/operation.ts";
-import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { fittedPageAnswer, listData, pageFields } from "../operations/page.ts";
 import {
   projectExists,
   selectFindingPage,
@@ -17,6 +17,7 @@ import {
   type ListedFinding,
 } from "./finding-list-store.ts";
 import { FindingRow, viewFinding } from "./finding-row.ts";
+import { fitPage } from "./fit-page.ts";
 import { listMessage } from "./list-message.ts";
 import { activeScope } from "./list-scope.ts";
 import { findingStatuses, projectId } from "./schema.ts";
@@ -44,16 +45,17 @@ export const listFindings = operation({
     const { severity, status, limit, offset } = input;
     const filter = { shown: meant(status), ranks: ranksOf(severity), page: { limit, offset } };
     const { total, rows } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
-    const views = rows.map(viewFinding);
-    const page = pageAnswer({ limit, offset }, { total, rows: rows.length });
+    const fitted = fitPage({ items: rows, bytesMax: findingPageBytesMax }, viewFinding);
+    const { isShort, ...page } = fittedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
     const advice = status === "all" ? null : `None has the status "${status}": ask again with the status "all"`;
     return {
-      data: { findings: views.map(({ row }) => row), ...page },
+      data: { findings: fitted.rows, ...page },
       message: listMessage({
         plural: "findings",
         page,
-        rows: rows.length,
-        cut: views.some(({ cut }) => cut),
+        rows: fitted.rows.length,
+        isShort,
+        cut: fitted.cut,
         emptyAdvice: advice,
       }),
     };

@@ -4,6 +4,9 @@ import type { Queries } from "../backing/backing.ts";
 import { listRowsMax } from "../limits/tools.ts";
 import type { Page } from "../operations/page.ts";
 
+/** How deep the slices of a rank go: of findings to the batch that wrote them, of vulnerabilities to ten characters of a name. */
+const depths = { finding_buckets: 4, vulnerability_buckets: 3 } as const;
+
 /** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>;
 
@@ -32,6 +35,8 @@ export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching
   const end = sql`${page.offset}::bigint + ${page.limit}`;
   const amounts = sql`
     SELECT rank, slice, sum(amount)::bigint AS amount FROM ${sql(buckets)} WHERE scope_id = ${scope.id} AND ${matching}`;
+  const deepest = depths[buckets];
+  const descents = Array.from({ length: deepest }, (_, index) => descent(index + 1, amounts, sql));
   return sql`
     ranks AS MATERIALIZED (
       SELECT rank, amount, (sum(amount) OVER (ORDER BY rank DESC))::bigint AS upto
@@ -41,9 +46,9 @@ export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching
       FROM ranks WHERE upto > ${start} AND upto - amount < ${end}
     ), ${sql(depthName(0))} AS MATERIALIZED (
       SELECT rank, '' AS slice, skip FROM pieces WHERE skip > 0
-    ), ${[1, 2, 3].map((depth) => descent(depth, amounts, sql)).reduce((all, one) => sql`${all}, ${one}`)}, needed AS MATERIALIZED (
+    ), ${descents.reduce((all, one) => sql`${all}, ${one}`)}, needed AS MATERIALIZED (
       SELECT pieces.rank, take, coalesce(found.slice, '') AS beginning, coalesce(found.skip, 0) AS skip
-      FROM pieces LEFT JOIN ${sql(depthName(3))} AS found ON found.rank = pieces.rank
+      FROM pieces LEFT JOIN ${sql(depthName(deepest))} AS found ON found.rank = pieces.rank
     )`;
 }
 
@@ -70,4 +75,14 @@ function depthName(depth: number): string {
 /** In numbers and not as a parameter: a planner that does not know how few rows a page has reads whole tables to look them up. */
 export function rowsAtMost(sql: Queries): Fragment {
   return sql`${sql.unsafe(String(listRowsMax))}`;
+}
+
+/** Columns of a row: its place on the page, and how many bytes its names and those of the rows before it take. */
+export function placeAmong(bytes: Fragment, order: Fragment, sql: Queries): Fragment {
+  return sql`row_number() OVER (ORDER BY ${order}) AS place, sum(${bytes}) OVER (ORDER BY ${order}) AS "bytesUpto"`;
+}
+
+/** Names may be as long as a document has them, and are shown whole: no more of them are read than a page can hold. */
+export function fitsBy(bytesMax: number, sql: Queries): Fragment {
+  return sql`(row."bytesUpto" <= ${bytesMax} OR row.place = 1)`;
 }

@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { listRowsMax, vulnerabilityRowsDefault } from "../limits/tools.ts";
+import { listRowsMax, vulnerabilityPageBytesMax, vulnerabilityRowsDefault } from "../limits/tools.ts";
 import { decimal, oneOf } from "../operations/fields.ts";
 import { operation, reading } from "../operations/operation.ts";
-import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { fittedPageAnswer, listData, pageFields } from "../operations/page.ts";
 import { ecosystemOfWord, ecosystemWords } from "./ecosystem-words.ts";
+import { fitPage } from "./fit-page.ts";
 import { listMessage } from "./list-message.ts";
 import { activeScope } from "./list-scope.ts";
 import { ranksOf, severities } from "./severity.ts";
@@ -34,18 +35,19 @@ export const listVulnerabilities = operation({
       page: { limit, offset },
     };
     const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
-    const views = rows.map(viewVulnerability);
-    const page = pageAnswer({ limit, offset }, { total, rows: rows.length });
+    const fitted = fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability);
+    const { isShort, ...page } = fittedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
     const narrowed = severity !== "all" || ecosystem !== "all" || least > 0;
     const message = listMessage({
       plural: "vulnerabilities",
       page,
-      rows: rows.length,
-      cut: views.some(({ cut }) => cut),
+      rows: fitted.rows.length,
+      isShort,
+      cut: fitted.cut,
       emptyAdvice: narrowed ? 'Ask again with severity and ecosystem "all" and without cvss_min' : null,
       more: ecosystem === "all" ? null : `${unnamed} more carry no ecosystem and are left out by this filter`,
     });
-    return { data: { vulnerabilities: views.map(({ row }) => row), ...page }, message };
+    return { data: { vulnerabilities: fitted.rows, ...page }, message };
   },
 });
 

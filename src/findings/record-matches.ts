@@ -1,13 +1,16 @@
 /** Writes down what a scan matched: findings that are new, changed or as before, and what is unknown. */
 import { isDeepStrictEqual } from "node:util";
-import { newToolsId, type WorkspaceId } from "../kernel/ids.ts";
-import type { Lease } from "../scans/lease.ts";
+import { newToolsId } from "../kernel/ids.ts";
+import { projectFindingsMax } from "../limits/tools.ts";
+import type { Pass } from "../scans/pass.ts";
+import { reopenSeen } from "./claims.ts";
 import type { Match, Unknown } from "./match.ts";
+import { upsertUnknowns } from "./rest-store.ts";
+import type { Scan } from "./scan.ts";
 import {
   insertEvents,
   insertFindings,
   insertOccurrences,
-  replaceUnknowns,
   selectFindings,
   updateFindings,
   updateLastSeen,
@@ -18,46 +21,37 @@ import {
 import { transitionsOf, type Decision } from "./transitions.ts";
 import { openClaims, selectDecisions, type DecisionRow } from "./triage-store.ts";
 
-/** A scan under way. */
-export interface Scan {
-  lease: Lease;
-  workspace: WorkspaceId;
-  /** The document that says what the project is made of now; null: there is none. */
-  sbom: string | null;
-  /** When it began, later than every scan before. */
-  at: Date;
-}
-
-/** What is unknown of these packages, all of it. */
-export async function recordUnknowns(
-  about: { packages: readonly bigint[]; unknowns: readonly Unknown[] },
-  lease: Lease,
-): Promise<void> {
-  await lease.hold((tx) => replaceUnknowns({ project: lease.project, ...about }, tx));
+export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, signal }: Scan): Promise<void> {
+  signal.throwIfAborted();
+  await lease.hold((tx) => upsertUnknowns({ project: lease.project, unknowns, at }, tx));
 }
 
 /**
- * @param matches every version that an issue affects of a package, where one is among them
- * @returns how many findings are there
+ * One transaction. What an issue affects of a package may come in several.
+ * @param further how far the scan is with it; null: no further than before
  */
 export async function recordMatches(
   matches: readonly Match[],
-  { lease, workspace, sbom, at }: Scan & { sbom: string },
-): Promise<number> {
-  return lease.hold(async (tx, { product }) => {
+  { scan, further }: { scan: Scan & { sbom: string }; further: Pass | null },
+): Promise<void> {
+  const { lease, workspace, sbom, at, pass, signal, clock } = scan;
+  signal.throwIfAborted();
+  await lease.hold(async (tx, { product }) => {
     const { project } = lease;
     const known = await selectFindings({ project, keys: matches }, tx);
     const decisions = await selectDecisions({ project, pairs: matches }, tx);
-    const plan = planOf({ matches, known, decisions, at });
+    const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - pass.findings });
     await insertFindings(plan.begun, { workspace, product, project, at }, tx);
     await updateFindings(plan.changed, at, tx);
     await updateLastSeen(plan.same, at, tx);
     await openClaims({ project, pairs: plan.claimsOver }, tx);
     await insertEvents(plan.events, { actor: scannerName, at }, tx);
     const there = [...plan.begun.map(({ id }) => id), ...plan.changed.map(({ id }) => id), ...plan.same];
+    await reopenSeen({ project, pairs: plan.claimsOver, at, actor: scannerName }, tx);
     await insertOccurrences({ sbom, findings: there }, tx);
-    return there.length;
-  });
+    pass.findings += there.length;
+    pass.findingsLeftOut += plan.leftOut;
+  }, further);
 }
 
 export const scannerName = "scanner";
@@ -70,18 +64,24 @@ interface Plan {
   events: NewEvent[];
   /** Claims of people that are over, by package and issue. */
   claimsOver: { package: bigint; vulnerability: bigint }[];
+  /** What would be new, and has no room. */
+  leftOut: number;
 }
 
 interface Facts {
   matches: readonly Match[];
   known: readonly FindingRow[];
   decisions: readonly DecisionRow[];
-  at: Date;
+  /** Of this batch: ids are of it, so that lists find their way between batches of one scan. Milliseconds. */
+  nowMs: number;
+  /** For how many findings the project has room; those that are there stay. */
+  room: number;
 }
 
-function planOf({ matches, known, decisions, at }: Facts): Plan {
-  const plan: Plan = { begun: [], changed: [], same: [], events: [], claimsOver: [] };
+function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
   const findings = new Map(known.map((row) => [`${pairOf(row)} ${row.version}`, row]));
+  const matches = withinRoom(all, { isThere: (match) => findings.has(`${pairOf(match)} ${match.version}`), room });
+  const plan: Plan = { begun: [], changed: [], same: [], events: [], claimsOver: [], leftOut: all.length - matches.length };
   const decided = new Map<string, Decision>(decisions.map((row) => [pairOf(row), row]));
   for (const [pair, group] of Map.groupBy(matches, pairOf)) {
     const standing = (match: Match) => findings.get(`${pair} ${match.version}`) ?? null;
@@ -93,7 +93,7 @@ function planOf({ matches, known, decisions, at }: Facts): Plan {
       if (outcome === undefined) continue;
       const { cause, changes, ...decision } = outcome;
       const finding = standing(match);
-      const id = finding?.id ?? newToolsId("fnd", at.getTime());
+      const id = finding?.id ?? newToolsId("fnd", nowMs);
       const isSame = finding !== null && Object.keys(changes).length === 0 && sameFacts(finding, match);
       if (isSame) plan.same.push(id);
       else (finding === null ? plan.begun : plan.changed).push({ ...match, ...decision, id });
@@ -103,8 +103,18 @@ function planOf({ matches, known, decisions, at }: Facts): Plan {
   return plan;
 }
 
+/** Those that are there, and of the others as many as there is room for beside them. */
+function withinRoom(
+  matches: readonly Match[],
+  { isThere, room }: { isThere: (match: Match) => boolean; room: number },
+): readonly Match[] {
+  if (matches.length <= room) return matches;
+  let left = Math.max(room - matches.filter(isThere).length, 0);
+  return matches.filter((match) => isThere(match) || left-- > 0);
+}
+
 /** An issue in a package. */
-export function pairOf(about: { package: bigint; vulnerability: bigint }): string {
+function pairOf(about: { package: bigint; vulnerability: bigint }): string {
   return `${about.package} ${about.vulnerability}`;
 }
 

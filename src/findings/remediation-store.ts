@@ -1,7 +1,11 @@
 import { arrayText } from "../backing/array-text.ts";
 import type { Queries } from "../backing/backing.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
+import type { Page } from "../operations/page.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
+import { pageOfScope, totalOfScope, type Listed } from "./finding-list-store.ts";
+import { rowsAtMost } from "./list-store.ts";
+import { ranksOf } from "./severity.ts";
 
 export async function selectDocument(
   { workspace, project }: { workspace: WorkspaceId; project: string },
@@ -12,8 +16,12 @@ export async function selectDocument(
   return row;
 }
 
-/** Findings of a project, or one of them. */
-export type Asked = { project: string; finding: string | null };
+/** Findings of a project that are open, or one finding whatever its state. */
+export interface Asked {
+  project: string;
+  finding: string | null;
+  page: Page;
+}
 
 export interface ToRemedyRow {
   id: string;
@@ -28,18 +36,28 @@ export interface ToRemedyRow {
   purl: string | null;
 }
 
-/** The worst first; of a project those that are open. */
-export async function selectToRemedy({ project, finding }: Asked, limit: number, sql: Queries): Promise<ToRemedyRow[]> {
-  return sql<ToRemedyRow[]>`
-    SELECT findings.id, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score,
-      findings.package_id AS package, packages.ecosystem, findings.version, findings.vulnerability_id AS vulnerability, findings.component,
-      findings.purl
-    FROM findings
-    JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
-    JOIN packages ON packages.id = findings.package_id
-    WHERE findings.project_id = ${project} AND ${finding === null ? openFindings(sql) : sql`findings.id = ${finding}`}
-    ORDER BY findings.rank DESC, findings.id
-    LIMIT ${limit}`;
+/** The worst first, in the order of lists. */
+export async function selectToRemedy({ project, finding, page }: Asked, sql: Queries): Promise<Listed<ToRemedyRow>> {
+  const asked = { scope: { kind: "project", id: project }, shown: "live", ranks: ranksOf("all"), page } as const;
+  const rows = await sql<(({ total: number } & ToRemedyRow) | { total: number; id: null })[]>`
+    WITH ${
+      finding === null
+        ? pageOfScope(asked, sql)
+        : sql`page AS (SELECT id, rank FROM findings WHERE id = ${finding} OFFSET ${page.offset} LIMIT ${page.limit})`
+    }
+    SELECT ${finding === null ? sql`${totalOfScope(sql)}::integer` : sql`1`} AS total, row.*
+    FROM (SELECT) AS one
+    LEFT JOIN (
+      SELECT findings.id, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score,
+        findings.package_id AS package, packages.ecosystem, findings.version, findings.vulnerability_id AS vulnerability,
+        findings.component, findings.purl, page.rank
+      FROM page
+      JOIN findings ON findings.id = page.id
+      JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
+      JOIN packages ON packages.id = findings.package_id
+    ) AS row ON true
+    ORDER BY row.rank DESC, row.id`;
+  return { total: rows[0]?.total ?? 0, rows: rows.filter((row) => row.id !== null) };
 }
 
 export interface VulnerableRow {
@@ -52,31 +70,32 @@ export interface VulnerableRow {
 }
 
 /** Versions of packages with open findings, those with the worst first; of one finding, its own whatever its state. */
-export async function selectVulnerable({ project, finding }: Asked, limit: number, sql: Queries): Promise<VulnerableRow[]> {
-  return sql<VulnerableRow[]>`
-    SELECT findings.package_id AS package, packages.ecosystem, findings.version, min(findings.component) AS component,
-      min(findings.purl) AS purl, (count(*) FILTER (WHERE ${openFindings(sql)}))::integer AS open
-    FROM findings
-    JOIN packages ON packages.id = findings.package_id
-    WHERE findings.project_id = ${project} AND ${
-      finding === null
-        ? openFindings(sql)
-        : sql`(findings.package_id, findings.version) IN (SELECT package_id, version FROM findings WHERE id = ${finding})`
-    }
-    GROUP BY findings.package_id, packages.ecosystem, findings.version
-    ORDER BY max(findings.rank) DESC, findings.package_id, findings.version
-    LIMIT ${limit}`;
-}
-
-export async function countToRemedy(project: string, sql: Queries): Promise<{ findings: number; components: number }> {
-  const [row] = await sql<{ findings: number; components: number }[]>`
-    SELECT count(*)::integer AS findings, count(DISTINCT (package_id, version))::integer AS components
-    FROM findings WHERE project_id = ${project} AND ${openFindings(sql)}`;
-  return row ?? { findings: 0, components: 0 };
-}
-
-function openFindings(sql: Queries) {
-  return sql`findings.status IN ('open', 'in_progress') AND NOT findings.false_positive`;
+export async function selectVulnerable({ project, finding, page }: Asked, sql: Queries): Promise<Listed<VulnerableRow>> {
+  const state =
+    finding === null ? sql`live` : sql`(package_id, version) IN (SELECT package_id, version FROM findings WHERE id = ${finding})`;
+  const rows = await sql<(({ total: number } & VulnerableRow) | { total: number; component: null })[]>`
+    WITH counted AS MATERIALIZED (
+      SELECT package_id, version, max(rank) AS rank, (count(*) FILTER (WHERE live))::integer AS open
+      FROM findings WHERE project_id = ${project} AND ${state}
+      GROUP BY package_id, version
+    ), page AS MATERIALIZED (
+      SELECT * FROM (
+        SELECT * FROM counted ORDER BY rank DESC, package_id, version OFFSET ${page.offset} LIMIT ${page.limit}
+      ) AS few LIMIT ${rowsAtMost(sql)}
+    )
+    SELECT (SELECT count(*) FROM counted)::integer AS total, row.*
+    FROM (SELECT) AS one
+    LEFT JOIN (
+      SELECT page.package_id AS package, packages.ecosystem, page.version, shown.component, shown.purl, page.open, page.rank
+      FROM page
+      JOIN packages ON packages.id = page.package_id
+      CROSS JOIN LATERAL (
+        SELECT min(component) AS component, min(purl) AS purl FROM findings
+        WHERE project_id = ${project} AND findings.package_id = page.package_id AND findings.version = page.version AND ${state}
+      ) AS shown
+    ) AS row ON true
+    ORDER BY row.rank DESC, row.package, row.version`;
+  return { total: rows[0]?.total ?? 0, rows: rows.filter((row) => row.component !== null) };
 }
 
 export interface PlaceRow {

@@ -2,10 +2,9 @@
 import type { Queries } from "../backing/backing.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
-import { listRowsMax, pathStepsMax } from "../limits/tools.ts";
+import { pathStepsMax } from "../limits/tools.ts";
 import { loadIssues } from "./load-issues.ts";
 import {
-  countToRemedy,
   selectDocument,
   selectPlaces,
   selectToRemedy,
@@ -36,16 +35,15 @@ export interface Remedies {
   totals: { findings: number; components: number };
 }
 
-/** At most 200 findings and 200 components, the worst first. @returns null where the workspace has no such project */
+/** A page of findings and one of components, the worst first. @returns null where the workspace has no such project */
 export async function remediesOf(
   { workspace, ...asked }: Asked & { workspace: WorkspaceId },
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<Remedies | null> {
   const document = await selectDocument({ workspace, project: asked.project }, sql);
   if (document === undefined) return null;
-  const toRemedy = await selectToRemedy(asked, listRowsMax, sql);
-  const vulnerable = await selectVulnerable(asked, listRowsMax, sql);
-  const totals = asked.finding === null ? await countToRemedy(asked.project, sql) : { findings: 1, components: 1 };
+  const { rows: toRemedy, total: findingsTotal } = await selectToRemedy(asked, sql);
+  const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(asked, sql);
   const turns = new Turns(clock);
   const issues = await loadIssues([...new Set([...toRemedy, ...vulnerable].map((row) => row.package))], { sql, turns });
   const place = await placesOf(document.sbom, vulnerable, sql);
@@ -60,7 +58,7 @@ export async function remediesOf(
     components.push({ ...row, ...place(row), advice: adviceForAll(row, issues.get(row.package) ?? []) });
     await turns.rest();
   }
-  return { findings, components, totals };
+  return { findings, components, totals: { findings: findingsTotal, components: componentsTotal } };
 }
 
 const nothing = { vulnerability: 0n, rank: 0, entries: [] };

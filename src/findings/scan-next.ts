@@ -5,8 +5,8 @@ import { Lease, LeaseLostError } from "../scans/lease.ts";
 import { scanProject, type ScanningParts } from "./scan-project.ts";
 
 /**
- * Scans the project that has waited longest. One that fails is put off, and given up after some attempts; one whose process died is
- * taken up when its lease has run out.
+ * A slice of a scan, of the workspace that had least of scanners' time. A scan that fails is put off, and given up after some attempts;
+ * one whose process died is taken up when its lease has run out.
  * @returns whether there was one
  * @throws where the database cannot be asked
  */
@@ -20,12 +20,16 @@ export async function scanNext(parts: ScanningParts & { log: Logger }, signal: A
 
 async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
-  const { project, attempts } = lease;
+  const { project } = lease;
   const sinceMs = clock.monotonic();
   try {
-    const scanned = await scanProject(lease, parts, signal);
-    log.info({ event: "scan.completed", project, ...scanned, durationMs: Math.round(clock.monotonic() - sinceMs) });
+    const pass = await scanProject(lease, parts, signal);
+    if (pass === null) return;
+    const { findings, findingsLeftOut, resolved, unknown, unknownLeftOut } = pass;
+    const came = { findings, findingsLeftOut, resolved, unknown, unknownLeftOut };
+    log.info({ event: "scan.completed", project, ...came, durationMs: Math.round(clock.monotonic() - sinceMs) });
   } catch (error) {
+    const { attempts } = lease;
     if (error instanceof LeaseLostError)
       return log.warn({ event: "scan.lost", project, attempts }, "Another scanner has the project");
     if (signal.aborted) return lease.giveBack();

@@ -3,32 +3,48 @@ import type { Queries, Transaction } from "../backing/backing.ts";
 import type { Changes } from "../audit/changes.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Evidence } from "./evidence.ts";
-import type { Component, Unknown } from "./match.ts";
+import type { Component } from "./match.ts";
 import type { FindingStatus } from "./schema.ts";
 import type { Cause } from "./transitions.ts";
 
-/** Packages of a document that records speak of. */
-export async function selectSpokenOf(sbom: string, sql: Queries): Promise<bigint[]> {
-  const rows = await sql<{ id: bigint }[]>`
-    SELECT DISTINCT package_id AS id FROM sbom_components
-    WHERE sbom_id = ${sbom} AND package_id IS NOT NULL
-      AND EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = sbom_components.package_id)
-    ORDER BY id`;
-  return rows.map(({ id }) => id);
+/** Packages that records speak of in whatever spelling, among so many places of a document from one on, with how many components are of them. */
+export async function selectSpokenOf(
+  { sbom, from, places }: { sbom: string; from: number; places: number },
+  sql: Queries,
+): Promise<{ id: bigint; components: number }[]> {
+  return sql<{ id: bigint; components: number }[]>`
+    SELECT package_id AS id, count(*)::integer AS components FROM sbom_components
+    WHERE sbom_id = ${sbom} AND position >= ${from}::integer AND position < ${from}::integer + ${places}::integer AND package_id IS NOT NULL
+      AND EXISTS (SELECT FROM package_records WHERE package_records.package_id = sbom_components.package_id)
+    GROUP BY package_id`;
 }
 
-/** Each version of these packages once, as the document names it first. */
+/** How many components a document has, its root included. */
+export async function selectPlaces(sbom: string, sql: Queries): Promise<number> {
+  const [row] = await sql<{ places: number }[]>`SELECT max(position) + 1 AS places FROM sbom_components WHERE sbom_id = ${sbom}`;
+  return row?.places ?? 0;
+}
+
+/** The next versions of these packages, by package and version, each once, as the document names it first. */
 export async function selectComponents(
-  { sbom, packages }: { sbom: string; packages: readonly bigint[] },
+  { sbom, packages, after, limit }: { sbom: string; packages: readonly bigint[]; after: VersionPlace | null; limit: number },
   sql: Queries,
 ): Promise<Component[]> {
+  const version = sql`coalesce(component.version, '') COLLATE "C"`;
   return sql<Component[]>`
-    SELECT DISTINCT ON (component.package_id, component.version)
+    SELECT DISTINCT ON (component.package_id, ${version})
       component.package_id AS package, packages.ecosystem, component.version, component.name, component.purl
     FROM sbom_components AS component
     JOIN packages ON packages.id = component.package_id
     WHERE component.sbom_id = ${sbom} AND component.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[])
-    ORDER BY component.package_id, component.version, component.position`;
+      ${after === null ? sql`` : sql`AND (component.package_id, ${version}) > (${after.package}::bigint, ${after.version})`}
+    ORDER BY component.package_id, ${version}, component.position LIMIT ${limit}`;
+}
+
+/** A version of a package; '' stands for none. */
+export interface VersionPlace {
+  package: string;
+  version: string;
 }
 
 /** What a finding is about. */
@@ -133,6 +149,22 @@ export async function insertOccurrences(
     ON CONFLICT DO NOTHING`;
 }
 
+/** Findings of these issues in these packages that this scan has seen, and that a claim holds to be resolved. */
+export async function selectSeenAsResolved(
+  { project, pairs, at }: { project: string; pairs: readonly Pick<FindingKey, "package" | "vulnerability">[]; at: Date },
+  sql: Queries,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT finding.id FROM unnest(
+      ${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[])
+      AS pair (package_id, vulnerability_id)
+    CROSS JOIN LATERAL (
+      SELECT id FROM findings
+      WHERE findings.project_id = ${project} AND findings.package_id = pair.package_id
+        AND findings.vulnerability_id = pair.vulnerability_id AND last_seen = ${at} AND present AND status = 'resolved') AS finding`;
+  return rows.map(({ id }) => id);
+}
+
 export interface NewEvent {
   finding: string;
   cause: Cause;
@@ -150,98 +182,4 @@ export async function insertEvents(
     INSERT INTO finding_events (finding_id, at, actor, cause, changes)
     SELECT finding, ${at}::timestamptz, ${actor}, cause, changes
     FROM jsonb_to_recordset(${tx.json(events as never)}) AS new (finding text, cause text, changes jsonb)`;
-}
-
-/** What is unknown of these packages is this and nothing else. */
-export async function replaceUnknowns(
-  { project, packages, unknowns }: { project: string; packages: readonly bigint[]; unknowns: readonly Unknown[] },
-  tx: Transaction,
-): Promise<void> {
-  const rows = tx`unnest(
-    ${arrayText(unknowns, (one) => one.package)}::bigint[], ${arrayText(unknowns, ({ version }) => version)}::text[],
-    ${arrayText(unknowns, ({ vulnerability }) => vulnerability)}::bigint[], ${arrayText(unknowns, ({ reason }) => reason)}::text[])
-    AS new (package_id, version, vulnerability_id, reason)`;
-  await tx`
-    DELETE FROM unknown_matches AS old
-    WHERE project_id = ${project} AND package_id = ANY (${arrayText(packages, (id) => id)}::bigint[])
-      AND NOT EXISTS (
-        SELECT FROM ${rows}
-        WHERE new.package_id = old.package_id AND new.version = old.version AND new.vulnerability_id = old.vulnerability_id)`;
-  if (unknowns.length === 0) return;
-  await tx`
-    INSERT INTO unknown_matches (project_id, package_id, version, vulnerability_id, reason)
-    SELECT ${project}, package_id, version, vulnerability_id, reason FROM ${rows}
-    ON CONFLICT (project_id, package_id, version, vulnerability_id) DO UPDATE SET reason = excluded.reason
-      WHERE unknown_matches.reason <> excluded.reason`;
-}
-
-/** Of packages that the document does not have, or that no record speaks of any longer. */
-export async function deleteOtherUnknowns(
-  { project, packages }: { project: string; packages: readonly bigint[] },
-  tx: Transaction,
-): Promise<void> {
-  await tx`
-    DELETE FROM unknown_matches
-    WHERE project_id = ${project} AND package_id <> ALL (${arrayText(packages, (id) => id)}::bigint[])`;
-}
-
-/** When a finding of the project was last seen; undefined where there is none. */
-export async function selectLastSeen(project: string, sql: Queries): Promise<Date | undefined> {
-  const [row] = await sql<{ at: Date | null }[]>`SELECT max(last_seen) AS at FROM findings WHERE project_id = ${project}`;
-  return row?.at ?? undefined;
-}
-
-export interface UnseenRow extends FindingKey {
-  id: string;
-  status: FindingStatus;
-  falsePositive: boolean;
-  /** What became of its issue. */
-  ended: boolean;
-  withdrawn: boolean;
-}
-
-/** Findings that were there, and that the scan that began at `since` has not seen. */
-export async function selectUnseen(
-  { project, since, limit }: { project: string; since: Date; limit: number },
-  sql: Queries,
-): Promise<UnseenRow[]> {
-  return sql<UnseenRow[]>`
-    SELECT finding.id, finding.package_id AS package, finding.version, finding.vulnerability_id AS vulnerability, finding.status,
-      finding.false_positive AS "falsePositive", vulnerabilities.ended, vulnerabilities.withdrawn
-    FROM findings AS finding
-    JOIN vulnerabilities ON vulnerabilities.id = finding.vulnerability_id
-    WHERE finding.project_id = ${project} AND finding.present AND finding.last_seen < ${since}
-    LIMIT ${limit}`;
-}
-
-/** @returns the ids of those findings whose version the document has */
-export async function selectInDocument(
-  { sbom, findings }: { sbom: string; findings: readonly (FindingKey & { id: string })[] },
-  sql: Queries,
-): Promise<Set<string>> {
-  const rows = await sql<{ id: string }[]>`
-    SELECT asked.id FROM unnest(
-      ${arrayText(findings, ({ id }) => id)}::text[], ${arrayText(findings, (one) => one.package)}::bigint[],
-      ${arrayText(findings, ({ version }) => version)}::text[]) AS asked (id, package_id, version)
-    CROSS JOIN LATERAL (
-      SELECT FROM sbom_components
-      WHERE sbom_id = ${sbom} AND sbom_components.package_id = asked.package_id AND sbom_components.version = asked.version LIMIT 1) AS there`;
-  return new Set(rows.map(({ id }) => id));
-}
-
-export async function updateToGone(ids: readonly string[], tx: Transaction): Promise<void> {
-  await tx`
-    UPDATE findings SET present = false, status = 'resolved' WHERE id = ANY (${arrayText(ids, (id) => id)}::text[])`;
-}
-
-/** What findings keep of their project and their issue, so that lists need nothing else. */
-export async function updateCopies(
-  { project, product }: { project: string; product: string | null },
-  tx: Transaction,
-): Promise<void> {
-  await tx`
-    UPDATE findings SET rank = vulnerabilities.rank, product_id = ${product}
-    FROM vulnerabilities
-    WHERE findings.project_id = ${project} AND vulnerabilities.id = findings.vulnerability_id
-      AND (findings.rank <> vulnerabilities.rank OR findings.product_id IS DISTINCT FROM ${product})`;
 }

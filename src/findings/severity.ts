@@ -1,4 +1,7 @@
-/** Severities by the thousands of a rank; the rest of a rank is ten times the score (vulnerabilities.rank). */
+/**
+ * Severities by the thousands of a rank; the rest of a rank is ten times the score (vulnerabilities.rank). Below 1,000 there is
+ * neither: such a rank is the month of publication.
+ */
 
 export const severities = ["critical", "high", "medium", "low"] as const;
 export type Severity = (typeof severities)[number];
@@ -11,9 +14,9 @@ export function severityOf(rank: number): Severity | null {
   return byStep[Math.trunc(rank / step)] ?? null;
 }
 
-/** @returns null where no score is known. A score of 0.0 has rank 0, as none has. */
+/** @returns null where no score is known. A score of 0.0 has rank 0. */
 function scoreOf(rank: number): number | null {
-  return rank % step === 0 ? null : (rank % step) / 10;
+  return rank < step || rank % step === 0 ? null : (rank % step) / 10;
 }
 
 /** From the lowest rank to the highest. @param severity `all` includes what has none */

@@ -4,18 +4,19 @@ import type { Reservation } from "../credit/reservation.ts";
 import { raiseAlarm } from "../kernel/alarm.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/errors.ts";
-import type { WorkspaceId } from "../kernel/ids.ts";
+import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
-import { pruneMs, rateWindowMs, unsettledMax } from "../limits/constants.ts";
+import { progressMs, pruneMs, rateWindowMs, unsettledMax } from "../limits/constants.ts";
 import { decodeOpenQuestion, encodeOpenReport } from "./open-report.ts";
 import { OpenGenerations } from "./open.ts";
 import { Outlet } from "./outlet.ts";
+import { OpenProgress, type Progress } from "./progress.ts";
 import { Spool } from "./spool.ts";
 import type { SpoolFiles } from "./spool-files.ts";
 import type { Asked, Intent } from "./spool-line.ts";
 import { encodeSettlement } from "./settlement-codec.ts";
 import type { Settlement } from "./settlement.ts";
-import { unknownSettlement } from "./unknown-settlement.ts";
+import { cutSettlement } from "./unknown-settlement.ts";
 
 export interface BookParts {
   bus: Bus;
@@ -34,6 +35,8 @@ export class GenerationBook implements Disposable {
   readonly #reporting: Disposable;
   readonly #whenReported: ((workspace: WorkspaceId) => void)[] = [];
   readonly #parts: BookParts;
+  readonly #progress = new OpenProgress();
+  #cancelProgress: (() => void) | null = null;
   #cancelPrune = (): void => {};
 
   constructor(parts: BookParts) {
@@ -60,16 +63,19 @@ export class GenerationBook implements Disposable {
   }
 
   /**
-   * Takes up what an earlier owner of the folder left: what it settled is published again, what it did not is
-   * reported as unknown and charged nothing. Returns how many of each, and admissions that the caller must give up.
+   * Takes up what an earlier owner of the folder left: what it settled is published again, what it had sent to a provider is charged
+   * as far as it was delivered, and what it had not sent is reported as unknown and charged nothing. Returns how many of each, and
+   * admissions that the caller must give up.
    */
-  recover(): { settled: number; unknown: number; undecided: Asked[] } {
-    const { intents, settlements, unknown, undecided } = this.#spool.takeRecovered();
+  recover(): { settled: number; cut: number; unknown: number; undecided: Asked[] } {
+    const { intents, settlements, cut, undecided } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
     for (const settlement of settlements) this.#outlet.add(settlement.generation, encodeSettlement(settlement));
-    for (const intent of unknown) void this.end(unknownSettlement(intent, this.#parts.clock.now()));
+    const ends = cut.map((one) => cutSettlement(one, this.#parts.clock.now()));
+    for (const end of ends) void this.end(end);
     this.flush();
-    return { settled: settlements.length, unknown: unknown.length, undecided };
+    const unknown = ends.filter(({ outcome }) => outcome === "unknown").length;
+    return { settled: settlements.length, cut: ends.length - unknown, unknown, undecided };
   }
 
   /**
@@ -93,7 +99,7 @@ export class GenerationBook implements Disposable {
    * @throws GatewayError billing_unavailable when the intent cannot be written, or when too much waits for the ledger: then the
    *   provider must not be called
    */
-  async begin(reservation: Reservation, facts: { fingerprint: string; model: string; streamed: boolean }): Promise<void> {
+  async begin(reservation: Reservation, facts: Pick<Intent, "fingerprint" | "model" | "streamed" | "owed">): Promise<void> {
     if (this.#open.size >= unsettledMax) throw new GatewayError("billing_unavailable");
     const { generation, request, workspace, key, month, admittedAt } = reservation;
     const intent: Intent = {
@@ -122,12 +128,19 @@ export class GenerationBook implements Disposable {
     }
   }
 
+  /** Until it ends, `read` tells how far it is: the spool is told once a second, for whoever takes it over. */
+  follow(generation: GenerationId, read: () => Progress): void {
+    this.#progress.follow(generation, read);
+    this.#cancelProgress ??= this.#parts.clock.after(progressMs, () => this.#writeProgress());
+  }
+
   /**
    * Once for each generation. When this resolves its client may have the whole answer: it is charged whatever dies. `flush`
    * makes it so at once.
    */
   async end(settlement: Settlement): Promise<void> {
     const { generation } = settlement;
+    this.#progress.forget(generation);
     const text = encodeSettlement(settlement);
     this.#outlet.add(generation, text);
     try {
@@ -150,9 +163,22 @@ export class GenerationBook implements Disposable {
 
   [Symbol.dispose](): void {
     this.#cancelPrune();
+    this.#cancelProgress?.();
     this.#reporting[Symbol.dispose]();
     this.#outlet[Symbol.dispose]();
     this.#spool[Symbol.dispose]();
+  }
+
+  /** A line that cannot be written is written again with the next: the disk that is full is told of elsewhere. */
+  #writeProgress(): void {
+    const { clock } = this.#parts;
+    const news = this.#progress.news(clock.monotonic());
+    try {
+      if (news !== null) this.#spool.writeProgress(news);
+    } catch {
+      // The spool refuses admissions from here on, and says so.
+    }
+    this.#cancelProgress = this.#progress.size === 0 ? null : clock.after(progressMs, () => this.#writeProgress());
   }
 
   #confirmed(generations: string[]): void {

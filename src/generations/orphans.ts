@@ -82,7 +82,7 @@ async function bringToLedger(
   const { undecided, ...owed } = book.recover();
   for (const { workspace, generation } of undecided) giveUp(workspace, generation);
   const facts = { event: "spool.adopted", folder, ...owed };
-  if (owed.settled + owed.unknown > 0) log.warn(facts, "Took over what a dead gateway owed to the ledger");
+  if (owed.settled + owed.cut + owed.unknown > 0) log.warn(facts, "Took over what a dead gateway owed to the ledger");
   if (!(await book.flushed(adoptionFlushMs))) return false;
   await sleep(clock, rateWindowMs, signal);
   return !signal.aborted;

@@ -1,10 +1,10 @@
 /** The event that ends a generation: from the front's spool over the bus into the ledger. Amounts and prices are decimal strings. */
 import { Type, type Static } from "@sinclair/typebox";
 
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Up to the last millisecond that a Date can hold. */
 const Time = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
-const Amount = Type.String({ pattern: "^\\d{1,19}$" });
+export const Amount = Type.String({ pattern: "^\\d{1,19}$" });
 
 export const Settlement = Type.Object({
   generation: Type.String({ pattern: "^gen-[a-z2-7]{26}$" }),
@@ -12,7 +12,7 @@ export const Settlement = Type.Object({
   workspace: Type.String(),
   key: Type.String(),
   month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
-  /** settled: the answer ended, well or not. unknown: its front died and nobody can tell; charged 0 and reported. */
+  /** settled: the answer ended, well or not. unknown: its gateway died before it had sent the request; charged 0 and reported. */
   outcome: Type.Union([Type.Literal("settled"), Type.Literal("unknown"), Type.Literal("expired")]),
   reserved: Amount,
   /** Milliseconds: admission by the counters' clock. */

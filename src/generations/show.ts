@@ -10,7 +10,7 @@ import { selectGeneration, type GenerationRow } from "./store.ts";
 /** @throws ControlError not_found: no such generation, or it has not ended */
 export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
   const row = await selectGeneration(id, sql);
-  if (!row) throw missing(id);
+  if (!row) throw noGeneration(id);
   return row;
 }
 
@@ -22,11 +22,11 @@ export async function requireSeenGeneration(
   { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },
   sources: { sql: Queries; clock: Clock },
 ): Promise<void> {
-  if (row.workspace !== workspace) throw missing(row.generation);
+  if (row.workspace !== workspace) throw noGeneration(row.generation);
   const owner = ownerSeenBy(actor);
-  if (owner !== null && (await findKey(row.key, sources)).owner !== owner) throw missing(row.generation);
+  if (owner !== null && (await findKey(row.key, sources)).owner !== owner) throw noGeneration(row.generation);
 }
 
-function missing(id: GenerationId): ControlError {
+export function noGeneration(id: GenerationId): ControlError {
   return new ControlError("not_found", { field: "id", message: `There is no ended generation with the id "${id}"` });
 }

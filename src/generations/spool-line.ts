@@ -2,7 +2,14 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { readSettlement } from "./settlement-codec.ts";
-import type { Settlement } from "./settlement.ts";
+import { Amount, Count, type Settlement } from "./settlement.ts";
+
+/** Pico-USD per token, as decimal strings. */
+const OwedPrices = Type.Object({ input: Amount, output: Amount, cacheRead: Amount, cacheWrite: Amount });
+
+/** What is owed for an answer is reckoned by whoever serves it. */
+export const OwedRoute = Type.Object({ provider: Type.String(), prices: OwedPrices });
+export type OwedRoute = Static<typeof OwedRoute>;
 
 /** Written before a provider is called. */
 export const Intent = Type.Object({
@@ -18,6 +25,8 @@ export const Intent = Type.Object({
   admittedAt: Type.Number(),
   model: Type.String(),
   streamed: Type.Boolean(),
+  /** What is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote it. */
+  owed: Type.Optional(Type.Object({ ...OwedRoute.properties, promptTokens: Count })),
 });
 export type Intent = Static<typeof Intent>;
 
@@ -25,10 +34,22 @@ export type Intent = Static<typeof Intent>;
 export const Asked = Type.Object({ workspace: Type.String(), generation: Type.String() });
 export type Asked = Static<typeof Asked>;
 
+/** How far generations are that have an intent and no settlement. The last line that names one stands. */
+const ProgressLine = Type.Object({
+  /** Their request has not been sent yet. */
+  unsent: Type.Array(Type.String()),
+  /** Tokens of the prompt, and of what was delivered. */
+  delivered: Type.Array(Type.Tuple([Type.String(), Count, Count])),
+  /** Served by another route than their intent says. */
+  routed: Type.Array(Type.Tuple([Type.String(), OwedRoute])),
+});
+export type ProgressLine = Static<typeof ProgressLine>;
+
 const Line = Type.Union([
   Type.Object({ kind: Type.Literal("asked"), asked: Type.Array(Asked) }),
   Type.Object({ kind: Type.Literal("intent"), intent: Intent }),
   Type.Object({ kind: Type.Literal("settlement"), settlement: Type.Unknown() }),
+  Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
   /** Tests whether the disk takes writes again. */
   Type.Object({ kind: Type.Literal("note") }),
 ]);
@@ -47,6 +68,10 @@ export function encodeIntentLine(intent: Intent): string {
 /** @param text from `encodeSettlement`: it is written once for spool and bus */
 export function encodeSettlementLine(text: string): string {
   return `{"kind":"settlement","settlement":${text}}\n`;
+}
+
+export function encodeProgressLine(progress: ProgressLine): string {
+  return `{"kind":"progress","progress":${JSON.stringify(progress)}}\n`;
 }
 
 export const noteLine = '{"kind":"note"}\n';

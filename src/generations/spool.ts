@@ -14,12 +14,14 @@ import {
   decodeSpoolLine,
   encodeAskedLine,
   encodeIntentLine,
+  encodeProgressLine,
   encodeSettlementLine,
   noteLine,
   type Intent,
+  type ProgressLine,
   type SpoolLine,
 } from "./spool-line.ts";
-import type { Settlement } from "./settlement.ts";
+import { generationsOf, nothingRecovered, recoveredFrom, type Recovered } from "./recovered.ts";
 
 interface Segment {
   path: string;
@@ -42,17 +44,6 @@ interface Pending {
   generation: GenerationId;
   resolve: () => void;
   reject: (error: unknown) => void;
-}
-
-/** What a spool held when it was opened. */
-export interface Recovered {
-  /** Dispatched, and no settlement written: nobody can tell how they ended. */
-  unknown: Intent[];
-  settlements: Settlement[];
-  /** Admissions of the last minute and before, for the rate window. */
-  intents: Intent[];
-  /** Asked for and not dispatched: refused, given up, or held by nobody's knowledge. */
-  undecided: Asked[];
 }
 
 export class Spool implements Disposable {
@@ -79,7 +70,7 @@ export class Spool implements Disposable {
       .toSorted();
     const segments = names.map((name) => readSegment(join(folder, name), files));
     this.#done = segments.map(({ path, lines }) => ({ path, open: generationsOf(lines), writtenAt: clock.monotonic() }));
-    this.#recovered = sortOut(segments.flatMap(({ lines }) => lines));
+    this.#recovered = recoveredFrom(segments.flatMap(({ lines }) => lines));
     this.#number = Number((names.at(-1) ?? "0").slice(0, 10));
     this.#current = this.#openSegment();
   }
@@ -92,7 +83,7 @@ export class Spool implements Disposable {
   /** Hands out what was there at the start, once. */
   takeRecovered(): Recovered {
     const recovered = this.#recovered;
-    this.#recovered = { unknown: [], settlements: [], intents: [], undecided: [] };
+    this.#recovered = nothingRecovered();
     return recovered;
   }
 
@@ -113,6 +104,12 @@ export class Spool implements Disposable {
    */
   writeSettlement(generation: GenerationId, text: string): Promise<void> {
     return this.#writeSoon(encodeSettlementLine(text), generation);
+  }
+
+  /** How far open generations are. Their segments need not be kept for it: it is written again while they are open. */
+  writeProgress(progress: ProgressLine): void {
+    this.#write(encodeProgressLine(progress));
+    this.#rotateWhenFull();
   }
 
   /** Writes now what waits for the end of the turn. Who waits for it is told of a failure. */
@@ -238,30 +235,4 @@ function wasRemoved(path: string, files: SpoolFiles): boolean {
 function readSegment(path: string, files: SpoolFiles): { path: string; lines: SpoolLine[] } {
   const texts = files.read(path).split("\n");
   return { path, lines: texts.flatMap((text) => decodeSpoolLine(text) ?? []) };
-}
-
-function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
-  const open = new Set<GenerationId>();
-  for (const line of lines) {
-    if (line.kind === "intent") open.add(line.intent.generation);
-    if (line.kind === "settlement") open.add(line.settlement.generation);
-  }
-  return open;
-}
-
-function sortOut(lines: SpoolLine[]): Recovered {
-  const asked = new Map<GenerationId, Asked>();
-  const intents = new Map<GenerationId, Intent>();
-  const settlements = new Map<GenerationId, Settlement>();
-  for (const line of lines) {
-    if (line.kind === "asked") for (const one of line.asked) asked.set(one.generation, one);
-    if (line.kind === "intent") intents.set(line.intent.generation, line.intent);
-    if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
-  }
-  return {
-    unknown: [...intents.values()].filter(({ generation }) => !settlements.has(generation)),
-    settlements: [...settlements.values()],
-    intents: [...intents.values()],
-    undecided: [...asked.values()].filter(({ generation }) => !intents.has(generation) && !settlements.has(generation)),
-  };
 }

@@ -1,8 +1,8 @@
-/** How a generation ends that nobody can tell the end of: charged nothing, reported, its hold released. */
+/** How a generation ends whose gateway died: charged for what was delivered, or for nothing where nothing was sent. */
 import type { Hold } from "../backing/counters.ts";
 import { holdMs } from "../limits/constants.ts";
 import type { Settlement } from "./settlement.ts";
-import type { Intent } from "./spool-line.ts";
+import type { Cut } from "./recovered.ts";
 
 const nothing = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
@@ -13,24 +13,19 @@ function lost(outcome: "unknown" | "expired"): Pick<Settlement, "outcome" | "pri
 
 const failed = { usageEstimated: false, status: 500, code: "internal_error", firstTokenMs: null };
 
-/** Its front died after the intent and before the settlement. */
-export function unknownSettlement(intent: Intent, nowMs: number): Settlement {
+/**
+ * Its gateway died after the intent and before the settlement. What had been sent is owed: the prompt, and what was delivered by
+ * the last line about it.
+ */
+export function cutSettlement({ intent, sent, owed, completionTokens }: Cut, nowMs: number): Settlement {
   const { generation, request, workspace, key, month, admittedAt, model, streamed } = intent;
   // A spool may be found after weeks; nothing lasts longer than its hold.
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
-  return {
-    ...lost("unknown"),
-    generation,
-    request,
-    workspace,
-    key,
-    month,
-    admittedAt,
-    model,
-    streamed,
-    reserved: intent.amount,
-    durationMs,
-  };
+  const facts = { generation, request, workspace, key, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
+  if (!sent || !owed) return { ...lost("unknown"), ...facts };
+  const { provider, prices, promptTokens } = owed;
+  const usage = { ...nothing, promptTokens, completionTokens };
+  return { ...facts, ...failed, outcome: "settled", provider, prices, usage, usageEstimated: true };
 }
 
 /** Its hold outlived every stream, and no front knows of it. */

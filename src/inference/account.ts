@@ -1,17 +1,25 @@
 /** One generation's account: opened in the book before its provider is called, settled once, however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
+import type { Progress } from "../generations/progress.ts";
 import { measureGeneration } from "../kernel/metrics.ts";
 import type { Stop } from "../kernel/stop.ts";
 import type { Route, Usage } from "../models/model.ts";
+import { picoPerNano } from "../kernel/money.ts";
+import { chargedCost } from "../models/price.ts";
 import type { OpenPrompt } from "../prompts/open-prompt.ts";
 import type { Gateway } from "./gateway.ts";
-import { settlementOf } from "./settle.ts";
+import { owedRoute, settlementOf } from "./settle.ts";
+import { noUsage } from "./charged-usage.ts";
 
 export interface AccountFacts {
   fingerprint: string;
   /** The catalog's id. */
   model: string;
   streamed: boolean;
+  /** The request's tokens, estimated. */
+  promptEstimate: number;
+  /** The route that is called first; null: none may serve, and no provider is called. */
+  route: Route | null;
   /** Stored when the generation is settled; null: its workspace stores none. */
   prompt: OpenPrompt | null;
 }
@@ -37,6 +45,11 @@ export class Account {
   readonly #facts: AccountFacts;
   readonly #gateway: Gateway;
   #settled = false;
+  /** The route that is being called, or serves. */
+  #route: Route | null;
+  /** Its provider has the request, or is about to. */
+  #sent = false;
+  #soFar: () => Usage;
 
   private constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
     this.stop = gateway.live.begin(reservation);
@@ -45,12 +58,16 @@ export class Account {
     this.#reservation = reservation;
     this.#facts = facts;
     this.#gateway = gateway;
+    this.#route = facts.route;
+    this.#soFar = () => ({ ...noUsage, promptTokens: facts.promptEstimate });
+    gateway.book.follow(reservation.generation, () => this.#progress());
   }
 
   /** @throws GatewayError billing_unavailable when the book cannot be written */
   static async open(reservation: Reservation, facts: AccountFacts, gateway: Gateway): Promise<Account> {
-    const { fingerprint, model, streamed } = facts;
-    await gateway.book.begin(reservation, { fingerprint, model, streamed });
+    const { fingerprint, model, streamed, promptEstimate, route } = facts;
+    const owed = route === null ? {} : { owed: { ...owedRoute(route), promptTokens: promptEstimate } };
+    await gateway.book.begin(reservation, { fingerprint, model, streamed, ...owed });
     return new Account(reservation, facts, gateway);
   }
 
@@ -62,20 +79,50 @@ export class Account {
     return this.#gateway.clock.monotonic() - this.startedAt;
   }
 
+  /** A provider is about to be called, or another one after the first has failed. */
+  calling(route: Route): void {
+    this.#route = route;
+    this.#sent = false;
+  }
+
+  /** The request is on its way to the provider, which may bill it from here on. */
+  sent(): void {
+    this.#sent = true;
+  }
+
+  /** @param soFar what would be charged for what has been delivered */
+  delivering(soFar: () => Usage): void {
+    this.#soFar = soFar;
+  }
+
+  #progress(): Progress {
+    const { promptTokens, completionTokens } = this.#soFar();
+    const route = this.#route === this.#facts.route ? null : this.#route;
+    return { sent: this.#sent, promptTokens, completionTokens, route: route && owedRoute(route) };
+  }
+
   /** The first call counts. When it resolves the client may have the end of the answer. */
   async settle(settling: Settling): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
     const { estimated, ...ending } = settling;
+    this.#soFar = () => noUsage;
     const { model, streamed } = this.#facts;
     const durationMs = this.elapsedMs();
     const written = this.#gateway.book.end(
       settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
     );
+    this.#noteExcess(settling);
     this.#gateway.live.done(this.stop);
     this.prompt?.keep();
     measureGeneration({ provider: settling.route?.provider.id ?? "none", durationMs, firstTokenMs: settling.firstTokenMs });
     await written;
+  }
+
+  /** A provider that counts more than was reserved costs us the rest: others are preferred for a while. */
+  #noteExcess({ route, usage }: Settling): void {
+    const isExcess = route?.prices && chargedCost(route.prices, usage) > this.#reservation.amount * picoPerNano;
+    if (isExcess) this.#gateway.coolDown.begin(route);
   }
 
   /** As `settle`, for who cannot wait for the end of the event loop's turn. */

@@ -1,8 +1,10 @@
 /**
  * Calls a provider, and once more where that may help and is allowed. Nothing has reached the client yet, so the second
- * answer is as good as the first; only the one that is served is charged.
+ * answer is as good as the first; only the one that is served is charged. A request that goes out again because a kept
+ * connection was closed as it was sent is that one more try, with fallbacks and without: it stays at its route.
  */
 import type { Reservation } from "../credit/reservation.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { Stop } from "../kernel/stop.ts";
 import type { Route } from "../models/model.ts";
 import {
@@ -21,8 +23,8 @@ export interface Attempt {
   failure: UpstreamFailure;
 }
 
-/** @param givenUp ends the call while it is not answered */
-export type Provide = (call: ProviderCall, givenUp: Stop) => Promise<ProviderAnswer>;
+/** @param givenUp ends the call while it is not answered. @param onSent called when the request is on its way to the provider */
+export type Provide = (call: ProviderCall, givenUp: Stop, onSent: () => void) => Promise<ProviderAnswer>;
 
 export interface AttemptsOptions {
   reservation: Pick<Reservation, "generation" | "maxOutputTokens">;
@@ -32,11 +34,13 @@ export interface AttemptsOptions {
   routes: readonly [Route, ...Route[]];
   fallbacks: boolean;
   provide: Provide;
+  clock: Clock;
 }
 
 export type Opened =
-  | { kind: "whole"; route: Route; answer: Answer; failed: Attempt[] }
-  | { kind: "stream"; route: Route; events: EventSource; failed: Attempt[] }
+  /** `calledAt`: monotonic milliseconds when this route was called. */
+  | { kind: "whole"; route: Route; calledAt: number; answer: Answer; failed: Attempt[] }
+  | { kind: "stream"; route: Route; calledAt: number; events: EventSource; failed: Attempt[] }
   | { kind: "failed"; route: Route; failure: UpstreamFailure; failed: Attempt[] };
 
 export class Attempts {
@@ -45,11 +49,14 @@ export class Attempts {
   readonly #givenUp = new Stop();
   #route: Route;
   #mayRetry: boolean;
+  #calledAt: number;
+  #sentAt: number | null = null;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
     this.#route = options.routes[0];
     this.#mayRetry = options.fallbacks;
+    this.#calledAt = options.clock.monotonic();
   }
 
   /** The one that is being tried, or was last. */
@@ -59,6 +66,21 @@ export class Attempts {
 
   get failed(): Attempt[] {
     return this.#failed;
+  }
+
+  /** Monotonic milliseconds: when the present route was called. */
+  get calledAt(): number {
+    return this.#calledAt;
+  }
+
+  /** Monotonic milliseconds: when the request was last sent to a provider; null: it never was. */
+  get sentAt(): number | null {
+    return this.#sentAt;
+  }
+
+  /** `abort` was called. */
+  get givenUp(): boolean {
+    return this.#givenUp.stopped;
   }
 
   /** The try under way is the last one. */
@@ -76,7 +98,7 @@ export class Attempts {
   async run(): Promise<Opened> {
     for (;;) {
       try {
-        return { ...(await this.#try()), route: this.#route, failed: this.#failed };
+        return { ...(await this.#try()), route: this.#route, calledAt: this.#calledAt, failed: this.#failed };
       } catch (failure) {
         if (!(failure instanceof UpstreamFailure)) throw failure;
         this.#failed.push({ route: this.#route, failure });
@@ -89,11 +111,16 @@ export class Attempts {
   }
 
   async #try(): Promise<{ kind: "whole"; answer: Answer } | { kind: "stream"; events: EventSource }> {
-    const { reservation, chat, streamed, provide } = this.#options;
+    const { reservation, chat, streamed, provide, clock } = this.#options;
     const { generation, maxOutputTokens } = reservation;
     const givenUp = this.#givenUp;
     if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "given up before it was made");
-    const answer = await provide({ generation, route: this.#route, chat, maxOutputTokens, streamed }, givenUp);
+    this.#calledAt = clock.monotonic();
+    const onSent = (): void => void (this.#sentAt = clock.monotonic());
+    const second = this.#failed.length > 0;
+    const onResent = () => (this.#mayRetry = false);
+    const call = { generation, route: this.#route, chat, maxOutputTokens, streamed, second, onResent };
+    const answer = await provide(call, givenUp, onSent);
     if (answer.kind === "whole") return answer;
     givenUp.listen(() => void answer.events.cancel().catch(() => {}));
     try {

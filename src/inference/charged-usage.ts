@@ -1,39 +1,90 @@
-/** What is charged for an answer: what its provider counted, or a count of ours where it told none or was not heard to its end. */
-import type { Usage } from "../models/model.ts";
+/**
+ * What is charged for an answer: what its provider counted, as far as that is possible, and a count of ours where it told
+ * nothing, half or the impossible, or was not heard to its end.
+ */
+import type { ToldUsage, Usage } from "../models/model.ts";
 import type { StreamOutcome } from "./stream.ts";
 
 export interface ChargedUsage {
   usage: Usage;
-  /** Counted by us, one token for every started four bytes. */
+  /** At least one side was counted by us. */
   estimated: boolean;
+}
+
+/** What is known of an answer without asking its provider. */
+export interface UsageBounds {
+  /** The request's tokens, estimated. */
+  promptEstimate: number;
+  /** The context window and the prompt that the provider adds itself: no side of an answer has more tokens. */
+  tokensMax: number;
+  /** What the provider was told to write at most. */
+  maxOutputTokens: number;
+  /** The model may reason, and its provider may count that in the total alone. */
+  reasons: boolean;
 }
 
 export const noUsage: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /**
- * A failure, or a client that left, before anything was delivered costs nothing, unless the provider was heard to its end.
- * @param promptTokens our estimate of the request's tokens
+ * A failure that delivered nothing costs nothing. A client that left pays for its prompt all the same, and for what was produced
+ * or, where that is more, for what the route is known to produce in such a time: hanging up saves nothing.
+ * @param likelyTokens what the route makes in the time that the call took, by its measured speed; 0: not measured
  */
-export function chargedUsage(outcome: StreamOutcome, promptTokens: number): ChargedUsage {
-  const { usage, final, deliveredTokens, how } = outcome;
-  if (final && usage !== null) return { usage, estimated: false };
-  if (deliveredTokens === 0 && how !== "completed") return { usage: noUsage, estimated: false };
-  return { usage: estimatedUsage({ told: usage, promptTokens, completionTokens: deliveredTokens }), estimated: true };
+export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likelyTokens = 0): ChargedUsage {
+  const { usage: told, final, failure, how, producedTokens, uncountedTokens } = outcome;
+  if (!final && failure !== null && producedTokens === 0 && how !== "completed") return { usage: noUsage, estimated: false };
+  const believed = believedUsage(told, bounds);
+  if (final) return completed(believed, { prompt: bounds.promptEstimate, completion: producedTokens });
+  const seen = believed.completionTokens === null ? producedTokens : believed.completionTokens + uncountedTokens;
+  const likely = how === "client_gone" && failure === null ? Math.min(likelyTokens, bounds.maxOutputTokens) : 0;
+  const completion = Math.max(seen, likely);
+  const { usage } = completed({ ...believed, completionTokens: null }, { prompt: bounds.promptEstimate, completion });
+  return { usage, estimated: true };
 }
 
-/** Never below what the provider told. */
-export function estimatedUsage({
-  told,
-  promptTokens,
-  completionTokens,
-}: {
-  told: Usage | null;
-  promptTokens: number;
-  completionTokens: number;
-}): Usage {
+/** @param producedTokens estimated from the answer's texts */
+export function chargedWhole(told: ToldUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
+  return completed(believedUsage(told, bounds), { prompt: bounds.promptEstimate, completion: producedTokens });
+}
+
+/** A client left before its stream had begun, and the request had been sent. @param likelyTokens as above */
+export function chargedGone({ promptEstimate, maxOutputTokens }: UsageBounds, likelyTokens: number): ChargedUsage {
+  const completionTokens = Math.min(likelyTokens, maxOutputTokens);
+  return { usage: { ...noUsage, promptTokens: promptEstimate, completionTokens }, estimated: true };
+}
+
+const nothingTold: ToldUsage = { ...noUsage, promptTokens: null, completionTokens: null };
+
+/**
+ * What can be true of what was told. A count above all that fits into the model is none. Tokens of the total that no part bears out
+ * are reasoning where the model may reason and was allowed so many; otherwise the total contradicts its parts and is none.
+ */
+function believedUsage(told: ToldUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ToldUsage {
+  if (told === null) return nothingTold;
+  const possible = (count: number | null): number | null => (count === null || count > tokensMax ? null : count);
+  const { unexplainedTokens: rest = 0, ...parts } = told;
+  const output = parts.completionTokens ?? 0;
+  const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;
   return {
-    ...(told ?? noUsage),
-    promptTokens: told?.promptTokens || promptTokens,
-    completionTokens: Math.max(told?.completionTokens ?? 0, completionTokens),
+    ...parts,
+    promptTokens: possible(parts.promptTokens),
+    completionTokens: possible(reasoned > 0 ? output + reasoned : parts.completionTokens),
+    reasoningTokens: parts.reasoningTokens + reasoned,
   };
+}
+
+/** Estimates in place of the sides that were not told; parts that fit into their wholes. */
+function completed(told: ToldUsage, estimate: { prompt: number; completion: number }): ChargedUsage {
+  const promptTokens = told.promptTokens ?? estimate.prompt;
+  const completionTokens = told.completionTokens ?? estimate.completion;
+  const cachedTokens = Math.min(told.cachedTokens, promptTokens);
+  const usage = {
+    promptTokens,
+    cachedTokens,
+    cacheWriteTokens: Math.min(told.cacheWriteTokens, promptTokens - cachedTokens),
+    completionTokens,
+    reasoningTokens: Math.min(told.reasoningTokens, completionTokens),
+  };
+  const counted = told.promptTokens !== null && (told.completionTokens !== null || completionTokens === 0);
+  return { usage, estimated: !counted };
 }

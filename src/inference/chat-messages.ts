@@ -3,9 +3,10 @@ import { Type } from "@sinclair/typebox";
 import { messagesMax } from "../limits/constants.ts";
 import type { ChatMessage } from "../providers/provider.ts";
 import { assistantContent, textContent } from "./chat-content.ts";
+import { label } from "./chat-options.ts";
 import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "./json-body.ts";
-import { objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
+import { leftOut, objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
 import { invalid, unsupported } from "./refuse.ts";
 import { supports } from "./supports.ts";
 
@@ -16,8 +17,6 @@ const content: Field = { read: textContent, required: true };
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupported(at, `Cannot send ${at}: only text content is supported`);
 });
-/** What models add to their own answers says nothing to them. */
-const leftOut: Reader = reader(Type.Unknown(), () => undefined);
 /** A model's thoughts go back to those that want them back, and are left out for the others. */
 const thoughts: Reader = reader(Type.String(), (value, at, context) => {
   const read = text()(value, at, context);
@@ -40,8 +39,14 @@ const byRole: Record<string, Reader> = {
     function_call: { read: oldFunctionCall, nullable: true },
     reasoning_content: { read: thoughts, nullable: true },
     annotations: { read: leftOut, nullable: true },
+    parsed: { read: leftOut, nullable: true },
   }),
-  tool: objectOf({ role: speaking("tool"), content, tool_call_id: { read: toolCallId, required: true } }),
+  tool: objectOf({
+    role: speaking("tool"),
+    content,
+    tool_call_id: { read: toolCallId, required: true },
+    name: { read: label(text()), nullable: true },
+  }),
   function: objectOf({
     role: speaking("function"),
     content: { read: textContent, nullable: true },

@@ -6,6 +6,7 @@ import {
   anyObject,
   flag,
   identifier,
+  leftOut,
   listOf,
   objectOf,
   oneOf,
@@ -41,13 +42,17 @@ export const toolCallId: Reader = reader(Type.String(), (value, at, context) => 
   const id = String(text()(value, at, context));
   return supports(context.model, "thought_signatures") ? id : readToolCallId(id).id;
 });
+/** The official packages put streams together with the index of each call, parse its arguments, and send all of it back. */
+const addedByHelpers = { read: leftOut, nullable: true };
 const functionCall = objectOf({
   id: required(toolCallId),
+  index: addedByHelpers,
   type: required(oneOf("function")),
-  function: required(objectOf({ name: required(text()), arguments: required(text()) })),
+  function: required(objectOf({ name: required(text()), arguments: required(text()), parsed_arguments: addedByHelpers })),
 });
 const customCall = objectOf({
   id: required(toolCallId),
+  index: addedByHelpers,
   type: required(oneOf("custom")),
   custom: required(objectOf({ name: required(text()), input: required(text()) })),
 });

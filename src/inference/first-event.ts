@@ -1,5 +1,5 @@
 /** Looks at a stream's first event before anything is sent to the client: up to there a failure is an ordinary error. */
-import type { Usage } from "../models/model.ts";
+import type { ToldUsage } from "../models/model.ts";
 import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../providers/provider.ts";
 import { laterUsage } from "./later-usage.ts";
 
@@ -9,7 +9,7 @@ import { laterUsage } from "./later-usage.ts";
  * @throws UpstreamFailure when it fails or ends there
  */
 export async function withFirstEvent(events: EventSource): Promise<EventSource> {
-  let usage: Usage | null = null;
+  let usage: ToldUsage | null = null;
   for (;;) {
     const news = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
     if (news.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
@@ -25,7 +25,7 @@ class Replay implements EventSource {
   readonly #events: EventSource;
   #seen: readonly ProviderEvent[] | null;
 
-  constructor(usage: Usage | null, seen: readonly ProviderEvent[], events: EventSource) {
+  constructor(usage: ToldUsage | null, seen: readonly ProviderEvent[], events: EventSource) {
     this.#seen = usage === null ? seen : [{ kind: "usage", usage }, ...seen];
     this.#events = events;
   }

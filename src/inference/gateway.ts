@@ -4,7 +4,9 @@ import type { Clocks } from "../config.ts";
 import type { GenerationBook } from "../generations/book.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
+import type { RouteCoolDown } from "../models/health/route-cool-down.ts";
 import type { RouteHealth } from "../models/health/route-health.ts";
+import type { RouteSpeeds } from "../models/health/route-speeds.ts";
 import type { Models } from "../models/models.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallProvider } from "../providers/http.ts";
@@ -19,6 +21,8 @@ export interface Gateway {
   prompts: Pick<PromptQueue, "add">;
   models: Models;
   health: Pick<RouteHealth, "answered" | "failed" | "measure">;
+  speeds: RouteSpeeds;
+  coolDown: RouteCoolDown;
   call: CallProvider;
   live: LiveAnswers;
   /** What bodies hold together, until their provider has answered. */

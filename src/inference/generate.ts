@@ -3,22 +3,25 @@ import type { Admission, Caller } from "../admission/client.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../kernel/errors.ts";
 import { countRequest } from "../kernel/metrics.ts";
-import type { Route } from "../models/model.ts";
+import type { Model, Route } from "../models/model.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import { OpenPrompt } from "../prompts/open-prompt.ts";
 import { completionBody } from "./answer.ts";
 import { Account } from "./account.ts";
-import { chargedUsage, estimatedUsage, noUsage } from "./charged-usage.ts";
+import { chargedGone, chargedUsage, chargedWhole, noUsage, type UsageBounds } from "./charged-usage.ts";
 import type { CheckedChat } from "./chat.ts";
 import type { ClientStream } from "./client-stream.ts";
 import { dispatch, type Dispatched } from "./dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { unexpected } from "./handle.ts";
 import { generationHeaders, streamHeaders, windowHeaders } from "./headers.ts";
-import { relay } from "./stream.ts";
+import { readOnFor, type ReadOn } from "./read-on.ts";
+import { relay, type StreamOutcome } from "./stream.ts";
 import { estimatedTokens, textBytes } from "./text-bytes.ts";
 import type { Attempt } from "./attempts.ts";
 import { logUpstreamFailure } from "./upstream-log.ts";
 import { streamError, upstreamError } from "./upstream-errors.ts";
+import { usageBounds } from "./usage-bounds.ts";
 
 export interface Accepted {
   /** The request's signal. */
@@ -29,9 +32,20 @@ export interface Accepted {
   admitted: Admission;
 }
 
+/** What may serve a request: at least one route, in order of preference. */
+interface Serving {
+  model: Model;
+  routes: readonly [Route, ...Route[]];
+}
+
 interface Work extends Accepted {
   account: Account;
   headers: Record<string, string>;
+}
+
+interface Served extends Work {
+  serving: Serving;
+  readOn: ReadOn;
 }
 
 /** Answered to nobody: the client has left. The status is the one that nginx made customary for this. */
@@ -39,21 +53,35 @@ const clientGone = { status: 499, code: "client_gone" };
 
 /** @throws GatewayError before the provider is called; afterwards every outcome is a Response */
 export async function generate(accepted: Accepted, gateway: Gateway): Promise<Response> {
-  const account = await openAccount(accepted, gateway);
+  const serving = servingOf(accepted, gateway);
+  const account = await openAccount(accepted, serving, gateway);
   const { reservation, window } = accepted.admitted;
   const work: Work = { ...accepted, account, headers: { ...generationHeaders(reservation), ...windowHeaders(window) } };
   try {
-    const routes = usableRoutes(work, gateway);
-    return await answer(work, await callProvider(work, routes, gateway), gateway);
+    if (serving === null) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
+    const { drains, clock } = gateway;
+    const readOn = readOnFor({ model: serving.model, workspace: reservation.workspace, drains, clock });
+    const served: Served = { ...work, serving, readOn };
+    return await answer(served, await callProvider(served, gateway), gateway);
   } catch (error) {
     return await failure(work, error instanceof GatewayError ? error : unexpected(error, gateway), null);
   }
 }
 
-async function openAccount(accepted: Accepted, gateway: Gateway): Promise<Account> {
+/** Those that were priced; null: a catalog that changed since may serve the model no longer. */
+function servingOf({ chat, caller }: Accepted, { models, coolDown }: Gateway): Serving | null {
+  const model = models.find(chat.model);
+  if (model === null) return null;
+  const [first, ...others] = coolDown.preferred(models.usableRoutes(model, caller.record).routes);
+  return first === undefined ? null : { model, routes: [first, ...others] };
+}
+
+async function openAccount(accepted: Accepted, serving: Serving | null, gateway: Gateway): Promise<Account> {
   const { admitted, chat } = accepted;
   const prompt = openPrompt(accepted, gateway);
-  const facts = { fingerprint: admitted.fingerprint, model: chat.model, streamed: chat.streamed, prompt };
+  const { model, streamed, promptEstimate } = chat;
+  const route = serving?.routes[0] ?? null;
+  const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, route, prompt };
   try {
     return await Account.open(admitted.reservation, facts, gateway);
   } catch (error) {
@@ -69,32 +97,32 @@ function openPrompt({ admitted, caller, chat }: Accepted, { prompts }: Gateway):
   return new OpenPrompt({ generation, workspace, admittedAt, messages: chat.body.messages, bytes: chat.inputTokens }, prompts);
 }
 
-/** Those that were priced: a catalog that changed since may serve the model no longer. */
-function usableRoutes({ chat, caller }: Work, { models }: Gateway): readonly [Route, ...Route[]] {
-  const model = models.find(chat.model);
-  const [first, ...others] = model === null ? [] : models.usableRoutes(model, caller.record).routes;
-  if (first === undefined) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
-  return [first, ...others];
-}
-
-function callProvider(work: Work, routes: readonly [Route, ...Route[]], gateway: Gateway): Promise<Dispatched> {
+function callProvider(work: Served, gateway: Gateway): Promise<Dispatched> {
   const { reservation } = work.admitted;
-  const { drains, clock, call } = gateway;
+  const { account, serving } = work;
+  const { clock, call } = gateway;
   return dispatch({
     reservation,
     chat: work.chat.body,
     streamed: work.chat.streamed,
-    routes,
+    routes: serving.routes,
     fallbacks: work.caller.record.fallbacks,
-    provide: (providerCall, givenUp) => call(reservation, providerCall, { givenUp, startedAt: work.account.startedAt }),
+    provide(providerCall, givenUp, onSent) {
+      account.calling(providerCall.route);
+      const sent = (): void => {
+        account.sent();
+        onSent();
+      };
+      return call(reservation, providerCall, { givenUp, onSent: sent, startedAt: account.startedAt });
+    },
     gone: work.gone,
-    stop: work.account.stop,
-    drains,
+    stop: account.stop,
+    readOn: work.readOn,
     clock,
   });
 }
 
-async function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Promise<Response> {
+async function answer(work: Served, dispatched: Dispatched, gateway: Gateway): Promise<Response> {
   for (const attempt of dispatched.failed) noteFailure(notingOf(work), attempt, gateway);
   switch (dispatched.kind) {
     case "whole":
@@ -104,8 +132,7 @@ async function answer(work: Work, dispatched: Dispatched, gateway: Gateway): Pro
     case "failed":
       return await failure(work, upstreamError(dispatched.failure), dispatched.route);
     case "gone":
-      await work.account.settle({ ...clientGone, route: dispatched.route, usage: noUsage, estimated: false, firstTokenMs: null });
-      return new Response(null, { status: clientGone.status });
+      return await gone(work, dispatched, gateway);
   }
 }
 
@@ -133,56 +160,71 @@ function timeOf(ms: number | null, failed: readonly Attempt[]): number | null {
 }
 
 async function whole(
-  work: Work,
-  { route, answer, failed }: Extract<Dispatched, { kind: "whole" }>,
-  { health }: Gateway,
+  work: Served,
+  { route, calledAt, answer, failed }: Extract<Dispatched, { kind: "whole" }>,
+  { health, speeds, clock }: Gateway,
 ): Promise<Response> {
   const { account, chat, admitted, headers } = work;
-  const completionTokens = estimatedTokens(textBytes(answer.message));
   account.prompt?.take(answer.message);
-  const usage = answer.usage ?? estimatedUsage({ told: null, promptTokens: chat.promptEstimate, completionTokens });
+  const produced = estimatedTokens(textBytes(answer.message));
+  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(work, route), produced);
   const firstTokenMs = account.elapsedMs();
   health.answered(route, timeOf(firstTokenMs, failed));
-  await account.settle({ route, usage, estimated: answer.usage === null, status: 200, code: null, firstTokenMs });
+  if (!estimated) speeds.measured(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
+  await account.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
   const facts = { id: admitted.reservation.generation, created: account.created, model: chat.model, usage };
-  return Response.json(completionBody(answer, facts), { headers });
+  return jsonAnswer(completionBody(answer, facts), { headers });
 }
 
-function streamed(
-  work: Work,
-  { route, events, quiet, failed }: Extract<Dispatched, { kind: "stream" }>,
-  gateway: Gateway,
-): Response {
-  const { account, chat, admitted, headers, gone, toClient } = work;
-  const { promptEstimate } = chat;
+function boundsOf({ serving, chat, admitted }: Served, route: Route): UsageBounds {
+  return usageBounds({ model: serving.model, route, chat, maxOutputTokens: admitted.reservation.maxOutputTokens });
+}
+
+function streamed(work: Served, dispatched: Extract<Dispatched, { kind: "stream" }>, gateway: Gateway): Response {
+  const { route, calledAt, events, quiet, failed } = dispatched;
+  const { account, chat, admitted, headers, gone: signal, toClient, readOn } = work;
+  const { generation } = admitted.reservation;
+  const { clock, speeds, health } = gateway;
+  const bounds = boundsOf(work, route);
   const noting = notingOf(work);
   const body = relay({
     toClient,
     events: account.prompt?.listen(events) ?? events,
     quiet,
-    gone,
+    gone: signal,
     stop: account.stop,
-    facts: {
-      id: admitted.reservation.generation,
-      created: account.created,
-      model: chat.model,
-      includeUsage: chat.includeUsage,
-    },
-    cancelStopsBilling: route.provider.cancelStopsBilling,
-    drains: gateway.drains,
-    clock: gateway.clock,
+    facts: { id: generation, created: account.created, model: chat.model, includeUsage: chat.includeUsage },
+    readOn: (finished) => readOn(route, finished),
+    clock,
     startedAt: account.startedAt,
+    follow: (soFar) => account.delivering(() => chargedUsage(soFar(), bounds).usage),
     onEnd(outcome) {
-      const charged = chargedUsage(outcome, promptEstimate);
+      const ms = clock.monotonic() - calledAt;
+      const charged = chargedUsage(outcome, bounds, speeds.tokensIn(route, ms));
+      if (isMeasure(outcome, ms)) speeds.measured(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
       if (outcome.failure !== null) noteFailure(noting, { route, failure: outcome.failure }, gateway);
-      else if (outcome.how === "completed") gateway.health.answered(route, timeOf(outcome.firstTokenMs, failed));
+      else if (outcome.how === "completed") health.answered(route, timeOf(outcome.firstTokenMs, failed));
       account.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
       return charged.usage;
     },
   });
   return new Response(body, { headers: { ...streamHeaders, ...headers } });
+}
+
+/** Counted by its provider, which its client did not hold up: a slow reader must not make a route look slow. */
+function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boolean {
+  return final && usage?.completionTokens != null && heldUpMs * 10 < ms;
+}
+
+/** The client left before there was anything to send, and the call was stopped. */
+async function gone(work: Served, { route, sentAt }: Extract<Dispatched, { kind: "gone" }>, gateway: Gateway): Promise<Response> {
+  const { clock, speeds } = gateway;
+  const likely = sentAt === null ? 0 : speeds.tokensIn(route, clock.monotonic() - sentAt);
+  const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedGone(boundsOf(work, route), likely);
+  await work.account.settle({ ...clientGone, ...charged, route, firstTokenMs: null });
+  return new Response(null, { status: clientGone.status });
 }
 
 async function failure({ account, headers }: Work, error: GatewayError, route: Route | null): Promise<Response> {

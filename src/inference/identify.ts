@@ -19,9 +19,12 @@ export function invalidKey(keyPrefix: string): GatewayError {
   return new GatewayError("invalid_api_key", { message });
 }
 
-/** null where the header holds no key of our form: then nothing is hashed and nobody asked. */
+/**
+ * null where the header holds no key of our form: then nothing is hashed and nobody asked. The server has taken the spaces and tabs
+ * around a header's value away, as HTTP has it; whatever else stands beside a key makes it none.
+ */
 function bearerKey(header: string | null, keyPrefix: string): string | null {
-  const [, scheme, key] = /^(\S+) +(\S+)$/.exec(header?.trim() ?? "") ?? [];
+  const [, scheme, key] = /^(\S+) +(\S+)$/.exec(header ?? "") ?? [];
   if (scheme?.toLowerCase() !== "bearer" || !key?.startsWith(keyPrefix)) return null;
   return /^[0-9a-f]{64}$/.test(key.slice(keyPrefix.length)) ? key : null;
 }

@@ -9,10 +9,10 @@ export type JsonObject = Record<string, unknown>;
 /**
  * Where a key occurs twice the last one stands, as everywhere in JavaScript. Nothing can be smuggled by that: what is
  * checked, priced and sent to a provider is this one parse, written anew, never the client's bytes.
- * @throws GatewayError invalid_request when the bytes are not UTF-8, not JSON, too deep or too many values, or no object
+ * @throws GatewayError invalid_request when the bytes are not UTF-8, not JSON, too deep, too many fields or values, or no object
  */
-export function parseJsonObject(bytes: Uint8Array): JsonObject {
-  scanJson(bytes);
+export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObject {
+  scanJson(bytes, valuesMax);
   const body = parse(decode(bytes));
   if (!isJsonObject(body)) throw invalid(undefined, "The request body must be a JSON object");
   return body;

@@ -2,17 +2,20 @@
  * A look at the bytes of a JSON text before it is parsed. JSON.parse holds the event loop for as long as it takes, and what
  * makes it slow is not bytes but values and nesting: those are counted here, in one pass without any memory.
  */
-import { quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../kernel/json-bytes.ts";
-import { jsonDepthMax, jsonValuesMax } from "../limits/constants.ts";
+import { quote, backslash, colon, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../kernel/json-bytes.ts";
+import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "../limits/constants.ts";
 import { invalid } from "./refuse.ts";
 
 const lowerU = 0x75;
 
+/** Fields of the objects that are open, by their depth; one scan ends before the next begins. */
+const fieldsAt = new Uint32Array(jsonDepthMax + 1);
+
 /**
  * Says nothing about texts that are not JSON: the parser refuses those.
- * @throws GatewayError invalid_request beyond 64 levels or 200,000 values, or at half a surrogate pair
+ * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or so many values, or at half a surrogate pair
  */
-export function scanJson(bytes: Uint8Array): void {
+export function scanJson(bytes: Uint8Array, valuesMax = jsonValuesMax): void {
   const end = bytes.length;
   let depth = 0;
   // Every comma parts two values, and the first value of a container comes with its opening; an empty one has none.
@@ -23,8 +26,10 @@ export function scanJson(bytes: Uint8Array): void {
     if (byte <= space) continue;
     if (byte === quote) at = endOfString(bytes, at + 1);
     else if (byte === comma) values++;
+    else if (byte === colon) countField(depth);
     else if (byte === openBrace || byte === openBracket) {
       if (++depth > jsonDepthMax) throw invalid(undefined, `The request body is nested deeper than ${jsonDepthMax} levels`);
+      fieldsAt[depth] = 0;
       values++;
       justOpened = true;
       continue;
@@ -33,8 +38,15 @@ export function scanJson(bytes: Uint8Array): void {
       if (justOpened) values--;
     }
     justOpened = false;
-    if (values > jsonValuesMax) throw invalid(undefined, `The request body holds more than ${jsonValuesMax} JSON values`);
+    if (values > valuesMax) throw invalid(undefined, `The request body holds more than ${valuesMax} JSON values`);
   }
+}
+
+/** Outside strings, a colon stands in fields alone. */
+function countField(depth: number): void {
+  const fields = (fieldsAt[Math.max(depth, 0)] ?? 0) + 1;
+  fieldsAt[Math.max(depth, 0)] = fields;
+  if (fields > jsonFieldsMax) throw invalid(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
 }
 
 /** @returns where the closing quote stands, or the end of the text */

@@ -1,13 +1,14 @@
-import type { Usage } from "../models/model.ts";
+import type { ToldUsage } from "../models/model.ts";
 
-/** The last count told stands, field by field, and a zero never replaces a count: providers send placeholders. */
-export function laterUsage(before: Usage | null, told: Usage): Usage {
+/** The last count told stands, field by field, and neither a zero nor silence replaces a count: providers send placeholders. */
+export function laterUsage(before: ToldUsage | null, told: ToldUsage): ToldUsage {
   if (before === null) return told;
   return {
-    promptTokens: told.promptTokens || before.promptTokens,
+    ...told,
+    promptTokens: told.promptTokens || (before.promptTokens ?? told.promptTokens),
     cachedTokens: told.cachedTokens || before.cachedTokens,
     cacheWriteTokens: told.cacheWriteTokens || before.cacheWriteTokens,
-    completionTokens: told.completionTokens || before.completionTokens,
+    completionTokens: told.completionTokens || (before.completionTokens ?? told.completionTokens),
     reasoningTokens: told.reasoningTokens || before.reasoningTokens,
   };
 }

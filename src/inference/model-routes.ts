@@ -1,6 +1,7 @@
 /** GET /models and GET /models/{id}: what the key can call, and what it cannot, and why. */
 import type { Caller } from "../admission/client.ts";
 import { requestTarget } from "../kernel/request-target.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { identify } from "./identify.ts";
 import { modelBody, modelListBody, type Listing } from "./model-list.ts";
@@ -12,7 +13,7 @@ const before = "/models/";
 export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await identify(request, gateway);
   const all = requestTarget(request).query.get("all") === "true";
-  return Response.json(modelListBody(listingFor(caller, gateway), all));
+  return jsonAnswer(modelListBody(listingFor(caller, gateway), all));
 }
 
 /** Ids contain a slash: as it is or escaped, it is the same model. */
@@ -20,7 +21,7 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
   const caller = await identify(request, gateway);
   const { path } = requestTarget(request);
   const escaped = path.slice(path.indexOf(before) + before.length);
-  return Response.json(modelBody(listingFor(caller, gateway), unescaped(escaped)));
+  return jsonAnswer(modelBody(listingFor(caller, gateway), unescaped(escaped)));
 }
 
 function listingFor({ record }: Caller, { models, health }: Gateway): Listing {

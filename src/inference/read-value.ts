@@ -95,6 +95,9 @@ export const anyObject: Reader = reader(Type.Object({}), (value, at) => {
   return value;
 });
 
+/** What was added to an answer, and comes back with it, says nothing to a model. */
+export const leftOut: Reader = reader(Type.Unknown(), () => undefined);
+
 /** An object of these fields and no others, read in this order. */
 export function objectOf(fields: Record<string, Field>): Reader {
   const known = new Map(Object.entries(fields));

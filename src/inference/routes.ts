@@ -9,6 +9,7 @@ import { notServed } from "./not-served.ts";
 import { listModels, showModel } from "./model-routes.ts";
 import { webStream } from "./web-stream.ts";
 import type { Gateway } from "./gateway.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
@@ -44,9 +45,9 @@ export function inferenceRoutes(gateway: Gateway): Elysia {
 }
 
 export function methodNotAllowed(allow: string): Response {
-  return Response.json({ detail: "Method Not Allowed" }, { status: 405, headers: { allow } });
+  return jsonAnswer({ detail: "Method Not Allowed" }, { status: 405, headers: { allow } });
 }
 
 export function notFound(): Response {
-  return Response.json({ detail: "Not Found" }, { status: 404 });
+  return jsonAnswer({ detail: "Not Found" }, { status: 404 });
 }

@@ -1,6 +1,7 @@
 /** From how an answer ended to the settlement that is owed for it. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Settlement } from "../generations/settlement.ts";
+import type { OwedRoute } from "../generations/spool-line.ts";
 import type { Route, Usage } from "../models/model.ts";
 
 export interface Ending {
@@ -15,9 +16,24 @@ export interface Ending {
   durationMs: number;
 }
 
+const nobody: OwedRoute = { provider: "none", prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" } };
+
+/** Who serves, and at what prices, in the words of spool and settlement. */
+export function owedRoute({ provider, prices }: Route): OwedRoute {
+  return {
+    provider: provider.id,
+    prices: {
+      input: (prices?.input ?? 0n).toString(),
+      output: (prices?.output ?? 0n).toString(),
+      cacheRead: (prices?.cacheRead ?? 0n).toString(),
+      cacheWrite: (prices?.cacheWrite ?? 0n).toString(),
+    },
+  };
+}
+
 /** Charged at the prices of the route that served; a failure that delivered nothing has no usage and costs nothing. */
 export function settlementOf(reservation: Reservation, model: string, ending: Ending): Settlement {
-  const prices = ending.route?.prices;
+  const { provider, prices } = ending.route === null ? nobody : owedRoute(ending.route);
   return {
     generation: reservation.generation,
     request: reservation.request,
@@ -28,13 +44,8 @@ export function settlementOf(reservation: Reservation, model: string, ending: En
     reserved: reservation.amount.toString(),
     admittedAt: reservation.admittedAt,
     model,
-    provider: ending.route?.provider.id ?? "none",
-    prices: {
-      input: (prices?.input ?? 0n).toString(),
-      output: (prices?.output ?? 0n).toString(),
-      cacheRead: (prices?.cacheRead ?? 0n).toString(),
-      cacheWrite: (prices?.cacheWrite ?? 0n).toString(),
-    },
+    provider,
+    prices,
     usage: ending.usage,
     usageEstimated: ending.usageEstimated,
     status: ending.status,

@@ -5,13 +5,13 @@
  */
 import type { Clock } from "../kernel/clock.ts";
 import type { Stop } from "../kernel/stop.ts";
-import { drainMsMax, streamCommentMs, streamStallMsMax } from "../limits/constants.ts";
-import type { Usage } from "../models/model.ts";
+import { streamCommentMs, streamStallMsMax } from "../limits/constants.ts";
+import type { ToldUsage, Usage } from "../models/model.ts";
 import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../providers/provider.ts";
 import { lookoutOf, type Waiting } from "../providers/lookout.ts";
 import type { ClientStream, TextSink, TextSource } from "./client-stream.ts";
 import { commentLine, type ChunkFacts } from "./chunk.ts";
-import type { Drains } from "./drains.ts";
+import type { Place } from "./read-on.ts";
 import { estimatedTokens } from "./text-bytes.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -20,13 +20,17 @@ export interface StreamOutcome {
   how: "completed" | "failed" | "client_gone";
   failure: UpstreamFailure | null;
   /** What the provider told, null: nothing. Its last word only where `final`. */
-  usage: Usage | null;
+  usage: ToldUsage | null;
   /** The provider's answer was seen to its end; otherwise its output may have gone on beyond what it told. */
   final: boolean;
-  /** Estimated from the texts that were sent to the client; 0: none was. */
-  deliveredTokens: number;
+  /** Estimated from all texts that the provider sent; 0: it sent none. */
+  producedTokens: number;
+  /** Estimated from the texts that came after the provider's last count of output. */
+  uncountedTokens: number;
   /** From the start to the first text that was sent; null: none was. */
   firstTokenMs: number | null;
+  /** For how long the provider was held up, because the client had no room. */
+  heldUpMs: number;
 }
 
 export interface RelayOptions {
@@ -35,9 +39,8 @@ export interface RelayOptions {
   facts: ChunkFacts;
   /** The provider has been silent for so long that a comment must go first. */
   quiet: boolean;
-  /** Whether to cancel or to drain once the client is gone. */
-  cancelStopsBilling: boolean;
-  drains: Drains;
+  /** Takes a place for reading on once the client is gone; null: the provider is to be stopped. @param finished all but the count is there */
+  readOn(finished: boolean): Place | null;
   /** The request's signal: it tells of a client that left before the stream began. */
   gone: AbortSignal;
   /** The process ends and can wait no longer. */
@@ -45,6 +48,8 @@ export interface RelayOptions {
   clock: Clock;
   /** Monotonic milliseconds. */
   startedAt: number;
+  /** Given what tells at any time how the stream would end now, should its process die. */
+  follow(soFar: () => StreamOutcome): void;
   /** Called exactly once. Returns what is charged, which the usage chunk shows. Should it throw, the stream breaks off. */
   onEnd(outcome: StreamOutcome): Usage;
 }
@@ -71,7 +76,7 @@ class Relay implements TextSource, EventTaker, Waiting {
   #commentDue: boolean;
   #sentAt: number;
   #firstTokenMs: number | null = null;
-  #deliveredBytes = 0;
+  #heldUpMs = 0;
   /** Monotonic milliseconds: until then what is produced for nobody is read. */
   #drainBy = Infinity;
   #releaseDrain = nothing;
@@ -81,6 +86,7 @@ class Relay implements TextSource, EventTaker, Waiting {
     this.#transcript = new Transcript(options.facts);
     this.#commentDue = options.quiet;
     this.#sentAt = options.clock.monotonic();
+    options.follow(() => this.#outcome("failed"));
   }
 
   begin(client: TextSink): void {
@@ -93,6 +99,7 @@ class Relay implements TextSource, EventTaker, Waiting {
   }
 
   pull(): void {
+    if (!this.#demand) this.#heldUpMs += this.#options.clock.monotonic() - this.#sentAt;
     this.#demand = true;
     if (this.#commentDue) this.#send(commentLine);
     this.#read();
@@ -102,11 +109,10 @@ class Relay implements TextSource, EventTaker, Waiting {
   cancel(): void {
     if (this.#phase !== "delivering") return;
     this.#phase = "draining";
-    const { cancelStopsBilling, drains, clock } = this.#options;
-    const release = cancelStopsBilling ? null : drains.take();
-    if (release === null) return this.#end("client_gone");
-    this.#releaseDrain = release;
-    this.#drainBy = clock.monotonic() + drainMsMax;
+    const place = this.#options.readOn(this.#transcript.whole);
+    if (place === null) return this.#end("client_gone");
+    this.#releaseDrain = place.release;
+    this.#drainBy = place.until;
     this.#read();
   }
 
@@ -158,8 +164,7 @@ class Relay implements TextSource, EventTaker, Waiting {
     this.#demand = false;
     this.#commentDue = false;
     this.#sentAt = this.#options.clock.monotonic();
-    this.#deliveredBytes = this.#transcript.bytes;
-    if (this.#deliveredBytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
+    if (this.#transcript.bytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
     if (this.#client?.send(lines)) this.#demand = true;
   }
 
@@ -193,9 +198,17 @@ class Relay implements TextSource, EventTaker, Waiting {
   }
 
   #outcome(how: StreamOutcome["how"]): StreamOutcome {
-    const { usage, failure, ended } = this.#transcript;
-    const deliveredTokens = estimatedTokens(this.#deliveredBytes);
-    return { how, failure, usage, final: ended && failure === null, deliveredTokens, firstTokenMs: this.#firstTokenMs };
+    const { usage, failure, ended, bytes, uncountedBytes } = this.#transcript;
+    return {
+      how,
+      failure,
+      usage,
+      final: ended && failure === null,
+      producedTokens: estimatedTokens(bytes),
+      uncountedTokens: estimatedTokens(uncountedBytes),
+      firstTokenMs: this.#firstTokenMs,
+      heldUpMs: this.#heldUpMs,
+    };
   }
 
   #giveUpOnClient(): void {

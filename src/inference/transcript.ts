@@ -2,7 +2,7 @@
  * What a stream has been so far, from provider events to the lines that the client gets: one role, then deltas, exactly one
  * finish reason, usage where asked for, one [DONE]. Pure: it knows neither time nor sockets.
  */
-import type { Usage } from "../models/model.ts";
+import type { ToldUsage, Usage } from "../models/model.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../providers/provider.ts";
 import { ChunkWriter, doneLine, type ChunkFacts } from "./chunk.ts";
 import { laterUsage } from "./later-usage.ts";
@@ -19,21 +19,28 @@ export class Transcript {
   #calledTools = false;
   #ended = false;
   #failure: UpstreamFailure | null = null;
-  #usage: Usage | null = null;
+  #usage: ToldUsage | null = null;
   #bytes = 0;
+  /** Of them, those that the provider's last count of output holds. */
+  #countedBytes = 0;
 
   constructor(facts: ChunkFacts) {
     this.#writer = new ChunkWriter(facts);
   }
 
   /** What the provider counted so far. */
-  get usage(): Usage | null {
+  get usage(): ToldUsage | null {
     return this.#usage;
   }
 
   /** UTF-8 bytes of all texts so far. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** UTF-8 bytes of the texts that came after the provider's last count of output. */
+  get uncountedBytes(): number {
+    return this.#bytes - this.#countedBytes;
   }
 
   /** No event counts any more: `closing` is due. */
@@ -58,6 +65,7 @@ export class Transcript {
       case "delta":
         return this.#takeDelta(event);
       case "usage":
+        if (event.usage.completionTokens !== (this.#usage?.completionTokens ?? null)) this.#countedBytes = this.#bytes;
         this.#usage = laterUsage(this.#usage, event.usage);
         return "";
       case "failure":

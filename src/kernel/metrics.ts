@@ -87,6 +87,13 @@ export const chargedUsdTotal = new Counter({
   registers,
 });
 
+export const excessUsdTotal = new Counter({
+  name: "weir_excess_usd_total",
+  help: "What providers counted above reservations: charged to nobody",
+  labelNames: ["provider"],
+  registers,
+});
+
 export const promptsDroppedTotal = new Counter({
   name: "weir_prompts_dropped_total",
   help: "Prompts of workspaces with prompt storage that were not stored",
@@ -100,6 +107,7 @@ export type Alarm =
   | "charge.late"
   | "generation.unknown"
   | "generation.expired"
+  | "ledger.went_back"
   | "settlement.dead"
   | "spool.failed"
   | "catalog.unreadable"

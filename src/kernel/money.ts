@@ -8,7 +8,7 @@ export type NanoUsd = bigint;
 export type PicoUsdPerToken = bigint;
 
 const nanoPerUsd = 1_000_000_000n;
-const picoPerNano = 1_000n;
+export const picoPerNano = 1_000n;
 
 /**
  * Parses a decimal amount of USD such as `10`, `0.25` or `-3.000000001`.
@@ -49,8 +49,8 @@ export function parsePricePerMillion(text: string): PicoUsdPerToken {
 
 /** Formats a price back to USD per 1M tokens, without trailing zeros beyond two decimals. */
 export function formatPricePerMillion(price: PicoUsdPerToken): string {
-  const text = formatUsd(price * picoPerNano);
-  return text.replace(/(\.\d{2}\d*?)0+$/, "$1");
+  // Seven of the nine decimals may go.
+  return formatUsd(price * picoPerNano).replace(/0{1,7}$/, "");
 }
 
 /** Tokens × price, exact, in pico-USD. */

@@ -1,8 +1,12 @@
+/** Of a word of any length that somebody sent: names of ours are shorter, and each letter is compared with each of theirs. */
+const lettersMax = 100;
+
 /** The candidate with the fewest edits from `word`, for messages such as "did you mean"; undefined: there are no candidates. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const beginning = word.slice(0, lettersMax).toLowerCase();
   let best: { candidate: string; edits: number } | undefined;
   for (const candidate of candidates) {
-    const edits = editDistance({ from: word.toLowerCase(), to: candidate.toLowerCase() });
+    const edits = editDistance({ from: beginning, to: candidate.toLowerCase() });
     if (!best || edits < best.edits) best = { candidate, edits };
   }
   return best?.candidate;

@@ -12,8 +12,12 @@ export async function findKey(id: KeyId, { sql, clock }: { sql: Queries; clock: 
 }
 
 export function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
-  if (!row) throw new ControlError("not_found", { field: "id", message: `There is no key with the id "${id}"` });
+  if (!row) throw noKey(id);
   return row;
+}
+
+export function noKey(id: KeyId): ControlError {
+  return new ControlError("not_found", { field: "id", message: `There is no key with the id "${id}"` });
 }
 
 /**

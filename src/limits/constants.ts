@@ -17,6 +17,15 @@ export const serverBodyBytesMax = 64 * 1024 * 1024;
 export const controlBodyBytesMax = 1024 * 1024;
 export const jsonDepthMax = 64;
 export const jsonValuesMax = 200_000;
+export const operatorTokenCharactersMin = 32;
+/** What one address may send at once, and again each second, before none of its tokens is looked at. */
+export const wrongTokensMax = 3_000;
+export const wrongTokensPerSecond = 10;
+export const wrongTokenAddressesMax = 10_000;
+/** Of one object: many make it slow to parse, to look through and to write again. */
+export const jsonFieldsMax = 5_000;
+/** Of a call of the tools API or the control API, which have a few fields. */
+export const callJsonValuesMax = 10_000;
 /** A refused body is read on for this long where the answer would be lost otherwise. */
 export const refusedBodyMsMax = 5_000;
 export const modelIdCharactersMax = 256;
@@ -61,8 +70,10 @@ export const streamCommentMs = 15_000;
 export const firstEventMsMax = 15_000;
 /** A client that takes nothing for this long while something waits for it counts as gone. */
 export const streamStallMsMax = 60_000;
-export const drainMsMax = 30_000;
-export const drainsMax = 64;
+/** A stream whose client has left is read on for so long at most. */
+export const drainMsMax = 60_000;
+export const drainsMax = 1_024;
+export const drainsPerWorkspaceMax = 16;
 export const upstreamAnswerBytesMax = 32 * 1024 * 1024;
 export const probeOutputTokensMax = 16;
 
@@ -70,6 +81,8 @@ export const probeOutputTokensMax = 16;
 export const recordsCachedMax = 100_000;
 export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
+/** How often a ledger that is used is looked at beside its counters: a database may have been restored. */
+export const ledgerLookMs = 30_000;
 /** A record that is used at this age is read again while it serves. */
 export const readAheadAgeMs = 20_000;
 /** Such reads are gathered for so long. */
@@ -85,6 +98,9 @@ export const backlogPollMs = 5_000;
 
 // Ours: the front's spool and its outlet
 export const spoolSegmentBytesMax = 1024 * 1024;
+/** How often the spool is told how far open generations are, and after how long what it was told is told again. */
+export const progressMs = 900;
+export const progressKeptMs = 30_000;
 export const publishesInFlightMax = 4;
 export const publishDeadlineMs = 10_000;
 /** Doubled from attempt to attempt. */
@@ -105,8 +121,12 @@ export const prepareRetryMs = 500;
 export const readyDeadlineMs = 1_500;
 /** A gateway of a fleet that was told to stop goes on serving for so long, while balancers and clients look elsewhere. */
 export const shutdownLeaveMsDefault = 2_000;
-/** And then for so long, in which a connection whose answer has just ended may bring its last request. */
+/** Then it takes no new connection, and waits for handshakes under way so long at most: below the second after which a client tries again. */
+export const handshakeMsMax = 500;
+/** And then until no kept connection has brought a last request for so long, */
 export const shutdownLingerMs = 200;
+/** or this is over. */
+export const shutdownLingerMsMax = 2_000;
 export const liveLookMs = 50;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
@@ -123,12 +143,20 @@ export const inputTokensPerMessage = 16;
 /** How often gateways share what they counted of their routes, and for how long it counts. */
 export const routeHealthMs = 10_000;
 export const routeHealthWindowMs = 86_400_000;
+/** How quickly a route writes is the mean over its last answers, so much of their time or more. */
+export const routeSpeedWindowMs = 600_000;
+/** A route that counted more than was reserved comes after all others for so long. */
+export const routeCoolDownMs = 60_000;
 /** A connection to a provider that has carried nothing for longer is closed when the next call would take it. */
 export const idleConnectionMsMax = 50_000;
+/** A kept connection that is closed so soon after a request was sent over it, without an answer, counts as closed before it. */
+export const staleConnectionMsMax = 100;
 export const idleConnectionsPerOrigin = 256;
 export const upstreamHeadBytesMax = 64 * 1024;
 /** What may wait in here of an answer that nobody reads: more is left to the network, which slows its sender down. */
 export const upstreamReadAheadBytesMax = 64 * 1024;
+/** Of calls of tools in a stream whose name has not come yet; without it a client can make nothing of them. */
+export const heldToolCallCharactersMax = 64 * 1024;
 export const upstreamErrorBytesMax = 64 * 1024;
 export const upstreamEventBytesMax = 4 * 1024 * 1024;
 /** After the last event: how long and how far a body may go on before its connection is given up. */
@@ -182,6 +210,8 @@ export const databaseLockMs = 2_000;
 export const databaseIdleInTransactionMs = 5_000;
 export const migrationMsMax = 600_000;
 export const databaseOpenMs = 60_000;
+/** A statement of the embedded database; work on many rows is granted more, or less, by itself. */
+export const embeddedStatementMsMax = 30_000;
 export const upkeepMs = 30_000;
 export const upkeepWalBytesMax = 64 * 1024 * 1024;
 

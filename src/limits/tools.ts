@@ -41,6 +41,8 @@ export const mailServerMs = 30_000;
 
 // Ours: versions of packages, connectors
 export const versionCharactersMax = 1_024;
+/** A longer package URL is kept as it is written, and matched with nothing. */
+export const purlCharactersMax = 4_096;
 export const connectorsDeadlineMs = 5_000;
 export const connectorDocumentsKeptMax = 24;
 /** Some 20 kB each, plain and compressed. */
@@ -86,6 +88,8 @@ export const sbomValuesMax = 5_000_000;
 export const sbomFieldsMax = 1_000;
 export const sbomKeyBytesMax = 1_024;
 export const sbomComponentsMax = 300_000;
+/** Different versions of one package. */
+export const sbomVersionsMax = 1_000;
 export const sbomEdgesMax = 1_000_000;
 /** Of one text that is kept, such as a name; texts that are not read may be longer. */
 export const sbomTextCharactersMax = 65_536;
@@ -130,34 +134,60 @@ export const scanWaitMs = 30_000;
 export const scanAttemptsMax = 6;
 /** Before the second attempt; doubled from attempt to attempt. */
 export const scanRetryMs = 1_000;
+/** After so long a scan lets others have their turn, and goes on when it is its own again. */
+export const scanSliceMs = 2_000;
+/** Of what a workspace had of scanners' time, a third is left after so long when it is compared with others. */
+export const scanShareFadesMs = 30_000;
+/** Workspaces that are looked through for a project that no other scanner holds. */
+export const scanWorkspacesTried = 16;
+/** How often it is looked for projects with more former documents than are kept. */
+export const formerSbomsEveryMs = 60_000;
+/** Between two steps of removing them. */
+export const formerSbomsPauseMs = 50;
+/** Rows of one former document that are removed in a step. */
+export const formerSbomRowsMax = 1_000;
+/** Former documents of one project, and projects, that are marked at a time. */
+export const formerSbomsMarkedMax = 100;
+export const sbomsKeptDefault = 20;
+export const sbomsKeptMax = 10_000;
 /** Packages whose records are read at a time. */
-export const scanPackagesMax = 500;
-/** Findings that are written in one transaction, more only where one issue concerns more versions of a package. */
-export const scanFindingsMax = 500;
+export const scanPackagesMax = 100;
+/** Components of those packages that are read at a time; not more than findings of one transaction, for an issue may affect all. */
+export const scanComponentsMax = 250;
+/** Places of a document that are searched at a time for packages that records speak of. */
+export const scanPlacesMax = 20_000;
+/** Findings that are written in one transaction, whatever they are about. */
+export const scanFindingsMax = 250;
+/** Findings that are looked through at a time for those that the scan has not seen. */
+export const scanLookedThroughMax = 5_000;
+/** Findings that a scan writes for one project; what it finds beyond them is counted and not written. */
+export const projectFindingsMax = 250_000;
+/** Likewise issues that versions cannot be held against; beyond them one for each version. */
+export const projectUnknownsMax = 100_000;
 /** A longer version is kept as its beginning and a digest. */
 export const versionKeyBytesMax = 1_024;
 /** Sources that evidence names beside the first. */
 export const evidenceSourcesMax = 20;
 /** Of a range in the record's own words. */
 export const evidenceRangeCharactersMax = 200;
+/** How long a decision about a finding waits for a scan or an import that has its project; shorter than the call may take. */
+export const decisionWaitMs = 8_000;
 /** What a person notes with a decision. */
 export const findingNoteCharactersMax = 2_000;
 /** Steps of a way from a project's root to a component. */
 export const pathStepsMax = 64;
-/** A component of a remediation as JSON, whatever its texts: 200 of them stay below 400 kB. */
-export const remedyRowBytesMax = 2_000;
+/** The components of a remediation as JSON. */
+export const remedyComponentsBytesMax = 400_000;
 export const findingEventRowsDefault = 25;
 
 // Ours: lists of findings and vulnerabilities
 export const findingRowsDefault = 50;
 export const vulnerabilityRowsDefault = 25;
-/** As JSON: 200 rows stay under 125,000 bytes, and of vulnerabilities under 96,000. */
-export const findingRowBytesMax = 620;
-export const vulnerabilityRowBytesMax = 475;
+/** Rows as JSON, so that the whole answer stays under 125,000 bytes, and of vulnerabilities under 96,000. */
+export const findingPageBytesMax = 124_000;
+export const vulnerabilityPageBytesMax = 95_000;
 /** SBOMs that the row of a finding names. */
 export const findingSbomsShownMax = 2;
-/** Of a text that a row shows: more is not read, for it would be cut. */
-export const listedCharactersMax = 620;
 
 // Ours: connections
 export const connectionsPerWorkspaceMax = 2_000;
@@ -200,6 +230,12 @@ export const advisoryBatchMax = 200;
 export const advisoryBatchBytesMax = 128 * 1024;
 /** One record of the largest size and what is around it. */
 export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;
+/** A larger body with advisories is read in a process of its own. */
+export const advisoryReadHereBytesMax = 256 * 1024;
+/** From the start of such a process to its whole answer. */
+export const advisoryReadMs = 30_000;
+/** Of a record's summary and details, for the description of its issue. */
+export const issueTextCharactersMax = 4_000;
 /** Storing a batch, what follows for findings included. */
 export const advisoryBatchMs = 45_000;
 /** Of a batch that the database ended for a deadlock. */

@@ -50,7 +50,7 @@ export const lockFormats: readonly LockFormat[] = [
   { ecosystem: "PyPI", names: /^Pipfile\.lock$/, read: ({ text }) => readPipfileLock(text) },
   {
     ecosystem: "PyPI",
-    names: /^(?:[\w.-]*[-_.])?requirements(?:[-_.][\w.-]*)?\.txt$/i,
+    names: /^(?=[\w.-]+\.txt$)(?:.*[-_.])?requirements[-_.]/i,
     read: ({ text, path }) => readRequirements(text, path),
   },
   { ecosystem: "Maven", names: /^pom\.xml$/, read: ({ text }) => readPom(text) },

@@ -4,7 +4,7 @@ import type { Month } from "../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { Settlement } from "../generations/settlement.ts";
-import type { Charge } from "./charge.ts";
+import { lesser, type Charge } from "./charge.ts";
 
 /** The end of a workspace's chain. */
 export type Head = Omit<AccountPush, "months">;
@@ -60,10 +60,21 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
     const present = outcomes.get(generation);
     const isFresh = present === undefined || (present !== "settled" && outcome === "settled");
     if (!head) booking.refused.add(generation);
-    else if (isFresh) booking.rows.push({ ...charge, late: present !== undefined, ...appended(head, charge.cost) });
-    if (head) sums.add(charge, isFresh ? charge.cost : 0n);
+    if (!head) continue;
+    const taken = isFresh ? within(charge, head) : { ...charge, cost: 0n };
+    if (isFresh) booking.rows.push({ ...taken, late: present !== undefined, ...appended(head, taken.cost) });
+    sums.add(taken, taken.cost);
   }
   return { ...booking, months: [...sums.months.values()], keyMonths: [...sums.keyMonths.values()] };
+}
+
+/**
+ * A charge takes what is there and nothing more: with late charges, whose reservation had been given up, less may be there than was
+ * reserved.
+ */
+function within(charge: Charge, { balance }: Head): Charge {
+  const cost = lesser(charge.cost, balance > 0n ? balance : 0n);
+  return { ...charge, cost, excess: charge.excess + charge.cost - cost };
 }
 
 /** Moves the head. */

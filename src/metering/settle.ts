@@ -14,8 +14,8 @@ export interface SettlementStore {
 }
 
 export interface Booked {
-  /** Booked by this very call. */
-  fresh: Set<GenerationId>;
+  /** Booked by this very call, and what was charged for each. */
+  fresh: Map<GenerationId, Pick<Charge, "cost" | "excess">>;
   /** Of workspaces that do not exist: nothing was booked for them. */
   refused: Set<GenerationId>;
   /** Charged after their hold had been given up: money outside of every reservation. */

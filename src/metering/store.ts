@@ -25,7 +25,7 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   ]);
   const sequences = new Map(heads.map(({ workspace, sequence }) => [workspace, sequence]));
   return {
-    fresh: generationsOf(rows),
+    fresh: new Map(rows.map(({ settlement, cost, excess }) => [settlement.generation, { cost, excess }])),
     refused,
     late: generationsOf(late),
     accounts: heads.map((head) => ({ ...head, months: months.get(head.workspace) ?? [] })),
@@ -33,7 +33,7 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   };
 }
 
-function generationsOf(rows: Row[]): Booked["fresh"] {
+function generationsOf(rows: Row[]): Booked["late"] {
   return new Set(rows.map(({ settlement }) => settlement.generation));
 }
 
@@ -75,7 +75,7 @@ async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
         ${facts((told) => told.workspace)}::text[], ${facts((told) => told.key)}::text[], ${facts((told) => told.month)}::text[],
         ${facts((told) => told.outcome)}::text[], ${facts((told) => told.reserved)}::bigint[],
         ${arrayText(rows, ({ cost }) => cost)}::bigint[], ${arrayText(rows, ({ costPico }) => costPico)}::numeric[],
-        ${arrayText(rows, ({ late }) => late)}::boolean[], ${arrayText(rows, ({ sequence }) => sequence)}::bigint[],
+        ${arrayText(rows, ({ excess }) => excess)}::bigint[], ${arrayText(rows, ({ late }) => late)}::boolean[], ${arrayText(rows, ({ sequence }) => sequence)}::bigint[],
         ${arrayText(rows, ({ balanceAfter }) => balanceAfter)}::bigint[], ${facts((told) => told.admittedAt)}::bigint[],
         ${facts((told) => told.model)}::text[], ${facts((told) => told.provider)}::text[],
         ${facts((told) => told.status)}::smallint[], ${facts((told) => told.code)}::text[],
@@ -83,12 +83,13 @@ async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
         ${facts((told) => told.usage.cachedTokens)}::bigint[], ${facts((told) => told.usage.completionTokens)}::bigint[],
         ${facts((told) => told.usageEstimated)}::boolean[], ${facts((told) => told.firstTokenMs)}::integer[],
         ${facts((told) => told.durationMs)}::integer[]
-      ) AS row (generation, request, workspace, key, month, outcome, reserved, cost, cost_pico, late, sequence, balance_after,
-        admitted_ms, model, provider, status, code, streamed, prompt_tokens, cached_tokens, completion_tokens, usage_estimated,
+      ) AS row (generation, request, workspace, key, month, outcome, reserved, cost, cost_pico, excess, late, sequence,
+        balance_after, admitted_ms, model, provider, status, code, streamed, prompt_tokens, cached_tokens, completion_tokens, usage_estimated,
         first_token_ms, duration_ms)
     ), charged AS (
-      INSERT INTO charges (generation_id, workspace_id, key_id, month, outcome, reserved_nano, cost_nano, cost_pico, late)
-      SELECT generation, workspace, key, month, outcome, reserved, cost, cost_pico, late FROM row
+      INSERT INTO charges (generation_id, workspace_id, key_id, month, outcome, reserved_nano, cost_nano, cost_pico,
+        excess_nano, late)
+      SELECT generation, workspace, key, month, outcome, reserved, cost, cost_pico, excess, late FROM row
     ), entered AS (
       INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
       SELECT workspace, sequence, 'charge', -cost, balance_after, generation FROM row WHERE sequence IS NOT NULL

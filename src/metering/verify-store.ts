@@ -139,13 +139,48 @@ function logAgrees(sql: Queries): Promise<Finding> {
     ) AS logged USING (generation_id)`);
 }
 
-/** A charge is its exact cost in pico-USD, rounded half up once. */
+/** A charge and its excess are together the exact cost in pico-USD, rounded half up once. */
 function costsAreRounded(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
-      min(format('generation %s: %s pico-USD charged as %s nano-USD', generation_id, cost_pico, cost_nano))
-        FILTER (WHERE cost_nano <> div(cost_pico + 500, 1000)) AS broken
+      min(format('generation %s: %s pico-USD charged as %s nano-USD and an excess of %s', generation_id, cost_pico, cost_nano, excess_nano))
+        FILTER (WHERE cost_nano::numeric + coalesce(excess_nano, 0) <> least(div(cost_pico + 500, 1000), 9223372036854775807)) AS broken
     FROM charges`);
+}
+
+/** No charge takes more than was reserved for it, and what is not charged of a cost could not be: a reservation or a balance ended. */
+function chargesAreWithin(sql: Queries): Promise<Finding> {
+  return only(sql<Finding[]>`
+    SELECT count(*) AS rows,
+      min(format('generation %s: %s of a reservation of %s charged, with an excess of %s', generation_id, cost_nano, reserved_nano, excess_nano))
+        FILTER (WHERE cost_nano > reserved_nano
+          OR (excess_nano > 0 AND cost_nano > 0 AND cost_nano < reserved_nano AND entry.balance_after_nano <> 0)) AS broken
+    FROM charges AS charge
+    LEFT JOIN (SELECT reference, balance_after_nano FROM ledger_entries WHERE kind = 'charge') AS entry
+      ON excess_nano > 0 AND entry.reference = charge.generation_id
+    WHERE excess_nano IS NOT NULL`);
+}
+
+/** No balance falls below zero by a charge. Charges from before they were held to that have no excess. */
+function chargesLeaveNoDebt(sql: Queries): Promise<Finding> {
+  return only(sql<Finding[]>`
+    WITH overdrawn AS (
+      SELECT workspace_id, sequence, balance_after_nano, reference FROM ledger_entries WHERE kind = 'charge' AND balance_after_nano < 0
+    )
+    SELECT (SELECT count(*) FROM ledger_entries WHERE kind = 'charge') AS rows,
+      min(format('workspace %s, entry %s: a charge left a balance of %s', overdrawn.workspace_id, sequence, balance_after_nano)) AS broken
+    FROM overdrawn JOIN charges ON generation_id = reference AND excess_nano IS NOT NULL`);
+}
+
+/** Whoever left after the first token is charged for the prompt and for what was produced. */
+function leavingIsCharged(sql: Queries): Promise<Finding> {
+  return only(sql<Finding[]>`
+    SELECT count(*) AS rows,
+      min(format('generation %s: its client left after its first token, and is charged for %s and %s tokens', generation_id,
+        prompt_tokens, completion_tokens)) FILTER (WHERE usage_estimated AND (prompt_tokens = 0 OR completion_tokens = 0)
+          OR prompt_tokens + completion_tokens = 0) AS broken
+    FROM request_log JOIN charges USING (generation_id)
+    WHERE status = 499 AND first_token_ms IS NOT NULL AND excess_nano IS NOT NULL`);
 }
 
 /** Under the names that `ledger verify` gives them, in the order of the checks. */
@@ -160,4 +195,7 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   key_month_totals: keyMonthsAgree,
   charge_has_log_row: logAgrees,
   cost_rounded_half_up: costsAreRounded,
+  charge_within_reservation: chargesAreWithin,
+  charge_leaves_no_debt: chargesLeaveNoDebt,
+  leaving_is_charged: leavingIsCharged,
 };

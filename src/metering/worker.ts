@@ -2,7 +2,7 @@
 import type { Bus, Delivered } from "../backing/bus.ts";
 import { raiseAlarm } from "../kernel/alarm.ts";
 import type { Logger } from "../kernel/log.ts";
-import { chargedUsdTotal } from "../kernel/metrics.ts";
+import { chargedUsdTotal, excessUsdTotal } from "../kernel/metrics.ts";
 import { usdAsJsonNumber, type NanoUsd } from "../kernel/money.ts";
 import { settlementEventsMax, settlementPaceMs, settlementTransactionMax } from "../limits/constants.ts";
 import { decodeSettlements, encodeSettled } from "../generations/settlement-codec.ts";
@@ -125,25 +125,30 @@ async function bury(letters: DeadLetter[], { upkeep, log }: MeteringParts): Prom
   }
 }
 
-/** What an operator must hear of: lost ends, late charges, and counts above what was reserved. */
+/** What an operator must hear of: lost ends, late charges, and costs that could not be charged. */
 function report(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
-  const charged = new Map<string, NanoUsd>();
-  for (const { settlement, cost } of charges) {
+  const sums = new Map<string, { cost: NanoUsd; excess: NanoUsd }>();
+  for (const { settlement } of charges) {
     const { generation, workspace, outcome, reserved, model, provider } = settlement;
-    if (!fresh.has(generation)) continue;
-    charged.set(provider, (charged.get(provider) ?? 0n) + cost);
+    const booked = fresh.get(generation);
+    if (!booked) continue;
+    const { cost, excess } = booked;
+    const sum = sums.get(provider) ?? { cost: 0n, excess: 0n };
+    sums.set(provider, { cost: sum.cost + cost, excess: sum.excess + excess });
     const facts = { generation, workspace, reserved, model, provider };
     if (outcome !== "settled")
       raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
     if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been given up");
-    if (cost > BigInt(reserved)) {
-      raiseAlarm(
-        log,
-        "charge.above_reservation",
-        { ...facts, cost: cost.toString() },
-        "A provider counted more than was reserved",
-      );
-    }
+    if (excess > 0n) raiseAlarm(log, "charge.above_reservation", { ...facts, ...textsOf(booked) }, aboveReservation);
   }
-  for (const [provider, cost] of charged) chargedUsdTotal.inc({ provider }, usdAsJsonNumber(cost));
+  for (const [provider, { cost, excess }] of sums) {
+    chargedUsdTotal.inc({ provider }, usdAsJsonNumber(cost));
+    if (excess > 0n) excessUsdTotal.inc({ provider }, usdAsJsonNumber(excess));
+  }
+}
+
+const aboveReservation = "An answer cost more than was reserved for it, or than was left; the rest is the service's loss";
+
+function textsOf({ cost, excess }: { cost: NanoUsd; excess: NanoUsd }): Record<string, string> {
+  return { cost: cost.toString(), excess: excess.toString() };
 }

@@ -1,5 +1,6 @@
 /** Entries of the files to the catalog's own words. */
 import { parsePricePerMillion } from "../kernel/money.ts";
+import { trimmedEnd } from "../kernel/trim-end.ts";
 import { entryDigest } from "./entry-digest.ts";
 import type { Model, Prices, ProviderRecord, Route } from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry } from "./schema.ts";
@@ -21,7 +22,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
     id: entry.id,
     name: entry.name,
     format: entry.format,
-    baseUrl: entry.base_url.replace(/\/+$/, ""),
+    baseUrl: trimmedEnd(entry.base_url, "/"),
     keyEnv: entry.key_env,
     cancelStopsBilling: entry.cancel_stops_billing,
     streamOptions: entry.stream_options ?? true,
@@ -54,6 +55,7 @@ export function modelFrom(entry: ModelEntry, surroundings: ModelSurroundings): M
     listedAs: entry.listed_as,
     published: entry.published,
     supports: new Set(entry.supports),
+    reasons: entry.reasons ?? entry.supports.some((word) => word === "reasoning" || word === "reasoning_content"),
     defaultOnly: new Set(entry.default_only),
     listPrices: pricesFrom(entry.prices_per_1m_usd) ?? routes[0]?.prices ?? null,
   };

@@ -66,6 +66,8 @@ export interface Model {
   published: boolean;
   /** Words of docs/inference.md such as "tools" and "json_schema". */
   supports: ReadonlySet<string>;
+  /** It may think before it answers: its provider bills thoughts, and need not deliver them. */
+  reasons: boolean;
   /** Request fields whose default value is the only one that the model takes. */
   defaultOnly: ReadonlySet<string>;
   /** Prices shown where no route has any (Zero: 0). */
@@ -93,9 +95,19 @@ export const unavailableReasons = [
 export type UnavailableReason = (typeof unavailableReasons)[number];
 
 /**
+ * What a provider told of an answer's tokens; null: it did not tell that side. Nothing of it is charged before
+ * `inference/charged-usage.ts` has held it against what is possible.
+ */
+export interface ToldUsage extends Omit<Usage, "promptTokens" | "completionTokens"> {
+  promptTokens: number | null;
+  completionTokens: number | null;
+  /** Tokens of the provider's total that its parts do not explain: reasoning that it did not count apart, or a mistake. Absent: none. */
+  unexplainedTokens?: number;
+}
+
+/**
  * Token counts of one answer. `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`;
- * `reasoningTokens` is a part of `completionTokens`. Reasoning that a provider counts outside of its completion
- * tokens (total above prompt + completion) was added to `completionTokens` by the format.
+ * `reasoningTokens` is a part of `completionTokens`, also where a provider counts it outside of its completion tokens.
  */
 export interface Usage {
   promptTokens: number;

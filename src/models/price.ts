@@ -59,7 +59,8 @@ export function chargedCost(prices: Prices, usage: Usage): bigint {
   );
 }
 
-function hiddenInputTokens(route: Route, tools: boolean): number {
+/** How many tokens of its own a provider may add to a prompt. */
+export function hiddenInputTokens(route: Pick<Route, "hiddenInputTokens">, tools: boolean): number {
   return route.hiddenInputTokens ?? (tools ? hiddenInputTokensWithTools : hiddenInputTokensDefault);
 }
 

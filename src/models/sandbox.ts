@@ -25,5 +25,6 @@ export const sandboxModel: ModelEntry = {
   published: true,
   // What an echo can honour: it samples nothing, and has nothing to reason about.
   supports: ["tools", "reasoning", "verbosity", "penalties", "seed", "logit_bias", "prediction"],
+  reasons: false,
   released: "2026-11-20",
 };

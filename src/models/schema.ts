@@ -51,6 +51,11 @@ export const ModelEntry = strict({
   published: Type.Boolean(),
   /** The table of docs/inference.md tells which request fields each word opens. */
   supports: Type.Array(Type.String({ pattern: "^[a-z][a-z0-9_]*$" })),
+  /**
+   * The model may think before it answers, which its provider bills and may not deliver: its streams are read to their end although
+   * their client has left. Absent: true where it supports reasoning or reasoning_content.
+   */
+  reasons: Type.Optional(Type.Boolean()),
   /** Fields that the model takes with their default value alone, and answers 400 to otherwise. */
   default_only: Type.Optional(
     Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),

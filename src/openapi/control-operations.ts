@@ -27,7 +27,7 @@ export const actAs: Parameter = {
 };
 
 /** Of what changes nothing and has no body. */
-const readingStatuses = ["400", "401", "403", "404", "500", "503"];
+const readingStatuses = ["400", "401", "403", "404", "429", "500", "503"];
 const changingStatuses = [...readingStatuses, "409", "413"];
 
 /** Refusals by their status. */

@@ -1,7 +1,12 @@
 /** What each field of a chat completion's request means, by its path as an error's `param` writes it, without numbers. */
 
 /** Not in the official schema. */
-export const additions: ReadonlySet<string> = new Set(["messages[].reasoning_content"]);
+export const additions: ReadonlySet<string> = new Set([
+  "messages[].reasoning_content",
+  "messages[].parsed",
+  "messages[].tool_calls[].index",
+  "messages[].tool_calls[].function.parsed_arguments",
+]);
 
 const cappedOutput = "Bounds the tokens of the answer, those of its reasoning included, and with them the cost that is set aside";
 const functionName = "Name of the function, which the model writes exactly";
@@ -16,15 +21,17 @@ export const fieldWords: Readonly<Record<string, string>> = {
   "messages[].content[].type": "What kind of part this is",
   "messages[].content[].text": "The text",
   "messages[].content[].refusal": "The text of the refusal",
-  "messages[].name": "Tells speakers of one role apart; in a function's message the name of the function",
+  "messages[].name": "Tells speakers of one role apart; in a function's message the name of the function, in a tool's a label",
   "messages[].refusal": "Why the model refused, as it was answered",
   "messages[].audio": "Not supported: only null",
   "messages[].tool_calls": "The calls that the model made, as they were answered",
   "messages[].tool_calls[].id": "Names the call, as it was answered",
+  "messages[].tool_calls[].index": "What a stream told of the call; said to no model",
   "messages[].tool_calls[].type": "What kind of tool was called",
   "messages[].tool_calls[].function": "The function that was called",
   "messages[].tool_calls[].function.name": "Name of the function",
   "messages[].tool_calls[].function.arguments": "The arguments as the model wrote them",
+  "messages[].tool_calls[].function.parsed_arguments": "What the official packages made of them; said to no model",
   "messages[].tool_calls[].custom": "The custom tool that was called",
   "messages[].tool_calls[].custom.name": "Name of the tool",
   "messages[].tool_calls[].custom.input": "The input as the model wrote it",
@@ -33,6 +40,7 @@ export const fieldWords: Readonly<Record<string, string>> = {
   "messages[].function_call.arguments": "The arguments as the model wrote them",
   "messages[].reasoning_content": "The model's thoughts, as they were answered: sent on to models that want them back",
   "messages[].annotations": "What the answer carried; said to no model",
+  "messages[].parsed": "What the official packages made of the answer; said to no model",
   "messages[].tool_call_id": "Which call this message is the result of",
   metadata: "A label of yours: up to 16 pairs of texts. Sent to nobody",
   top_logprobs: "How many of the likeliest tokens to tell at each place; needs `logprobs`",

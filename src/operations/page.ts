@@ -17,7 +17,7 @@ export interface Page {
 
 const pageData = {
   total: Type.Integer({ description: "How many there are in all" }),
-  limit: Type.Integer({ description: "Rows at most" }),
+  limit: Type.Integer({ description: "Rows at most; where fewer fit into one answer, how many did" }),
   offset: Type.Integer({ description: "Rows that were skipped" }),
   has_more: Type.Boolean({ description: "Whether there are rows after these" }),
 };
@@ -33,4 +33,10 @@ export function listData<const Plural extends string, Row extends TSchema>(plura
 /** What stands beside the rows. */
 export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
   return { total, limit, offset, has_more: offset + rows < total };
+}
+
+/** The same for a page that may be short of rows for their length: its `limit` is then what it has, so that adding it to `offset` skips none. */
+export function fittedPageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
+  const isShort = rows > 0 && rows < Math.min(limit, total - offset);
+  return { ...pageAnswer({ limit: isShort ? rows : limit, offset }, { total, rows }), isShort };
 }

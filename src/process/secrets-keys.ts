@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, parseSecretsKeys } from "../config.ts";
+import { parseSecretsKeys, refuseGuessable } from "../config.ts";
+import { ConfigError } from "./variables.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { makeOnce } from "./make-once.ts";
 
@@ -16,6 +17,9 @@ export function readSecretsKeys(given: Secret[] | null, dataDir: string): Secret
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   makeOnce(path, `${randomBytes(32).toString("base64")}\n`);
   const kept = parseSecretsKeys(readFileSync(path, "utf8"));
-  if (kept !== null) return [...(given ?? []), ...kept];
+  if (kept !== null) {
+    if (given === null) refuseGuessable(kept[0], `the file "${path}"`);
+    return [...(given ?? []), ...kept];
+  }
   throw new ConfigError(`The file "${path}" holds no keys: restore it, for nothing else opens the prompts that are stored`);
 }

@@ -63,7 +63,7 @@ export async function selectProducts(
     FROM (SELECT id, name FROM products ${matching(filter, sql)} ORDER BY name LIMIT ${limit} OFFSET ${offset}) AS page
     CROSS JOIN LATERAL (
       SELECT count(*)::integer AS projects, coalesce(bool_or(last_scanned_at IS NOT NULL), false) AS scanned,
-        coalesce(sum((SELECT count(*) FROM sboms WHERE sboms.project_id = projects.id)), 0)::integer AS sboms
+        coalesce(sum((SELECT count(*) FROM sboms WHERE sboms.project_id = projects.id AND NOT removing)), 0)::integer AS sboms
       FROM projects WHERE projects.product_id = page.id
     ) AS own
     ORDER BY page.name`;

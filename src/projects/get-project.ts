@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { projectItemsMax } from "../limits/tools.ts";
+import { projectFindingsMax, projectItemsMax } from "../limits/tools.ts";
 import { idField } from "../operations/fields.ts";
 import { operation, reading } from "../operations/operation.ts";
 import { WholeProjectView } from "./schema.ts";
@@ -14,13 +14,17 @@ export const getProject = operation({
   annotations: reading,
   input: Type.Object({ project_id: idField("Id of the project") }),
   data: WholeProjectView,
-  async handle({ input: { project_id: id }, caller: { workspace }, parts: { sql } }) {
-    const project = await showProject({ workspace, id }, sql);
+  async handle({ input: { project_id: id }, caller: { workspace }, parts }) {
+    const project = await showProject({ workspace, id }, parts);
     return { data: project, message: `${project.name}: ${sentence(project)}` };
   },
 });
 
-function sentence({ components, vulnerabilities, scan_status: status }: WholeProjectView): string {
+function sentence(project: WholeProjectView): string {
+  const { components, vulnerabilities, scan_status: status, scan_queue_position: before, findings_left_out: leftOut } = project;
   const made = `${components.total} components, ${vulnerabilities.total} live vulnerabilities`;
-  return status === "completed" ? made : `${made}; its scan is ${status === "never" ? "not asked for yet" : status}`;
+  const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, for a project has at most ${projectFindingsMax}`;
+  if (status === "completed") return made + cut;
+  const line = before === null || before === 0 ? "" : ` behind ${before} others`;
+  return `${made}${cut}; its scan is ${status === "never" ? "not asked for yet" : `${status}${line}`}`;
 }

@@ -16,14 +16,15 @@ export const listProjects = operation({
   annotations: reading,
   input: Type.Object({ name: nameFilter("Projects of exactly this name"), ...pageFields({ normal: projectRowsDefault }) }),
   data: listData("projects", ProjectView),
-  async handle({ input: { name, limit: asked, offset }, caller: { workspace, scope }, parts: { sql } }) {
+  async handle({ input: { name, limit: asked, offset }, caller: { workspace, scope }, parts }) {
+    const { sql } = parts;
     const filter = { workspace, scope, name: name ?? null };
     const limit = Math.min(asked, listRowsMax);
     const total = await countProjects(filter, sql);
     const rows = await selectProjects({ ...filter, limit, offset }, sql);
     const hint = total === 0 && name !== undefined ? ". Names are compared whole and to the letter" : "";
     return {
-      data: { projects: await viewProjects(rows, sql), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
+      data: { projects: await viewProjects(rows, parts), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
       message: `${rows.length} of ${total} projects${hint}`,
     };
   },

@@ -2,6 +2,7 @@ import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { VulnerabilityCounts } from "../findings/counts.ts";
 import { ecosystem } from "../findings/row-fields.ts";
 import { VulnerabilityRow } from "../findings/vulnerability-row.ts";
+import { projectFindingsMax } from "../limits/tools.ts";
 
 const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ description });
@@ -38,8 +39,18 @@ const projectFields = {
   provider: words(["upload", "git", "archive", "github", "gitlab"], "Where its documents come from"),
   product_id: textOrNull("The product that it is in; null: none"),
   scan_status: ScanStatusView,
+  scan_queue_position: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    "x-addition": true,
+    description:
+      "How many projects are before it in the queue of scans, those included that are scanned now; 0: it is scanned now or is next; " +
+      "null: no scan of it is waited for",
+  }),
   last_scanned_at: textOrNull("When a scan was last completed, ISO 8601 in UTC; null: never"),
   vulnerability_counts: VulnerabilityCounts,
+  findings_left_out: Type.Integer({
+    "x-addition": true,
+    description: `What the last scan found and did not write, for a project has at most ${projectFindingsMax} findings`,
+  }),
 };
 
 export const ProjectView = Type.Object(projectFields, { description: "A project" });

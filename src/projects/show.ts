@@ -2,7 +2,7 @@
 import type { Queries } from "../backing/backing.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
-import { pathStepsMax, projectItemsMax } from "../limits/tools.ts";
+import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits/tools.ts";
 import {
   countUnknowns,
   selectComponents,
@@ -12,6 +12,7 @@ import {
   type ComponentRow,
   type Metrics,
 } from "./content-store.ts";
+import { fitPage } from "../findings/fit-page.ts";
 import { wordOf } from "../findings/ecosystem-words.ts";
 import { ranksOf } from "../findings/severity.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/vulnerability-list-store.ts";
@@ -19,15 +20,16 @@ import { viewVulnerability } from "../findings/vulnerability-row.ts";
 import { noProject } from "./find-or-create.ts";
 import type { ComponentView, WholeProjectView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
-import { viewProjects } from "./view.ts";
+import { viewProjects, type ViewSources } from "./view.ts";
 
 /** @throws ControlError not_found */
 export async function showProject(
   { workspace, id }: { workspace: WorkspaceId; id: string },
-  sql: Queries,
+  sources: ViewSources,
 ): Promise<WholeProjectView> {
+  const { sql } = sources;
   const row = await selectProject({ workspace, id }, sql);
-  const [project] = row === undefined ? [] : await viewProjects([row], sql);
+  const [project] = row === undefined ? [] : await viewProjects([row], sources);
   if (row === undefined || project === undefined) throw noProject(id);
   const limit = projectItemsMax;
   const metrics = await selectMetrics(id, sql);
@@ -40,10 +42,13 @@ export async function showProject(
     created_at: isoTime(row.createdAt.getTime()),
     sbom: row.sbom && viewSbom(row.sbom),
     components: { items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null }, sql), total: row.sbom?.components ?? 0 },
-    vulnerabilities: { items: issues.rows.map((issue) => viewVulnerability(issue).row), total: issues.total },
+    vulnerabilities: {
+      items: fitPage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability).rows,
+      total: issues.total,
+    },
     unknown_matches: {
       items: unknowns.map(({ issue, ...unknown }) => ({ ...unknown, cve_id: issue })),
-      total: await countUnknowns(id, sql),
+      total: (await countUnknowns(id, sql)) + row.unknownsLeftOut,
     },
     metrics: viewMetrics(metrics, row.sbom?.components ?? 0),
   };

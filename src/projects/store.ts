@@ -86,6 +86,8 @@ export interface ProjectFilter {
 
 export interface ListedProject extends Omit<ProjectRow, "repository" | "sbom"> {
   lastScannedAt: Date | null;
+  /** What the last scan found and did not write. */
+  findingsLeftOut: number;
 }
 
 /** By name, which is unique in a workspace. */
@@ -94,7 +96,8 @@ export async function selectProjects(
   sql: Queries,
 ): Promise<ListedProject[]> {
   return sql<ListedProject[]>`
-    SELECT id, name, product_id AS product, provider, scan_status AS "scanStatus", last_scanned_at AS "lastScannedAt"
+    SELECT id, name, product_id AS product, provider, scan_status AS "scanStatus", last_scanned_at AS "lastScannedAt",
+      findings_left_out AS "findingsLeftOut"
     FROM projects ${matching(filter, sql)} ORDER BY name LIMIT ${limit} OFFSET ${offset}`;
 }
 
@@ -114,6 +117,7 @@ function matching({ workspace, scope, name }: ProjectFilter, sql: Queries) {
 export interface WholeProject extends ListedProject {
   repository: string | null;
   scanFailure: string | null;
+  unknownsLeftOut: number;
   createdAt: Date;
   /** Its present document; null: it has none. */
   sbom: PresentSbom | null;
@@ -135,7 +139,8 @@ export async function selectProject(
 ): Promise<WholeProject | undefined> {
   const [row] = await sql<WholeProject[]>`
     SELECT p.id, p.name, p.product_id AS product, p.provider, p.repository, p.scan_status AS "scanStatus",
-      p.scan_failure AS "scanFailure", p.last_scanned_at AS "lastScannedAt", p.created_at AS "createdAt",
+      p.scan_failure AS "scanFailure", p.last_scanned_at AS "lastScannedAt",
+      p.findings_left_out AS "findingsLeftOut", p.unknowns_left_out AS "unknownsLeftOut", p.created_at AS "createdAt",
       CASE WHEN s.id IS NULL THEN NULL ELSE jsonb_build_object('id', s.id, 'format', s.format, 'specVersion', s.spec_version,
         'name', s.name, 'filename', s.filename, 'components', s.components, 'createdAt', s.created_at) END AS sbom
     FROM projects p LEFT JOIN sboms s ON s.id = p.sbom_id

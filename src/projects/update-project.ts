@@ -30,7 +30,7 @@ export const updateProject = operation({
     if (product !== null && !isToolsId("prd", product)) throw noProduct(product);
     const { workspace } = caller;
     await setProduct({ actor: actorOf(caller), workspace, project, product }, parts);
-    const view = await viewProjectOf({ workspace, id: project }, parts.sql);
+    const view = await viewProjectOf({ workspace, id: project }, parts);
     return { data: view, message: `${view.name} is in ${product === null ? "no product" : `the product ${product}`}` };
   },
 });

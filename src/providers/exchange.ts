@@ -8,6 +8,7 @@ import {
   type BytesTaker,
   type Head,
   type Post,
+  type PostOptions,
   type Transport,
   type WireCall,
 } from "./transport.ts";
@@ -24,9 +25,15 @@ export interface ProviderClocks {
   streamMs: number;
 }
 
+export interface Sending extends Post, PostOptions {
+  onResent?: (() => void) | undefined;
+}
+
 export interface ExchangeOptions {
   clock: Clock;
   clocks: ProviderClocks;
+  /** Called when the request goes out. */
+  onSent?: (() => void) | undefined;
   /** Monotonic milliseconds. */
   startedAt: number;
 }
@@ -35,6 +42,7 @@ export class Exchange implements Body, BytesTaker, Waiting {
   readonly #clock: Clock;
   readonly #clocks: ProviderClocks;
   readonly #endsAt: number;
+  readonly #onSent: (() => void) | undefined;
   #phase: "connection" | "first byte" | "next byte" = "connection";
   #firstByteBy = Infinity;
   /** Monotonic milliseconds: when what is being waited for is too late. */
@@ -44,9 +52,10 @@ export class Exchange implements Body, BytesTaker, Waiting {
   #taker: BytesTaker | null = null;
   #failure: UpstreamFailure | null = null;
 
-  constructor({ clock, clocks, startedAt }: ExchangeOptions) {
+  constructor({ clock, clocks, onSent, startedAt }: ExchangeOptions) {
     this.#clock = clock;
     this.#clocks = clocks;
+    this.#onSent = onSent;
     this.#endsAt = startedAt + clocks.streamMs;
     lookoutOf(clock).add(this);
   }
@@ -58,16 +67,17 @@ export class Exchange implements Body, BytesTaker, Waiting {
 
   /**
    * Sends the request and waits for the head of its answer. Where a connection that was kept turns out to be closed, nothing of
-   * an answer has come, and the request goes out once more over a new one.
+   * an answer has come, and the request goes out once more over a new one, which `onResent` is told.
    * @throws UpstreamFailure
    */
-  async post(transport: Transport, url: URL, post: Post): Promise<Head> {
+  async post(transport: Transport, url: URL, { onResent, fresh, ...post }: Sending): Promise<Head> {
     try {
       if (this.#failure !== null) throw this.#failure;
-      return await this.#send(transport.post(url, post));
+      return await this.#send(transport.post(url, post, { fresh: fresh === true }));
     } catch (error) {
       if (!(error instanceof StaleConnectionError)) throw this.#explained(error);
     }
+    onResent?.();
     return this.#send(transport.post(url, post, { fresh: true })).catch((error: unknown) => {
       throw this.#explained(error);
     });
@@ -80,6 +90,7 @@ export class Exchange implements Body, BytesTaker, Waiting {
       this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
       await call.connecting;
     }
+    this.#onSent?.();
     this.#phase = "first byte";
     this.#firstByteBy = this.#clock.monotonic() + this.#clocks.firstByteMs;
     this.#dueBy = this.#firstByteBy;

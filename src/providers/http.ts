@@ -8,6 +8,7 @@ import type { ProviderRecord } from "../models/model.ts";
 import { readBeginning, readWhole } from "./body.ts";
 import { Exchange, type ProviderClocks } from "./exchange.ts";
 import { parseJson } from "./json.ts";
+import { withCallsAsAsked } from "./one-call.ts";
 import { UpstreamFailure, type Answer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
 import { spokenFormats } from "./registry.ts";
 import { ProviderStream } from "./stream.ts";
@@ -20,6 +21,8 @@ export interface CallContext {
   providerKey(name: string): Secret | null;
   /** Gives the call up while it is not answered. An open stream is ended by its own `cancel`. */
   givenUp?: Stop | undefined;
+  /** Called when the request is on its way: from here on its provider may bill it. */
+  onSent?: (() => void) | undefined;
   /** Monotonic start of the generation, so that a second try does not begin the total clock anew. Absent: now. */
   startedAt?: number | undefined;
 }
@@ -28,7 +31,7 @@ export interface CallContext {
 export type CallProvider = (
   reservation: Reservation,
   call: ProviderCall,
-  options?: Pick<CallContext, "givenUp" | "startedAt">,
+  options?: Pick<CallContext, "givenUp" | "onSent" | "startedAt">,
 ) => Promise<ProviderAnswer>;
 
 /** @param settled what is the same for every call of a process */
@@ -43,8 +46,8 @@ export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "p
  */
 export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
   requireReserved(reservation, call);
-  const { clock, clocks, givenUp } = context;
-  const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
+  const { clock, clocks, givenUp, onSent } = context;
+  const exchange = new Exchange({ clock, clocks, onSent, startedAt: context.startedAt ?? clock.monotonic() });
   givenUp?.listen(() => exchange.end(new UpstreamFailure("upstream_error", "the call was given up")));
   try {
     return await answerOf(call, exchange, context);
@@ -68,12 +71,13 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const { provider } = call.route;
   const spoken = spokenFormats[provider.format];
   if (!spoken) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not spoken`);
-  const { format } = spoken;
+  const format = withCallsAsAsked(spoken.format, call.chat);
   const transport = spoken.transport(context.clock);
   const { path, headers, body } = format.encode(call);
   const url = urlOf(provider, path);
   const keyed = keyHeaders(provider, format, context);
-  const head = await exchange.post(transport, url, { headers: { ...headersFor(call), ...headers, ...keyed }, body });
+  const post = { headers: { ...headersFor(call), ...headers, ...keyed }, body };
+  const head = await exchange.post(transport, url, { ...post, fresh: call.second === true, onResent: call.onResent });
   if (head.status !== 200) throw await refusal(head.status, exchange, format);
   if (call.streamed && !isDocument(head)) {
     return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };

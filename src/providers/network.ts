@@ -37,7 +37,7 @@ export class Network implements Transport, Keeper {
     const destination = destinationOf(url);
     const request = requestText(destination, post);
     const kept = fresh ? null : this.#takeIdle(destination.origin);
-    return (kept ?? new Connection(url, this)).carry(request);
+    return (kept ?? new Connection(url, this, this.#clock)).carry(request);
   }
 
   free(connection: Connection): void {

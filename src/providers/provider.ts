@@ -4,7 +4,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../kernel/ids.ts";
-import type { Route, Usage } from "../models/model.ts";
+import type { Route, ToldUsage } from "../models/model.ts";
 
 /** A request that passed the field checks: known fields only, explicit nulls removed. */
 export interface ChatBody {
@@ -26,6 +26,10 @@ export interface ProviderCall {
   /** Sent to the provider, so that it truly bounds the cost. */
   maxOutputTokens: number;
   streamed: boolean;
+  /** The second try: it goes out over a connection that has carried nothing yet. Absent: it is the first. */
+  second?: boolean;
+  /** Told where the request went out twice, for a kept connection was closed as it was sent: that was the second try. */
+  onResent?: () => void;
 }
 
 /** Where and what to post: relative to the provider's base address. */
@@ -49,14 +53,14 @@ export interface Answer {
   finishReason: FinishReason;
   logprobs: unknown;
   /** null: the provider told none. */
-  usage: Usage | null;
+  usage: ToldUsage | null;
 }
 
 /** One step of a stream. A choice's delta is in the chat-completions form. */
 export type ProviderEvent =
   | { kind: "delta"; delta: Record<string, unknown>; finishReason: FinishReason | null; logprobs?: unknown }
   /** What the provider counted so far; the last one told stands, zeros never replace a count. */
-  | { kind: "usage"; usage: Usage }
+  | { kind: "usage"; usage: ToldUsage }
   | { kind: "failure"; failure: UpstreamFailure }
   /** The provider said that it is done. */
   | { kind: "end" };

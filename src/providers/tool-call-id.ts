@@ -5,6 +5,18 @@
  */
 const mark = ".sig.";
 
+/** OpenAI takes ids of 40 characters at most, also those that another provider's model made. */
+const answerCharactersMax = 32;
+
+/**
+ * For a call that its provider gave no id: one that no other answer of the conversation has, for agents refuse an id that comes again.
+ * @param answerId the provider's id of the answer
+ */
+export function mintedToolCallId(answerId: unknown, index: number): string {
+  const told = typeof answerId === "string" ? answerId.replace(/[^\w-]/g, "").slice(-answerCharactersMax) : "";
+  return `call_${told || crypto.randomUUID().replaceAll("-", "").slice(-24)}_${index}`;
+}
+
 export interface Signature {
   /** The model's name, of letters, digits, hyphens and underscores alone. */
   signer: string;

@@ -45,7 +45,10 @@ export interface Transport {
   post(url: URL, post: Post, options?: PostOptions): WireCall;
 }
 
-/** The provider had closed the connection that was kept from an earlier call: nothing was answered, and another may carry the request. */
+/**
+ * The connection that was kept from an earlier call was closed as the request was sent: nothing was answered, and in so short a
+ * time hardly anything was worked, so another connection may carry the request.
+ */
 export class StaleConnectionError extends Error {
   override name = "StaleConnectionError";
 }

@@ -2,9 +2,7 @@
  * An SBOM within the body of a call, found by its bytes: the document is read from exactly these and by its own bounds, and the
  * rest of the body, a few fields, by those of every call. Nothing is parsed twice.
  */
-import { backslash, closeBrace, closeBracket, comma, openBrace, openBracket, quote, space } from "../kernel/json-bytes.ts";
-
-const colon = 0x3a;
+import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, space } from "../kernel/json-bytes.ts";
 
 export interface CutOut {
   /** The document, as the value was written; of a text what it says. */

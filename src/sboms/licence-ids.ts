@@ -10,10 +10,10 @@ const ids: ReadonlySet<string> = new Set([...current, ...deprecated]);
 /** The package leaves out the withdrawn ids that say "or later" with a plus sign. */
 const orLater = /^(?:AGPL|GPL|LGPL)-\d\.\d\+$/;
 /** Exceptions are named so, but for a few. */
-const exception = /^[A-Za-z0-9.-]+-exception(?:-[A-Za-z0-9.-]+)?$/;
+const exception = { letters: /^[A-Za-z0-9.-]+$/, word: /[A-Za-z0-9.-]-exception(?:$|-[A-Za-z0-9.-])/ };
 const otherExceptions: ReadonlySet<string> = new Set(["GPL-CC-1.0", "Linux-syscall-note", "LLGPL", "SHL-2.0", "SHL-2.1"]);
 
 /** Ids count as they are written: `MIT`, not `mit`. */
 export function isLicenceId(id: string): boolean {
-  return ids.has(id) || orLater.test(id) || exception.test(id) || otherExceptions.has(id);
+  return ids.has(id) || orLater.test(id) || (exception.letters.test(id) && exception.word.test(id)) || otherExceptions.has(id);
 }

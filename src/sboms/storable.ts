@@ -3,10 +3,10 @@
  * process may make it and hand it over quickly: 300,000 components as objects would hold the receiver's thread.
  */
 import { arrayText } from "../backing/array-text.ts";
-import { sbomRowsPerStatement, versionCharactersMax } from "../limits/tools.ts";
+import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits/tools.ts";
 import { packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";
 import type { SbomComponent, SbomDocument } from "./document.ts";
-import { invalidSbom } from "./refusal.ts";
+import { invalidSbom, SbomRefusal } from "./refusal.ts";
 
 export interface StorableSbom extends Pick<
   SbomDocument,
@@ -54,9 +54,10 @@ interface Row {
   via: number | null;
 }
 
-/** @throws SbomRefusal invalid, where a text cannot be stored */
+/** @throws SbomRefusal invalid, where a text cannot be stored; too_large, where one package has too many versions */
 export function storableSbom(document: SbomDocument): StorableSbom {
   const rows = rowsOf(document);
+  requireFewVersions(rows);
   const positions = new Map(rows.map(({ component, position }) => [component.ref, position]));
   const edges = document.edges.flatMap(({ from, to }) => {
     const ends = { from: positions.get(from), to: positions.get(to) };
@@ -99,8 +100,8 @@ function placed(component: SbomComponent, index: number): { component: SbomCompo
   return { component, position: index + 1 };
 }
 
-function packageOf({ purl }: SbomComponent): PackageName | null {
-  const named = purl.parsed === null ? null : packageNameOf(purl.parsed);
+function packageOf({ group, name, purl }: SbomComponent): PackageName | null {
+  const named = purl.parsed === null ? null : packageNameOf(purl.parsed, nameWithGroup({ group, name }));
   return named === null || Buffer.byteLength(named.name) > indexedBytesMax ? null : named;
 }
 
@@ -111,6 +112,22 @@ function versionOf({ ref, version, purl }: SbomComponent): string | null {
     throw invalidSbom([{ path: placeOf(ref), says }]);
   }
   return shown;
+}
+
+/** Everything that is known of a package is held against each of its versions: no application is made of more. */
+function requireFewVersions(rows: readonly Row[]): void {
+  const versions = new Map<string, Set<string>>();
+  for (const { named, version } of rows) {
+    if (named === null || version === null) continue;
+    const key = `${named.ecosystem} ${packageKey(named)}`;
+    const own = versions.get(key) ?? new Set();
+    versions.set(key, own.add(version));
+    if (own.size <= sbomVersionsMax) continue;
+    throw new SbomRefusal(
+      "too_large",
+      `The document has more than ${sbomVersionsMax} versions of the package "${named.name}"; split it into several projects`,
+    );
+  }
 }
 
 function packagesOf(rows: readonly Row[]): PackageName[] {
@@ -147,7 +164,11 @@ function columnsOf(rows: Row[]): ComponentColumns {
 }
 
 function shownName({ component: { group, name }, named }: Row): string {
-  return named?.name ?? (group === null ? name : `${group}/${name}`);
+  return named?.name ?? nameWithGroup({ group, name });
+}
+
+function nameWithGroup({ group, name }: Pick<SbomComponent, "group" | "name">): string {
+  return group === null ? name : `${group}/${name}`;
 }
 
 /** Escapes of JSON write characters that PostgreSQL keeps in no text. */

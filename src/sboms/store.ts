@@ -20,7 +20,7 @@ export async function selectSbomId(
   sql: Queries,
 ): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`
-    SELECT id FROM sboms WHERE project_id = ${project} AND sha256 = decode(${sha256}, 'hex')`;
+    SELECT id FROM sboms WHERE project_id = ${project} AND sha256 = decode(${sha256}, 'hex') AND NOT removing`;
   return row?.id;
 }
 

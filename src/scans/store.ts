@@ -1,6 +1,8 @@
 import { arrayText } from "../backing/array-text.ts";
 import type { Queries, Transaction } from "../backing/backing.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
+import { scanSliceMs } from "../limits/tools.ts";
+import type { Pass } from "./pass.ts";
 
 export async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
   await sql`UPDATE projects SET ${pendingSince(at, sql)} WHERE id = ${project}`;
@@ -22,6 +24,11 @@ export async function updateUsersToPending(
   return rows.length;
 }
 
+/** Another document is another scan: what the one before had of scanners' time does not count against it. */
+export async function forgetServed(project: string, sql: Queries): Promise<void> {
+  await sql`UPDATE projects SET scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
+}
+
 /** A project that waits or is being scanned keeps its time: its place among those that wait, or the end of the scan's lease. */
 function pendingSince(at: Date, sql: Queries) {
   return sql`
@@ -41,25 +48,24 @@ export async function awaitKnowledge(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtext(${knowledgeLock}))`;
 }
 
-/** From here to its end, a transaction may wait so long for each lock. */
-export async function allowLocks(milliseconds: number, tx: Transaction): Promise<void> {
-  await tx`SELECT set_config('lock_timeout', ${String(milliseconds)}, true)`;
-}
-
 export interface TakenRow {
   project: string;
-  /** This one included; those since the last question. */
+  workspace: WorkspaceId;
+  /** This one included; those since the last question, or since the scan last came forward. */
   attempts: number;
 }
 
-/** The project that has waited longest, or whose scan has let its lease run out. */
-export async function takeDue({ now, until }: { now: Date; until: Date }, sql: Queries): Promise<TakenRow | undefined> {
+/** The project of the workspace whose scan has had least time, the one that has waited longest among such; undefined: none is free. */
+export async function takeDue(
+  { workspace, now, until }: { workspace: WorkspaceId; now: Date; until: Date },
+  sql: Queries,
+): Promise<TakenRow | undefined> {
   const [row] = await sql<TakenRow[]>`
     UPDATE projects SET scan_status = 'scanning', scan_attempts = scan_attempts + 1, scan_due_at = ${until}
     WHERE id = (
-      SELECT id FROM projects WHERE scan_status IN ('pending', 'scanning') AND scan_due_at <= ${now}
-      ORDER BY scan_due_at, id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-    RETURNING id AS project, scan_attempts AS attempts`;
+      SELECT id FROM projects WHERE workspace_id = ${workspace} AND scan_status IN ('pending', 'scanning') AND scan_due_at <= ${now}
+      ORDER BY scan_level, scan_due_at, id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING id AS project, workspace_id AS workspace, scan_attempts AS attempts`;
   return row;
 }
 
@@ -74,36 +80,69 @@ export interface SubjectRow {
   /** The document that says what the project is made of now. */
   sbom: string | null;
   asked: bigint;
+  /** When a scan of it last began; null: never. */
+  beganAt: Date | null;
+  /** null: none is under way. */
+  pass: Pass | null;
 }
 
+/** Where no version of this service that notes it has scanned the project yet, what was found last tells when a scan began. */
 export async function selectSubject({ project, until }: Held, sql: Queries): Promise<SubjectRow | undefined> {
   const [row] = await sql<SubjectRow[]>`
-    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked FROM projects
+    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS pass,
+      coalesce(scan_began_at, (SELECT max(last_seen) FROM findings WHERE project_id = projects.id)) AS "beganAt"
+    FROM projects
     WHERE id = ${project} AND scan_due_at = ${until}`;
   return row;
 }
 
-/** Locks the project too. @returns its product; undefined where the lease is not held any longer */
+export async function updateToBegun(
+  { project, until, pass, at }: Held & { pass: Pass; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    UPDATE projects SET scan_pass = ${tx.json(pass as never)}, scan_began_at = ${at}
+    WHERE id = ${project} AND scan_due_at = ${until}`;
+}
+
+/**
+ * Locks the project too. A scan that comes forward has made no attempt in vain.
+ * @param pass how far the scan is when the transaction is committed; null: as far as before
+ * @returns its product; undefined where the lease is not held any longer
+ */
 export async function moveLease(
-  { project, until, next }: Held & { next: Date },
+  { project, until, next, pass }: Held & { next: Date; pass: Pass | null },
   tx: Transaction,
 ): Promise<{ product: string | null } | undefined> {
+  const further = pass === null ? tx`` : tx`, scan_pass = ${tx.json(pass as never)}, scan_attempts = 1`;
   const [row] = await tx<{ product: string | null }[]>`
-    UPDATE projects SET scan_due_at = ${next} WHERE id = ${project} AND scan_due_at = ${until} RETURNING product_id AS product`;
+    UPDATE projects SET scan_due_at = ${next} ${further} WHERE id = ${project} AND scan_due_at = ${until} RETURNING product_id AS product`;
   return row;
 }
 
 /** What was asked for meanwhile is still to be done: then the project waits again. */
 export async function updateToCompleted(
-  { project, until, asked, at }: Held & { asked: bigint; at: Date },
+  { project, until, pass, at }: Held & { pass: Pass; at: Date },
   sql: Queries,
 ): Promise<void> {
   await sql`
     UPDATE projects
-    SET scan_status = CASE WHEN scan_asked = ${asked} THEN 'completed' ELSE 'pending' END,
-      last_scanned_at = CASE WHEN scan_asked = ${asked} THEN ${at} ELSE last_scanned_at END,
-      scan_due_at = CASE WHEN scan_asked = ${asked} THEN NULL ELSE ${at}::timestamptz END,
-      scan_attempts = 0, scan_failure = NULL
+    SET scan_status = CASE WHEN scan_asked = ${pass.asked} THEN 'completed' ELSE 'pending' END,
+      last_scanned_at = CASE WHEN scan_asked = ${pass.asked} THEN ${at} ELSE last_scanned_at END,
+      scan_due_at = CASE WHEN scan_asked = ${pass.asked} THEN NULL ELSE ${at}::timestamptz END,
+      scan_attempts = 0, scan_failure = NULL, scan_pass = NULL, scan_served_ms = 0, scan_level = 0,
+      findings_left_out = ${pass.findingsLeftOut}, unknowns_left_out = ${pass.unknownLeftOut}
+    WHERE id = ${project} AND scan_due_at = ${until}`;
+}
+
+/** Twice the time puts a scan one step behind the others of its workspace. */
+export async function updateToNextSlice(
+  { project, until, due, spentMs }: Held & { due: Date; spentMs: number },
+  sql: Queries,
+): Promise<void> {
+  await sql`
+    UPDATE projects SET scan_due_at = ${due}, scan_attempts = 0, scan_served_ms = scan_served_ms + ${spentMs}::bigint,
+      scan_level = floor(log(2, 1 + (scan_served_ms + ${spentMs}::bigint)::numeric / ${scanSliceMs}::numeric))
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 

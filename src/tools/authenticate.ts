@@ -24,9 +24,9 @@ export async function authenticate(request: Request, parts: ToolsParts): Promise
   return { request, caller: callerOf(row), charge: (calls) => windows.charge(hash, calls) };
 }
 
-/** null where the header holds no key of our form: then nothing is hashed and nobody asked. */
+/** null where the header holds no key of our form: then nothing is hashed and nobody asked. What else stands beside a key makes it none. */
 function givenKey(header: string | null, prefix: string): string | null {
-  const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header?.trim() ?? "") ?? [];
+  const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
   if (!key?.startsWith(prefix)) return null;
   return /^[0-9a-f]{64}$/.test(key.slice(prefix.length)) ? key : null;
 }

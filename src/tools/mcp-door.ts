@@ -1,6 +1,7 @@
 /** MCP over HTTP: stateless, so that any gateway answers any request. */
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from "@modelcontextprotocol/server";
 import { scanJson } from "../inference/json-scan.ts";
+import { callJsonValuesMax } from "../limits/constants.ts";
 import { sbomCallBytesMax } from "../limits/tools.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -78,7 +79,7 @@ async function readMessage(
   const turn = (large: boolean) => (large ? limits.longTurn(called.caller) : null);
   const { taken, rest, end } = await readDocument(called, { sboms, pieces, path: sbomPath, turn });
   try {
-    scanJson(rest);
+    scanJson(rest, callJsonValuesMax);
     return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken, end };
   } catch (error) {
     end?.();

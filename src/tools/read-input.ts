@@ -2,6 +2,7 @@
 import { joined } from "../inference/body-reader.ts";
 import { parseJsonObject } from "../inference/json-body.ts";
 import { GatewayError } from "../kernel/errors.ts";
+import { callJsonValuesMax } from "../limits/constants.ts";
 import { sbomCallBytesMax, toolsBodyBytesMax } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";
@@ -62,7 +63,7 @@ function requireJson(request: Request): void {
 function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   if (bytes.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
   try {
-    return parseJsonObject(bytes);
+    return parseJsonObject(bytes, callJsonValuesMax);
   } catch (error) {
     if (error instanceof GatewayError) throw new OperationError(`${error.message}: send the fields as one JSON object`);
     throw error;

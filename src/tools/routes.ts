@@ -4,6 +4,7 @@ import { readRest } from "../inference/read-rest.ts";
 import { newRequestId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { requestTarget } from "../kernel/request-target.ts";
+import { jsonAnswer } from "../kernel/json-answer.ts";
 import type { Operation } from "../operations/operation.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Called } from "./called.ts";
@@ -63,7 +64,9 @@ async function answer(request: Request, parts: ToolsParts, { door, refusal }: Se
   try {
     const called = await authenticate(request, parts);
     const answered = called === null ? failure(401, "Unauthorized") : await door(called);
-    return answered instanceof Response ? answered : await written(request, parts, answered);
+    if (!(answered instanceof Response)) return await written(request, parts, answered);
+    answered.headers.set("x-content-type-options", "nosniff");
+    return answered;
   } catch (error) {
     return written(request, parts, refusal(error, parts.log));
   }
@@ -76,5 +79,5 @@ function unknownPath(request: Request, parts: ToolsParts): Promise<Response> {
 async function written(request: Request, { clock }: ToolsParts, { status, body, headers = {} }: Written): Promise<Response> {
   await readRest(request, clock);
   const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
-  return Response.json(body, { status, headers: { ...always, ...headers } });
+  return jsonAnswer(body, { status, headers: { ...always, ...headers } });
 }

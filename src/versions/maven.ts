@@ -1,9 +1,11 @@
 /**
- * Maven: the version order of the POM reference, https://maven.apache.org/pom.html#version-order-specification, as Maven 3
+ * Maven: the version order of the POM reference, https://maven.apache.org/pom.html#version-order-specification, as Maven up to 3.8.6
  * and the tools of OSV read it: `.qualifier` < `-qualifier` < `-number` < `.number` at one place.
  *
  * That rule alone runs in circles (`1.foo` < `1-alpha` < `1` < `1.foo`). Here what its qualifiers say of a version decides
- * first, whether it comes before or after the version that ends at that place, then the rule.
+ * first, whether it comes before or after the version that ends at that place, then the rule. So `2.9.0.RC1` comes before `2.9.0` and
+ * hence before `2.9.0-1`, as since Maven 3.8.7 and 3.9.0: https://issues.apache.org/jira/browse/MNG-7644. The other half of that
+ * change, `.qualifier` = `-qualifier`, is not taken: ranges of advisories are written and read with the older order.
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
 import type { Reading, VersionOrder } from "./reading.ts";

@@ -11,7 +11,8 @@ export interface PackageName {
 /**
  * PyPI: runs of `-`, `_`, `.` are one `-`, case does not count (https://peps.python.org/pep-0503/#normalized-names).
  * NuGet: case does not count (https://learn.microsoft.com/nuget/reference/nuspec#id).
- * Maven, Go, RubyGems, crates.io and npm tell names apart by case; npm keeps old names that have capitals.
+ * Maven, Go, RubyGems, crates.io and npm tell names apart by case; npm keeps old names that have capitals. Of Go modules a package
+ * URL in its canonical form has lost the case: what records say of them is looked up by `package_records` of the database.
  */
 export function packageKey({ ecosystem, name }: PackageName): string {
   if (ecosystem === "PyPI") return name.replaceAll(/[-_.]+/g, "-").toLowerCase();
@@ -19,12 +20,18 @@ export function packageKey({ ecosystem, name }: PackageName): string {
   return name;
 }
 
-/** @returns null where the type is of none of the seven ecosystems */
-export function packageNameOf({ type, namespace, name }: PackageUrl): PackageName | null {
+/**
+ * @param shown the component's name beside the package URL: it tells how a Go module is spelled whose package URL is all lower case
+ * @returns null where the type is of none of the seven ecosystems
+ */
+export function packageNameOf({ type, namespace, name }: PackageUrl, shown: string | null = null): PackageName | null {
   const ecosystem = ecosystemOfPackageUrlType(type);
   if (ecosystem === null) return null;
   if (ecosystem === "Maven") return { ecosystem, name: `${namespace ?? ""}:${name}` };
   // Tools that read Go modules call the standard library `std`, as the go command does; OSV records call it `stdlib`.
   if (ecosystem === "Go" && namespace === null && name === "std") return { ecosystem, name: "stdlib" };
-  return { ecosystem, name: namespace === null ? name : `${namespace}/${name}` };
+  const path = namespace === null ? name : `${namespace}/${name}`;
+  const isLower = path === path.toLowerCase();
+  if (ecosystem === "Go" && isLower && shown?.toLowerCase() === path) return { ecosystem, name: shown };
+  return { ecosystem, name: path };
 }

@@ -2,6 +2,8 @@
  * Package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`, read strictly and written canonically.
  * Source: https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
  */
+import { trimmedEnd } from "../kernel/trim-end.ts";
+import { purlCharactersMax } from "../limits/tools.ts";
 import { PackageUrlError, percentDecoded, percentEncoded, qualifiersOf, quoted, segmentsOf } from "./package-url-parts.ts";
 
 export interface PackageUrl {
@@ -29,6 +31,7 @@ const namespaceRules: Record<string, "required" | "prohibited"> = {
 
 /** Reads from right to left, as the specification says. @throws PackageUrlError naming the part that is wrong */
 export function parsePackageUrl(text: string): PackageUrl {
+  if (text.length > purlCharactersMax) throw new PackageUrlError("text", `is longer than ${purlCharactersMax} characters`);
   if (/[^\u0021-\u007e]/.test(text)) throw new PackageUrlError("text", "has a space or a character outside ASCII");
   const [beforeSubpath, subpath] = cut(text, text.lastIndexOf("#"));
   const [beforeQualifiers, qualifiers] = cut(beforeSubpath, beforeSubpath.lastIndexOf("?"));
@@ -49,9 +52,13 @@ export function parsePackageUrl(text: string): PackageUrl {
   });
 }
 
-/** The canonical form: two package URLs are the same where their canonical forms are. */
+/**
+ * The canonical form: two package URLs are the same where their canonical forms are. Go's namespaces and names are lower case in it,
+ * whatever a module's own spelling: https://github.com/package-url/purl-spec/blob/main/types/golang-definition.json
+ */
 export function printPackageUrl({ type, namespace, name, version, qualifiers, subpath }: PackageUrl): string {
-  const path = [...(namespace?.split("/") ?? []), name].map(percentEncoded).join("/");
+  const names = [...(namespace?.split("/") ?? []), name];
+  const path = names.map((segment) => percentEncoded(type === "golang" ? segment.toLowerCase() : segment)).join("/");
   const pairs = [...qualifiers].filter(([, value]) => value !== "").map(([key, value]) => `${key}=${percentEncoded(value)}`);
   return [
     `pkg:${type}/${path}`,
@@ -74,7 +81,7 @@ function versionAt(path: string): number {
 }
 
 function namesOf(text: string): Pick<PackageUrl, "namespace" | "name"> {
-  const names = text.replace(/\/+$/, "");
+  const names = trimmedEnd(text, "/");
   const nameAt = names.lastIndexOf("/") + 1;
   const name = percentDecoded("name", names.slice(nameAt));
   return { namespace: segmentsOf("namespace", names.slice(0, nameAt)).join("/") || null, name };

@@ -17,7 +17,7 @@ const final = "final";
  * @param version in lower case, which PEP 440 does not know
  */
 export function readLegacy(version: string): Reading | null {
-  if (!/^[\da-z.!+_:~-]*\d[\da-z.!+_:~-]*$/.test(version)) return null;
+  if (!/^[\da-z.!+_:~-]+$/.test(version) || !/\d/.test(version)) return null;
   const parts = version.match(/\d+|[a-z]+|-|[!+_:~]+/g) ?? [];
   const atoms: Atom[] = [wordAtom(legacyRank)];
   for (const part of [...parts, final]) push(atoms, part);

@@ -36,6 +36,16 @@ export async function packageIds(names: readonly PackageName[], sql: Queries): P
   return ids;
 }
 
+/** These packages, and Go modules whose names differ from theirs by case alone: what is said of one may count for the other. */
+export async function withOtherSpellings(ids: readonly bigint[], sql: Queries): Promise<bigint[]> {
+  const rows = await sql<{ id: bigint }[]>`
+    SELECT other.id
+    FROM packages AS told
+    JOIN packages AS other ON other.ecosystem = 'Go' AND lower(other.key) = lower(told.key) AND other.id <> told.id
+    WHERE told.ecosystem = 'Go' AND told.id = ANY (${arrayText(ids, (id) => id)}::bigint[])`;
+  return [...new Set([...ids, ...rows.map(({ id }) => id)])];
+}
+
 async function selectIds(rows: readonly PackageRow[], sql: Queries): Promise<Map<string, bigint>> {
   const found = await sql<{ ecosystem: Ecosystem; key: string; id: bigint }[]>`
     SELECT ecosystem, key, id FROM packages

@@ -33,11 +33,13 @@ const processors =
   "x86|x86_64|x64|i[3-6]86|amd64|universal|aarch64|arm|arm64|armv\\d\\w*|ppc|ppc64|ppc64le|powerpc|powerpc64|powerpc64le|s390x?|riscv64|loongarch64|mips\\w*|sparc\\w*";
 const systems =
   "linux|darwin|macosx|mingw|mingw32|mswin|mswin32|mswin64|freebsd|openbsd|netbsd|dragonfly|solaris|aix|cygwin|android|dalvik|java";
+/** What follows a system, such as its version, is not looked at: it would be tried from each place that looks like a platform. */
 const platform = new RegExp(
-  `-(?:(?:${processors})-(?:${systems})(?:[.-]?\\w+)*|mingw32|x64-mingw-ucrt|mswin(?:32|64)(?:-\\d+)?|java|jruby|dalvik\\d*|ruby)$`,
+  `-(?:(?:${processors})-(?:${systems}).*|(?:mingw32|x64-mingw-ucrt|mswin(?:32|64)(?:-\\d+)?|java|jruby|dalvik\\d*|ruby)$)`,
+  "s",
 );
 
 function withoutPlatform(version: string, named: string | null): string {
   if (named !== null && version.endsWith(`-${named}`)) return version.slice(0, -named.length - 1);
-  return version.replace(platform, "");
+  return /^[\w.-]+$/.test(version) ? version.replace(platform, "") : version;
 }

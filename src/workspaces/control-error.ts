@@ -11,6 +11,7 @@ export const controlStatuses = {
   conflict: 409,
   body_too_large: 413,
   limit_reached: 429,
+  rate_limited: 429,
   internal_error: 500,
   unavailable: 503,
 } as const;

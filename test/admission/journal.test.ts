@@ -50,5 +50,5 @@ test("a successor is told what was asked for and never dispatched", async () => 
   const dead = new GenerationBook(parts);
   dead.asked([asked]);
   using successor = new GenerationBook(parts);
-  expect(successor.recover()).toEqual({ settled: 0, unknown: 0, undecided: [asked] });
+  expect(successor.recover()).toEqual({ settled: 0, cut: 0, unknown: 0, undecided: [asked] });
 });

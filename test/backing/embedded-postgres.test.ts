@@ -9,7 +9,8 @@ import { EmbeddedDatabaseError, openEmbeddedPostgres } from "../../src/backing/e
 import { keepUp } from "../../src/backing/embedded/upkeep.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { upkeepWalBytesMax } from "../../src/limits/constants.ts";
+import { allowStatements } from "../../src/backing/statement-time.ts";
+import { embeddedStatementMsMax, upkeepWalBytesMax } from "../../src/limits/constants.ts";
 
 describe("the embedded PostgreSQL", () => {
   let home: string;
@@ -42,6 +43,20 @@ describe("the embedded PostgreSQL", () => {
     expect(rows.map(([row]) => row?.["index"])).toEqual(rows.map((_, index) => index));
   });
 
+  let before: number | undefined;
+  test("keeps nothing of what it answered", async () => {
+    await using database = await open();
+    const megabytes = () => process.memoryUsage().rss / 1024 / 1024;
+    // Short values: each is a text of its own to whoever parses them.
+    const ask = () =>
+      database.sql`SELECT n::text AS one, (n + 1)::text AS other, 'a' || n AS third FROM generate_series(1, 20000) AS n`.raw();
+    for (let n = 0; n < 10; n++) await ask();
+    // Of the first attempt: what that one left is not forgiven to the next.
+    before ??= megabytes();
+    for (let n = 0; n < 80; n++) await ask();
+    expect(megabytes() - before).toBeLessThan(300);
+  }, 60_000);
+
   test("does not hold up the process while a query runs long", async () => {
     await using database = await open();
     const turns: number[] = [];
@@ -52,6 +67,22 @@ describe("the embedded PostgreSQL", () => {
     expect(turns.length).toBeGreaterThan(20);
     expect(Math.max(...gaps)).toBeLessThan(200);
   });
+
+  test("ends a statement that writes for longer than it may, undoes it, and answers on", async () => {
+    await using database = await open();
+    const { sql } = database;
+    await sql`CREATE TABLE IF NOT EXISTS endless (id integer)`;
+    const failure: unknown = await sql
+      .begin(async (tx) => {
+        await allowStatements(200, tx);
+        await tx`INSERT INTO endless SELECT generate_series(1, 100000000)`;
+      })
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "57014" });
+    expect(await sql`SELECT FROM endless`).toHaveLength(0);
+    expect(await sql`SHOW statement_timeout`).toEqual([{ statement_timeout: `${embeddedStatementMsMax / 1_000}s` }] as never);
+    await sql`DROP TABLE endless`;
+  }, 60_000);
 
   test("opens within two seconds the second time, with every row that was acknowledged before a kill -9", async () => {
     for (let round = 0; round < 2; round++) {

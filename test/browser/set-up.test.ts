@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { run } from "../../scripts/weir/run.ts";
-import type { Fleet } from "../support/fleet.ts";
+import { operatorToken, type Fleet } from "../support/fleet.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chromiumPath, service, Visit, type VisitPlan } from "./browser.ts";
 
@@ -37,7 +37,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     const typed = words.map((word) => (word === "WORKSPACE" ? "default" : word === file.name ? path : word));
     const said = { out: "", error: "" };
     const terminal = { out: (text: string) => void (said.out += text), error: (text: string) => void (said.error += text) };
-    const service = () => ({ url: fleet.url(), token: "operator-token-of-a-test" });
+    const service = () => ({ url: fleet.url(), token: operatorToken });
     const code = await run([...typed, "--json"], { service, files: () => ({ catalogDir: "./catalog-data" }) }, terminal);
     expect([code, said.error]).toEqual([0, ""]);
     return JSON.parse(said.out);

@@ -1,6 +1,7 @@
 /** What docs/operations.md says of restarting a fleet: one gateway after the other, and no client notices. */
 import { expect, test } from "bun:test";
 import { testServers } from "../support/services.ts";
+import { runRestartsOnOnePort } from "./harness/restarts-on-one-port.ts";
 import { runRollingRestart } from "./harness/rolling-restart.ts";
 
 const servers = await testServers();
@@ -21,6 +22,17 @@ test.skipIf(servers === null)(
     expect(violations).toEqual([]);
     expect(tally).toMatchObject({ unknown: 0, lost: [], doubled: [], unmetered: [] });
     expect(tally.charged).toBeGreaterThan(calls * 0.9);
+  },
+  60_000,
+);
+
+test.skipIf(servers === null)(
+  "gateways that share a port are restarted under clients that connect for each request: none of them is lost",
+  async () => {
+    const plan = { connections: 1_500, restarts: 2, leaveMs: 200, say: () => {} };
+    const { opened, answered, violations } = await runRestartsOnOnePort(plan);
+    expect(violations).toEqual([]);
+    expect(answered).toBe(opened);
   },
   60_000,
 );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectionsPerWorkspaceMax } from "../../src/limits/tools.ts";
+import { dataKeyOf } from "../../src/secrets/data-key.ts";
 import { Control } from "../support/control.ts";
 import { databases, type TestDatabase } from "../support/databases.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -81,6 +82,53 @@ describe.each(databases)("connections on $name", ({ open }) => {
       WHERE connection_id = ${String(id)} AND field = 'api_token'`;
     expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
   });
+
+  test("open for themselves alone: a field of another connection of the same connector does not", async () => {
+    const { id } = await connect();
+    const { id: other } = await connect();
+    await move(String(other), String(id));
+    expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
+  });
+
+  test("of an earlier version, bound to their connector alone, open until `secrets rotate` binds them, and from then on no other way", async () => {
+    const { id } = await connect();
+    const { id: other } = await connect();
+    control.send = async () => ({ status: 200, body: "[]" });
+    await sealAsBefore([String(id), String(other)]);
+    const before = await database.sql`SELECT connection_id, field, sealed FROM connection_fields`;
+    expect(await control.expect("POST", `/connections/${id}/test`)).toMatchObject({ ok: true });
+    expect(await control.expect("POST", "/secrets/rotate")).toMatchObject({ rewrapped: 1 });
+    expect(await control.expect("POST", "/secrets/rotate")).toMatchObject({ rewrapped: 0 });
+    expect(await control.expect("POST", `/connections/${id}/test`)).toMatchObject({ ok: true });
+    await move(String(other), String(id));
+    expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
+    for (const { connection_id, field, sealed } of before) {
+      await database.sql`UPDATE connection_fields SET sealed = ${sealed} WHERE connection_id = ${connection_id} AND field = ${field}`;
+    }
+    expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
+  });
+
+  /** As who writes to the database could. */
+  async function move(from: string, to: string): Promise<void> {
+    await database.sql`
+      UPDATE connection_fields SET sealed = moved.sealed FROM connection_fields AS moved
+      WHERE connection_fields.connection_id = ${to} AND moved.connection_id = ${from} AND moved.field = connection_fields.field`;
+  }
+
+  /** The connections, and the data key of their workspace, as versions before this one stored them. */
+  async function sealAsBefore(ids: string[]): Promise<void> {
+    const { workspace_id: workspace } = (await control.list("/connections?workspace=acme"))[0] ?? {};
+    const named = String(workspace);
+    const key = await dataKeyOf(named, { sql: database.sql, keyring: control.keyring });
+    const wrapped = control.keyring.first.seal(key.reveal(), JSON.stringify(["data key", named]));
+    await database.sql`UPDATE data_keys SET wrapped = ${Buffer.from(wrapped)} WHERE workspace_id = ${named}`;
+    for (const id of ids) {
+      for (const [field, value] of Object.entries(okta)) {
+        const sealed = Buffer.from(key.seal(Buffer.from(value), JSON.stringify([named, "okta", field])));
+        await database.sql`UPDATE connection_fields SET sealed = ${sealed} WHERE connection_id = ${id} AND field = ${field}`;
+      }
+    }
+  }
 
   test("can be used after `secrets rotate`, and without the old key", async () => {
     const [old, young] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"));

@@ -33,7 +33,7 @@ describe("a base URL", () => {
       https://[::ffff:127.0.0.1] https://[0:0:0:0:0:ffff:7f00:1] https://[64:ff9b::a00:1] https://[2002:7f00:1::]
       https://[fe80::1] https://169.254.169.254/latest/meta-data https://localhost https://LOCALHOST.
       https://a.localhost https://intranet https://intranet. https://printer.local https://metadata.google.internal
-      https://api.weir.svc https://box.home.arpa. https://ｌocalhost https://a.LOCAL.:443 https://1.1.1.1@10.0.0.1
+      https://localhost.localdomain https://intranet.LocalDomain.:8443/api https://api.weir.svc https://box.home.arpa. https://ｌocalhost https://a.LOCAL.:443 https://1.1.1.1@10.0.0.1
     `),
     "",
   ])("is refused: %s", (text) => expect(() => parseBaseUrl(text)).toThrow("needed"));

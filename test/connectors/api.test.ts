@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
+import { rowSchemaText } from "../../src/connectors/row-schema.ts";
 import { Fleet } from "../support/fleet.ts";
 import { jsonOf, problems, type Json } from "../support/described.ts";
 
@@ -84,6 +85,47 @@ test("every row is as the schema says, which is JSON Schema 2020-12", async () =
   const { connectors } = (await body("/api/connector-exports/latest.json")) as { connectors: unknown[] };
   expect(connectors).toHaveLength(672);
   expect(connectors.flatMap((row) => problems({}, schema, row))).toEqual([]);
+});
+
+test("the schema lists the 21 categories, so that a job notices any other", async () => {
+  const schema = await body("/api/connector-schema.json");
+  const { category } = jsonOf(schema["properties"]);
+  expect(jsonOf(category)["enum"]).toEqual([
+    "Identity & SSO",
+    "Cloud Infrastructure",
+    "Version Control",
+    "Vulnerability Scanning",
+    "HRIS",
+    "Endpoint Detection & Response",
+    "MDM",
+    "Ticketing",
+    "Background Check Providers",
+    "CSPM",
+    "Security Automation",
+    "Infrastructure",
+    "Digital Signature",
+    "Communications Platforms",
+    "Data Export",
+    "CRM",
+    "Cyber Insurance",
+    "Business Applications",
+    "User Access Review",
+    "Security Training",
+    "Vendor Management",
+  ]);
+  expect(problems({}, category, "Gardening")).not.toEqual([]);
+});
+
+test.each([
+  [
+    ["Own", "Further"],
+    ["Own", "Further"],
+  ],
+  [[], undefined],
+])("the schema for categories.json with %j lists %j", (categories, listed) => {
+  const { category } = jsonOf(jsonOf(JSON.parse(rowSchemaText(categories)))["properties"]);
+  expect<unknown>(jsonOf(category)["enum"]).toEqual(listed);
+  expect(problems({}, category, "Own")).toEqual([]);
 });
 
 describe("an export", () => {

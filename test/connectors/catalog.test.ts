@@ -78,6 +78,14 @@ describe("the catalog", () => {
     // A role that is assumed is named, not proved by a secret.
     expect(open.map(({ slug }) => slug)).toEqual(["amazon-web-services"]);
   });
+
+  test("keeps no public half of a pair secret, and asks for an id and its token apart", () => {
+    const fields = catalog.connectors.flatMap(({ slug, credential_sets = [] }) =>
+      credential_sets.flatMap((set) => set.fields.map(({ label, secret }) => ({ slug, label, secret }))),
+    );
+    expect(fields.filter(({ label, secret }) => secret && /\bpublic\b/i.test(label))).toEqual([]);
+    expect(fields.filter(({ label }) => label.includes(":"))).toEqual([]);
+  });
 });
 
 describe("weir catalog check", () => {

@@ -52,6 +52,13 @@ describe("the operator token", () => {
     }
   });
 
+  test("with anything behind it is none, be it a no-break space", async () => {
+    for (const behind of [" x", "\u00a0", "0"]) {
+      const headers = { authorization: `Bearer ${operatorToken}${behind}` };
+      expect(await control.call("GET", "/workspaces", { token: null, headers })).toMatchObject({ status: 401 });
+    }
+  });
+
   test("comes before the body: without it nothing is read", async () => {
     expect(await control.call("POST", "/workspaces", { token: null, body: "not JSON" })).toMatchObject({ status: 401 });
   });

@@ -5,21 +5,28 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Usage } from "../../src/models/model.ts";
+import type { ToldUsage } from "../../src/models/model.ts";
 import { UpstreamFailure, type ProviderCall, type WireFormat } from "../../src/providers/provider.ts";
 import { Transcript } from "../support/transcript.ts";
 import { aRoute } from "../support/models.ts";
 
 interface AnswerCase {
   body: unknown;
-  expected?: { content: string | null; refusal: string | null; finishReason: string; usage: Usage | null; toolCalls?: unknown };
+  expected?: {
+    content: string | null;
+    refusal: string | null;
+    reasoning?: string;
+    finishReason: string;
+    usage: ToldUsage | null;
+    toolCalls?: unknown;
+  };
   failure?: string;
 }
 
 interface StreamCase {
   text: string;
   finishReason: string | null;
-  usage: Usage | null;
+  usage: ToldUsage | null;
   failure?: string;
   /** The last event; absent: `end`. Formats that never say that they are done end with the body. */
   last?: string;
@@ -107,6 +114,7 @@ function decodesAnswers(format: WireFormat, cases: Record<string, AnswerCase>): 
     const { message, finishReason, usage } = format.decodeAnswer(body);
     expect(message.role).toBe("assistant");
     expect(message).toMatchObject({ content: expected?.content ?? null, refusal: expected?.refusal ?? null });
+    expect<unknown>(message["reasoning_content"]).toEqual(expected?.reasoning);
     expect(message["tool_calls"]).toEqual(expected?.toolCalls);
     expect<unknown>({ finishReason, usage }).toEqual({ finishReason: expected?.finishReason, usage: expected?.usage });
   });

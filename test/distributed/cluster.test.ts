@@ -60,9 +60,10 @@ async function untilSaid({ child, said }: Supervisor, condition: () => boolean):
   if (!condition()) throw new Error(`The supervisor ended with ${child.exitCode}: ${said()}`);
 }
 
-/** The first key, which one of the gateways prints once. */
-function keyIn(said: string): string {
-  return /platform-api-[0-9a-f]{64}/.exec(said)?.[0] ?? "";
+/** The first key, which one of the gateways writes down once. */
+function firstKey(dataDir: string): string {
+  const path = join(dataDir, "first-keys");
+  return /platform-api-[0-9a-f]{64}/.exec(existsSync(path) ? readFileSync(path, "utf8") : "")?.[0] ?? "";
 }
 
 async function isReady(port: number): Promise<boolean> {
@@ -78,15 +79,18 @@ async function allGone(pids: Iterable<number>): Promise<boolean> {
 describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   let dataDir = "";
   let port = 0;
+  let metricsPort = 0;
   let fleet: Supervisor;
   let key = "";
 
   beforeAll(async () => {
     dataDir = join(await temporaryFolder("cluster"), "data");
     port = await freePort();
-    fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], { DATA_DIR: dataDir });
-    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && keyIn(fleet.said()) !== "");
-    key = keyIn(fleet.said());
+    metricsPort = await freePort();
+    const environment = { DATA_DIR: dataDir, METRICS_PORT: String(metricsPort), ACME_API_KEY: "sk-of-a-provider" };
+    fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], environment);
+    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && firstKey(dataDir) !== "");
+    key = firstKey(dataDir);
   });
 
   afterAll(async () => {
@@ -109,7 +113,36 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   });
 
   test("what is secret is for its owner's eyes only", () => {
-    for (const name of ["operator-token", "secrets-key"]) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+    for (const name of ["operator-token", "secrets-key", "first-keys"])
+      expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test("processes hold no secret that they do not use", () => {
+    const holding = (secret: string) =>
+      [...processesOf(fleet.pid)].flatMap(([pid, line]) =>
+        readFileSync(`/proc/${pid}/environ`, "utf8").includes(secret) ? [line.replace(/^.*main\.ts ?/, "")] : [],
+      );
+    const key = readFileSync(join(dataDir, "secrets-key"), "utf8").trim();
+    expect(holding(key)).toEqual(["", ""]);
+    expect(holding("sk-of-a-provider").toSorted()).toEqual(["", "", "prober"]);
+    expect(holding("REDIS_URL=redis://:").toSorted()).toEqual(["admission", "admission", "metering"]);
+  });
+
+  test("each gateway and each worker shows its own metrics on its own port, which are told at start", async () => {
+    const told = [...fleet.said().matchAll(/^ {2}(\d+) {2}(\w+) (\d)$/gm)].map(([, at, role, n]): [number, string] => [
+      Number(at),
+      `${role} ${n}`,
+    ]);
+    expect(told.map(([at]) => at)).toEqual(told.map((_, index) => metricsPort + index));
+    const names = ["gateway 1", "gateway 2", "admission 1", "admission 2", "prober 1", "mailer 1", "scanner 1", "metering 1"];
+    expect(told.map(([, name]) => name)).toEqual(names);
+    const texts = await Promise.all(told.map(async ([at]) => (await fetch(`http://127.0.0.1:${at}/metrics`)).text()));
+    expect(texts.map((text) => text.includes("weir_generations_open"))).toEqual(names.map((name) => name.startsWith("gateway")));
+  });
+
+  test("the first keys are not in what it prints, which collectors of logs keep, but the file that has them is", () => {
+    expect(fleet.said()).toContain(`The first keys are in "${join(dataDir, "first-keys")}"`);
+    expect(fleet.said()).not.toMatch(/platform-(api|mcp)-[0-9a-f]/);
   });
 
   test("a second supervisor on the same folder ends with 1, names the first, and harms nothing", async () => {
@@ -181,6 +214,13 @@ describe("a supervisor that cannot start ends with 1 and leaves nothing", () => 
     const port = typeof address === "object" && address ? address.port : 0;
     expect(await refusal(["--port", String(port)], {})).toBe(`Port ${port} on 127.0.0.1 is taken: set another PORT\n`);
     holder.close();
+  });
+
+  test("when a process cannot have its metrics port, which it names", async () => {
+    const said = await refusal(["--gateways", "1", "--workers", "1"], { METRICS_PORT: "65533" });
+    expect(said).toContain(
+      "METRICS_PORT=65533 gives the 6 processes the ports 65533 to 65538, and mailer 1 cannot have 65536: set another",
+    );
   });
 
   test("when one of the three addresses is set without the others", async () => {

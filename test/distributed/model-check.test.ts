@@ -1,7 +1,7 @@
 /** `weir model check` against a fleet: asked of a gateway, run by the prober, known to every gateway afterwards. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { run } from "../../scripts/weir/run.ts";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet, operatorToken } from "../support/fleet.ts";
 import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
 import { chat, outcomeOf } from "../support/requests.ts";
 import { freshDatabase, testServices } from "../support/services.ts";
@@ -11,7 +11,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
 const services = await testServices();
-const token = "operator-token-of-a-test";
 
 describe.skipIf(services === null)("model check in a fleet", () => {
   const stack = new AsyncDisposableStack();
@@ -37,7 +36,10 @@ describe.skipIf(services === null)("model check in a fleet", () => {
       out: (text: string) => void (said.out += text),
       error: (text: string) => void (said.error += `${text}\n`),
     };
-    const surroundings = { service: () => ({ url: fleet.url(), token }), files: () => ({ catalogDir: "./catalog-data" }) };
+    const surroundings = {
+      service: () => ({ url: fleet.url(), token: operatorToken }),
+      files: () => ({ catalogDir: "./catalog-data" }),
+    };
     const code = await run(["model", "check", ...words, "--json"], surroundings, terminal);
     return { code, data: said.out === "" ? null : JSON.parse(said.out).data, error: said.error };
   }

@@ -9,7 +9,7 @@ import { randomFrom } from "../support/random.ts";
 import { toolsStage, type ToolsStage } from "../support/tools-stage.ts";
 
 const ecosystems = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet"] as const;
-const ranks = [0, 1021, 2050, 2053, 3075, 3088, 4098] as const;
+const ranks = [0, 7, 325, 1021, 2050, 2053, 3075, 3088, 4098] as const;
 const severityFrom = {
   all: [0, 9_999],
   critical: [4_000, 4_999],
@@ -148,7 +148,7 @@ describe.each(databases)("pages of lists on $name", ({ open }) => {
           SELECT vulnerabilities.name, count(*)::integer AS findings, count(DISTINCT project_id)::integer AS projects
           FROM findings JOIN vulnerabilities ON vulnerabilities.id = vulnerability_id JOIN packages ON packages.id = package_id
           WHERE workspace_id = ${workspace} AND ${id === null ? sql`true` : sql`${sql(`${scope}_id`)} = ${id}`} AND live
-            AND findings.rank BETWEEN ${lowest} AND ${highest} AND findings.rank % 1000 >= ${least ?? 0}::numeric * 10
+            AND findings.rank BETWEEN ${lowest} AND ${highest} AND CASE WHEN findings.rank < 1000 THEN 0 ELSE findings.rank % 1000 END >= ${least ?? 0}::numeric * 10
           GROUP BY vulnerabilities.name, findings.rank HAVING ${its === null ? sql`true` : sql`bool_or(ecosystem = ${its})`}
           ORDER BY findings.rank DESC, vulnerabilities.name`;
         const input = { limit: Math.max(limit, 20), severity, ecosystem, ...(least !== undefined && { cvss_min: least }) };

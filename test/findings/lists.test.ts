@@ -177,41 +177,96 @@ describe.each(databases)("lists on $name", ({ open }) => {
     });
   });
 
-  test("two hundred rows stay small whatever their texts, and say what was cut", async () => {
-    const { sql } = stage.database;
-    const long = '"日本\u{1f600}'.repeat(250);
-    const crowded = await world.project(workspace, "crowded");
-    const product = await world.product(workspace, "crowd");
-    await sql`UPDATE projects SET product_id = ${product}, name = ${long} WHERE id = ${crowded}`;
-    const issues = await Promise.all(
-      Array.from({ length: 200 }, (_, n) =>
-        world.vulnerability(`CVE-2026-${10_000 + n}`, { rank: 4098, description: long.slice(0, 160) }),
-      ),
-    );
-    const ids = await world.find(
-      issues.map((vulnerability) => ({ project: crowded, package: npm, version: "1.0.0", vulnerability })),
-    );
-    await sql`
-      UPDATE findings SET component = ${long}, version = ${long}, purl = ${long}, fix_version = '1.0.1',
-        evidence = ${sql.json({ source: long, range: long } as never)} WHERE project_id = ${crowded}`;
-    const crowdedSboms = [await world.sbom(workspace, crowded), await world.sbom(workspace, crowded)];
-    for (const sbom of crowdedSboms) await world.occur(sbom, ids);
-    await stage.api.data("set_active_scope", { kind: "workspace" });
-    for (const [operation, input, bytesMax] of [
-      ["list_findings", { project_id: crowded, limit: 200 }, 125_000],
-      ["list_vulnerabilities", { severity: "critical", limit: 200 }, 96_000],
-    ] as const) {
-      const { body } = await stage.api.call(operation, input);
-      expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(bytesMax);
-      expect(body["message"]).toBe(
-        `200 of 200 ${operation === "list_findings" ? "findings" : "vulnerabilities"}. Long texts are cut: they end with …`,
+  describe("of two hundred rows", () => {
+    const issueCount = 200;
+    const bytesMax = { list_findings: 125_000, list_vulnerabilities: 96_000 };
+    const plurals = { list_findings: "findings", list_vulnerabilities: "vulnerabilities" } as const;
+    let crowded = "";
+    let ids: string[] = [];
+    const purl = (n: number) => `pkg:golang/golang.org/x/text${n}@v0.3.5-0.20201125200606-c27b9fd57aec`;
+
+    beforeAll(async () => {
+      crowded = await world.project(workspace, "crowded");
+      const issues = await Promise.all(
+        Array.from({ length: issueCount }, (_, n) =>
+          world.vulnerability(`CVE-2026-${10_000 + n}`, { rank: 4098, description: '"日本\u{1f600}'.repeat(32) }),
+        ),
       );
-    }
-    const [row] = await findings({ project_id: crowded });
-    expect(row).toMatchObject({
-      fix_version: "1.0.1",
-      sbom_ids: crowdedSboms.toReversed(),
-      project: expect.stringMatching(/^"日.*…$/u),
+      ids = await world.find(
+        issues.map((vulnerability) => ({ project: crowded, package: npm, version: "1.0.0", vulnerability })),
+      );
+      await stage.api.data("set_active_scope", { kind: "project", id: crowded });
+    }, 60_000);
+    afterAll(() => stage.api.data("set_active_scope", { kind: "workspace" }));
+
+    const fill = async (evidence: object, name: string) => {
+      const { sql } = stage.database;
+      const given = ids.map((id, n) => ({ id, purl: purl(n) + name, component: `golang.org/x/text${n}${name}` }));
+      await sql`
+        UPDATE findings SET component = given.component, purl = given.purl, version = 'v0.3.5-0.20201125200606-c27b9fd57aec',
+          evidence = ${sql.json(evidence as never)}
+        FROM jsonb_to_recordset(${sql.json(given as never)}) AS given (id text, purl text, component text) WHERE findings.id = given.id`;
+    };
+    const ask = async (operation: keyof typeof bytesMax, offset = 0) => {
+      const { body } = await stage.api.call(operation, { limit: 200, offset });
+      expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(bytesMax[operation]);
+      const data = body["data"] as Row;
+      return { data, rows: data[plurals[operation]] as Row[], message: String(body["message"]) };
+    };
+    const wholeNames = (rows: Row[], name: string) =>
+      rows.every(({ purl: own, component, component_version: version }) => {
+        const n = /text(\d+)/.exec(String(component))?.[1];
+        return (
+          own === purl(Number(n)) + name &&
+          component === `golang.org/x/text${n}${name}` &&
+          String(version).endsWith("c27b9fd57aec")
+        );
+      });
+
+    test("texts that explain are cut for the page's sake, and names, versions and package URLs never", async () => {
+      await fill({ source: "GO-2021-0113", range: "introduced 0, fixed 0.3.7, ".repeat(20), comparator: ">= 0, < 0.3.7" }, "");
+      const found = await ask("list_findings");
+      expect(found.data).toMatchObject({ total: 200, limit: 200, has_more: false });
+      expect(found.rows).toHaveLength(200);
+      expect(wholeNames(found.rows, "")).toBe(true);
+      expect(found.message).toBe("200 of 200 findings. Long texts are cut: they end with …");
+      expect(found.rows[0]).toMatchObject({ evidence: { range: expect.stringMatching(/^introduced 0.*…$/) } });
+      const listed = await ask("list_vulnerabilities");
+      expect(listed.message).toBe("200 of 200 vulnerabilities. Long texts are cut: they end with …");
+      expect(
+        listed.rows.every(({ affected_component: one }) => String(one).endsWith("@v0.3.5-0.20201125200606-c27b9fd57aec")),
+      ).toBe(true);
+    });
+
+    test("those whose names fill a page come in shorter pages, whole, each once", async () => {
+      const name = `/${"日本".repeat(150)}`;
+      await fill({ source: "GO-2021-0113", range: "introduced 0" }, name);
+      for (const operation of ["list_findings", "list_vulnerabilities"] as const) {
+        const seen = new Set<unknown>();
+        for (let offset = 0; offset < issueCount;) {
+          const { data, rows, message: told } = await ask(operation, offset);
+          const isLast = offset + rows.length === issueCount;
+          expect(data).toMatchObject({ total: 200, offset, has_more: !isLast, limit: isLast ? 200 : rows.length });
+          if (!isLast)
+            expect(told).toContain(`No more fit into one answer: the next begin at the offset ${offset + rows.length}`);
+          if (operation === "list_findings") expect(wholeNames(rows, name)).toBe(true);
+          else expect(rows.every(({ affected_component: one }) => String(one).includes(`${name}@v0.3.5`))).toBe(true);
+          for (const row of rows) seen.add(row["id"] ?? row["cve_id"]);
+          offset += rows.length;
+          expect(rows.length).toBeGreaterThan(20);
+        }
+        expect(seen.size).toBe(issueCount);
+      }
+    });
+
+    test("a row that is longer than a page is given whole and alone", async () => {
+      const name = "x".repeat(65_000);
+      await fill({ source: "GO-2021-0113", range: "introduced 0" }, name);
+      const { body } = await stage.api.call("list_findings", { limit: 200, offset: 3 });
+      const data = body["data"] as Row;
+      expect(data).toMatchObject({ total: 200, limit: 1, has_more: true });
+      expect(data["findings"]).toHaveLength(1);
+      expect(wholeNames(data["findings"] as Row[], name)).toBe(true);
     });
   });
 });

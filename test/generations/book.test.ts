@@ -168,7 +168,7 @@ describe("the book of generations", () => {
 });
 
 describe("a book whose owner was killed", () => {
-  test("is taken up: what was settled is published again, what was not is unknown and charged nothing", async () => {
+  test("is taken up: what was settled is published again, what no provider was called for is unknown and charged nothing", async () => {
     const killed = open();
     const [ended, lost] = [reservation(), reservation()];
     killed.begin(ended, facts);
@@ -179,7 +179,7 @@ describe("a book whose owner was killed", () => {
 
     clock.advance(5_000);
     const successor = open();
-    expect(successor.recover()).toEqual({ settled: 1, unknown: 1, undecided: [] });
+    expect(successor.recover()).toEqual({ settled: 1, cut: 0, unknown: 1, undecided: [] });
     expect((await reports()).holds.map(({ generation }) => generation)).toEqual([ended.generation, lost.generation]);
     expect(await published()).toMatchObject([
       { generation: ended.generation, outcome: "settled", usage },
@@ -215,7 +215,7 @@ describe("a book whose owner was killed", () => {
     second.recover();
     second[Symbol.dispose]();
     bus.stored = [];
-    expect(open().recover()).toEqual({ settled: 1, unknown: 0, undecided: [] });
+    expect(open().recover()).toEqual({ settled: 1, cut: 0, unknown: 0, undecided: [] });
     expect(await published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
   });
 

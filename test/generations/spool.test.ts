@@ -64,20 +64,20 @@ describe("a spool", () => {
     expect(ids(open().takeRecovered().intents)).toEqual(ids(begun));
   });
 
-  test("gives to the next owner whatever was written, sorted into settled, unknown and undecided", () => {
+  test("gives to the next owner whatever was written, sorted into settled, cut off and undecided", () => {
     const first = open();
-    const [settled, unknown, refused] = [intent(), intent(), intent()];
-    first.writeAsked([settled, unknown, refused].map(({ workspace, generation }) => ({ workspace, generation })));
+    const [settled, cut, refused] = [intent(), intent(), intent()];
+    first.writeAsked([settled, cut, refused].map(({ workspace, generation }) => ({ workspace, generation })));
     begin(first, settled);
-    begin(first, unknown);
+    begin(first, cut);
     const ended = endOf(settled);
     write(first, ended);
 
     // No dispose: its owner was killed.
     expect(open().takeRecovered()).toEqual({
       settlements: [ended],
-      unknown: [unknown],
-      intents: [settled, unknown],
+      cut: [{ intent: cut, sent: true, completionTokens: 0 }],
+      intents: [settled, cut],
       undecided: [{ workspace: "ws-1", generation: refused.generation }],
     });
   });
@@ -85,8 +85,8 @@ describe("a spool", () => {
   test("hands it out once", () => {
     begin(open(), intent());
     const second = open();
-    expect(second.takeRecovered().unknown.length).toBe(1);
-    expect(second.takeRecovered()).toEqual({ settlements: [], unknown: [], intents: [], undecided: [] });
+    expect(second.takeRecovered().cut.length).toBe(1);
+    expect(second.takeRecovered()).toEqual({ settlements: [], cut: [], intents: [], undecided: [] });
   });
 
   test("skips a last line that was cut off, wherever it was cut, and keeps all before it", () => {
@@ -98,7 +98,13 @@ describe("a spool", () => {
     for (const length of [1, 17, cutLine.length - 1]) {
       writeFileSync(join(folder.path, name), whole);
       appendFileSync(join(folder.path, name), `{"kind":"settlement","settlement":${cutLine}`.slice(0, length));
-      expect(ids(open().takeRecovered().unknown)).toEqual([begun.generation]);
+      expect(
+        ids(
+          open()
+            .takeRecovered()
+            .cut.map(({ intent: one }) => one),
+        ),
+      ).toEqual([begun.generation]);
     }
   });
 
@@ -107,7 +113,7 @@ describe("a spool", () => {
     const [name = ""] = segments();
     for (const line of ["null", "[]", '{"kind":"intent","intent":{"generation":5}}', '{"kind":"other"}', "\u0000\u0000"])
       appendFileSync(join(folder.path, name), `${line}\n`);
-    expect(open().takeRecovered().unknown.length).toBe(1);
+    expect(open().takeRecovered().cut.length).toBe(1);
   });
 
   test("leaves files of others alone", () => {
@@ -122,7 +128,7 @@ describe("a spool", () => {
     begin(open(), intent());
     begin(open(), intent());
     expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
-    expect(open().takeRecovered().unknown.length).toBe(2);
+    expect(open().takeRecovered().cut.length).toBe(2);
   });
 });
 
@@ -171,7 +177,13 @@ describe("segments of a spool", () => {
     clock.advance(rateWindowMs);
     spool.confirm(ids(others));
     expect(segments()).toEqual(["0000000001.jsonl", "0000000004.jsonl"]);
-    expect(ids(open().takeRecovered().unknown)).toContain(long.generation);
+    expect(
+      ids(
+        open()
+          .takeRecovered()
+          .cut.map(({ intent: one }) => one),
+      ),
+    ).toContain(long.generation);
   });
 });
 
@@ -209,7 +221,7 @@ describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
     for (const refusal of refused) expect(await refusal).toBeInstanceOf(Error);
     write(spool, endOf(after));
     const recovered = open().takeRecovered();
-    expect(ids(recovered.unknown)).toEqual([before.generation]);
+    expect(ids(recovered.cut.map(({ intent: one }) => one))).toEqual([before.generation]);
     expect(ids(recovered.settlements)).toEqual([after.generation]);
   });
 });

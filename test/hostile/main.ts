@@ -3,16 +3,20 @@ import { parseArgs } from "node:util";
 import { runAtEnd } from "../support/at-end.ts";
 import { bodiesPart } from "./parts/bodies.ts";
 import { hostileToolsPart } from "./parts/hostile-tools.ts";
+import { heldPart } from "./parts/held.ts";
 import { neverReadersPart } from "./parts/never-readers.ts";
 import type { Part, PartOptions } from "./parts/part.ts";
+import { scansPart } from "./parts/scans.ts";
 import { wrongKeysPart } from "./parts/wrong-keys.ts";
 
-const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
+const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [scans] [held] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
 
   bodies   malformed bodies: --bodies N (100000) of --seed S (a new one)
   readers  clients that never read: --readers N (500); takes a minute and a half
   keys     --wrong-keys N (2000) a second, all different, beside --good N (600) requests a second, for --seconds S (15)
   tools    20 hostile tools keys (large and slow bodies, hostile package URLs, floods of calls, MCP) beside --good N requests a second
+  scans    an SBOM with 240,000 findings in one process, for --seconds S (15), beside keys, decisions and a small SBOM
+  held     texts and bodies that are made to hold the event loop, of --seed S
 
 Without a part's name all run, one after the other. Exit code 1: something that is promised did not hold.`;
 
@@ -21,6 +25,8 @@ const parts: Record<string, Part> = {
   readers: neverReadersPart,
   keys: wrongKeysPart,
   tools: hostileToolsPart,
+  scans: scansPart,
+  held: heldPart,
 };
 
 const options = {

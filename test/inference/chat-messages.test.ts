@@ -48,6 +48,19 @@ describe("messages", () => {
     expect(body.messages).toHaveLength(7);
   });
 
+  test("the name of a tool's message repeats what the call's id says: a label, sent nowhere", () => {
+    const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+    const result = { role: "tool", tool_call_id: "c", content: "r" };
+    const messages = (more: object) => [
+      ...hello,
+      { role: "assistant", content: null, tool_calls: [call] },
+      { ...result, ...more },
+    ];
+    expect(check({ messages: messages({ name: "f" }) }).body.messages[2]).toEqual(result);
+    expect(refusal({ messages: messages({ name: null }) })).toBeNull();
+    expect(refusal({ messages: messages({ name: 7 }) })).toBe("invalid_request messages[2].name");
+  });
+
   test("an answer of ours can be sent back as the SDKs write it out", () => {
     const echo = {
       role: "assistant",
@@ -64,6 +77,13 @@ describe("messages", () => {
       { role: "assistant", content: "Hi", reasoning_content: "thinking" },
     ]);
   });
+});
+
+test("what the official packages' helpers add to an answer may come back with it, and is sent nowhere", () => {
+  const called = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+  const helped = { ...called, index: 0, function: { ...called.function, parsed_arguments: {} } };
+  const answer = { role: "assistant", content: null, parsed: { a: 1 }, tool_calls: [helped] };
+  expect(check({ messages: [answer] }).body.messages).toEqual([{ role: "assistant", tool_calls: [called] }]);
 });
 
 describe("content that is not text is unsupported_parameter and says so", () => {

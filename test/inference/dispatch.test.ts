@@ -13,6 +13,7 @@ import { drainMsMax, firstEventMsMax } from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { OneByOne } from "../support/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../support/fake-events.ts";
+import { placeIn } from "../support/open-relay.ts";
 import { route } from "../support/routes.ts";
 
 const answer: Answer = {
@@ -52,7 +53,7 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
     provide,
     gone: new AbortController().signal,
     stop: new Stop(),
-    drains,
+    readOn: (billed) => (billed.provider.cancelStopsBilling ? null : placeIn(drains, clock.monotonic())),
     clock,
     ...options,
   });
@@ -191,39 +192,84 @@ describe("a stream", () => {
 });
 
 describe("a client that leaves while the provider is silent", () => {
-  test("ends a call that is not billed then, and there is no second one", async () => {
+  const streamed = true;
+  const sending =
+    (reply: Promise<ProviderAnswer>) =>
+    (_: ProviderCall, givenUp: Stop, onSent: () => void): Promise<ProviderAnswer> => {
+      onSent();
+      return Promise.race([reply, new Promise<never>((_, reject) => givenUp.listen(() => reject(failure("upstream_error"))))]);
+    };
+
+  test.each([true, false])(
+    "lets a whole answer be written to its end, be cancelling the end of its bill: %p",
+    async (stopsBill) => {
+      const gone = new AbortController();
+      let reply = (_: ProviderAnswer): void => {};
+      const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
+      const only = route("only", { cancelStopsBilling: stopsBill });
+      const { outcome, giveUps, clock } = given([late, whole], { gone: gone.signal, routes: [only, second] });
+      await settled();
+      gone.abort();
+      await clock.pass(2 * drainMsMax);
+      expect(giveUps[0]?.stopped).toBe(false);
+      reply(whole);
+      expect(await outcome).toMatchObject({ kind: "whole", route: only });
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test("causes no second call where the first one fails", async () => {
     const gone = new AbortController();
-    const { outcome, called, giveUps, clock } = given([never, whole], { gone: gone.signal });
+    let fail = (_: UpstreamFailure): void => {};
+    const late = new Promise<ProviderAnswer>((_, reject) => (fail = reject));
+    const { outcome, called } = given([late, whole], { gone: gone.signal });
     await settled();
     gone.abort();
-    expect((await outcome).kind).toBe("gone");
-    expect(giveUps[0]?.stopped).toBe(true);
+    fail(failure("upstream_error"));
+    expect((await outcome).kind).toBe("failed");
     expect(called).toEqual(["first"]);
+  });
+
+  test("ends a stream that is not billed then, and says since when its provider had the request", async () => {
+    const gone = new AbortController();
+    const { outcome, clock } = given([], { streamed, gone: gone.signal, provide: sending(never) });
+    await settled();
+    await clock.pass(1_000);
+    gone.abort();
+    expect(await outcome).toMatchObject({ kind: "gone", sentAt: 0 });
     expect(clock.pending).toBe(0);
   });
 
-  test("lets a call that is billed anyway finish, so that its true usage is settled", async () => {
+  test("whose request was not sent yet owes nothing", async () => {
+    const gone = new AbortController();
+    const { outcome } = given([never], { streamed, gone: gone.signal });
+    await settled();
+    gone.abort();
+    expect(await outcome).toMatchObject({ kind: "gone", sentAt: null });
+  });
+
+  test("lets a stream that is billed anyway begin, for its true usage", async () => {
     const gone = new AbortController();
     let reply = (_: ProviderAnswer): void => {};
     const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
     const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, drains, clock } = given([late], { gone: gone.signal, routes: [billed] });
+    const { outcome, drains, clock } = given([late], { streamed, gone: gone.signal, routes: [billed] });
     await settled();
     gone.abort();
     expect(drains.active).toBe(1);
-    reply(whole);
-    expect((await outcome).kind).toBe("whole");
+    reply({ kind: "stream", events: new FakeEvents([text("Hi")]) });
+    expect((await outcome).kind).toBe("stream");
     expect(drains.active).toBe(0);
     expect(clock.pending).toBe(0);
   });
 
-  test("waits for such a call 30 s at most", async () => {
+  test("is waited for with such a stream for 60 s at most", async () => {
     const gone = new AbortController();
     const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, giveUps, clock, drains } = given([never], { gone: gone.signal, routes: [billed] });
+    const { outcome, giveUps, clock, drains } = given([never], { streamed, gone: gone.signal, routes: [billed] });
     await settled();
     gone.abort();
-    await clock.pass(drainMsMax - 1);
+    await clock.pass(60_000 - 1);
     expect(giveUps[0]?.stopped).toBe(false);
     await clock.pass(1);
     expect((await outcome).kind).toBe("gone");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonDepthMax, jsonValuesMax } from "../../src/limits/constants.ts";
+import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "../../src/limits/constants.ts";
 import { parseJsonObject } from "../../src/inference/json-body.ts";
 import { scanJson } from "../../src/inference/json-scan.ts";
 
@@ -27,6 +27,21 @@ describe("nesting", () => {
 
   test("is not counted inside strings", () => {
     expect(refusal(JSON.stringify({ text: "[{".repeat(1_000) + '"\\' }))).toBeNull();
+  });
+});
+
+describe("fields of an object", () => {
+  const fields = (count: number) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, ":"])));
+
+  test("5,000 pass, one more is refused", () => {
+    expect(refusal(fields(jsonFieldsMax))).toBeNull();
+    expect(refusal(fields(jsonFieldsMax + 1))).toContain("more than 5000 fields");
+  });
+
+  test("are those of one object, not of all", () => {
+    const most = fields(jsonFieldsMax);
+    expect(refusal(`{"a":${most},"b":[${most},${most}],"c":1}`)).toBeNull();
+    expect(refusal(`[{"a":1},${fields(jsonFieldsMax + 1)}]`)).toContain("more than 5000 fields");
   });
 });
 

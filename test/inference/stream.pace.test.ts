@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Drains } from "../../src/inference/drains.ts";
-import { drainMsMax, drainsMax } from "../../src/limits/constants.ts";
+import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../src/limits/constants.ts";
 import { settled } from "../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../support/fake-events.ts";
-import { allOf, openRelay } from "../support/open-relay.ts";
+import { allOf, openRelay, placeIn } from "../support/open-relay.ts";
 
 describe("pace", () => {
   test("no event is asked for before the client has room for it", async () => {
@@ -55,13 +55,15 @@ describe("pace", () => {
     await clock.pass(59_999);
     expect(outcomes).toEqual([]);
     await clock.pass(1);
-    expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
+    expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 1 }]);
     expect(events.closed).toBe(true);
     await expect(reader.read()).rejects.toThrow("took nothing");
   });
 });
 
 describe("a client that hangs up", () => {
+  const readOn = (drains: Drains) => () => placeIn(drains, 0);
+
   test("stops a provider that bills nothing then, and what was produced is settled", async () => {
     const { stream, events, outcomes, clock } = openRelay({
       events: new FakeEvents([usage(9, 1), text("Hello"), text("never")]),
@@ -70,14 +72,14 @@ describe("a client that hangs up", () => {
     await reader.read();
     await reader.cancel();
     expect(events.closed).toBe(true);
-    expect(outcomes).toMatchObject([{ how: "client_gone", final: false, deliveredTokens: 2, usage: { promptTokens: 9 } }]);
+    expect(outcomes).toMatchObject([{ how: "client_gone", final: false, producedTokens: 2, usage: { promptTokens: 9 } }]);
     await settled();
     expect(clock.pending).toBe(0);
   });
 
-  test("lets a provider that bills anyway finish, and its true usage is settled", async () => {
+  test("has a stream read on whose count is wanted, and its true usage is settled", async () => {
     const drains = new Drains();
-    const { stream, events, outcomes, clock } = openRelay({ options: { cancelStopsBilling: false, drains } });
+    const { stream, events, outcomes, clock } = openRelay({ options: { readOn: readOn(drains) } });
     const reader = stream.getReader();
     const first = reader.read();
     events.give(text("Hello"));
@@ -89,14 +91,26 @@ describe("a client that hangs up", () => {
     expect(outcomes).toEqual([]);
     events.give(end);
     await settled();
-    expect(outcomes).toMatchObject([{ how: "client_gone", final: true, deliveredTokens: 2, usage: { completionTokens: 700 } }]);
+    expect(outcomes).toMatchObject([{ how: "client_gone", final: true, producedTokens: 4, usage: { completionTokens: 700 } }]);
     expect(drains.active).toBe(0);
     expect(clock.pending).toBe(0);
   });
 
-  test("is drained for 30 s at most", async () => {
+  test("once the answer is whole waits for nothing but its count", async () => {
+    const asked: boolean[] = [];
+    const { stream, events } = openRelay({ options: { readOn: (finished) => (asked.push(finished), null) } });
+    const reader = stream.getReader();
+    const first = reader.read();
+    events.give(text("Hello"), finish());
+    await first;
+    await reader.read();
+    await reader.cancel();
+    expect(asked).toEqual([true]);
+  });
+
+  test("has its stream read on for 60 s at most", async () => {
     const drains = new Drains();
-    const { stream, events, outcomes, clock } = openRelay({ options: { cancelStopsBilling: false, drains } });
+    const { stream, events, outcomes, clock } = openRelay({ options: { readOn: readOn(drains) } });
     await stream.cancel();
     await clock.pass(drainMsMax - 1);
     expect(events.closed).toBe(false);
@@ -106,20 +120,23 @@ describe("a client that hangs up", () => {
     expect(drains.active).toBe(0);
   });
 
-  test("is not drained while 64 others are", async () => {
+  test("finds no place beside 16 of its workspace, and does while others of 1,024 are free", () => {
     const drains = new Drains();
-    for (let i = 0; i < drainsMax; i++) drains.take();
-    const { stream, events, outcomes } = openRelay({ options: { cancelStopsBilling: false, drains } });
-    await stream.cancel();
-    expect(events.closed).toBe(true);
-    expect(outcomes).toHaveLength(1);
-    expect(drains.active).toBe(drainsMax);
+    const places = Array.from({ length: drainsPerWorkspaceMax }, () => drains.take("ws-1"));
+    expect(drains.take("ws-1")).toBeNull();
+    expect(drains.take("ws-2")).not.toBeNull();
+    places[0]?.();
+    places[0]?.();
+    expect(drains.take("ws-1")).not.toBeNull();
+    expect(drains.take("ws-1")).toBeNull();
+    for (let number = drains.active; number < drainsMax; number++) drains.take(`ws-of-${number}`);
+    expect(drains.take("ws-3")).toBeNull();
   });
 
   test("before the stream began is noticed by the request's signal", async () => {
     const { events, outcomes } = openRelay({ options: { gone: AbortSignal.abort() } });
     expect(events.closed).toBe(true);
-    expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 0 }]);
+    expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 0 }]);
   });
 
   test("after the end is nothing: some runtimes abort the signal then", async () => {

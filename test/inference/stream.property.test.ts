@@ -7,6 +7,7 @@ import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { FakeEvents } from "../support/fake-events.ts";
+import { placeIn } from "../support/open-relay.ts";
 
 const reasons: FinishReason[] = ["stop", "length", "tool_calls", "content_filter"];
 const news: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
@@ -90,8 +91,8 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
           events: source,
           facts: { id: "gen-a", created: 1, model: "m", includeUsage },
           quiet: false,
-          cancelStopsBilling,
-          drains,
+          readOn: () => (cancelStopsBilling ? null : placeIn(drains, clock.monotonic())),
+          follow: () => {},
           gone: new AbortController().signal,
           stop: new Stop(),
           clock,

@@ -5,7 +5,6 @@ import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import type { Usage } from "../../src/models/model.ts";
 import type { EventSource, EventTaker } from "../../src/providers/provider.ts";
-import { Drains } from "../../src/inference/drains.ts";
 import { bunStream } from "../../src/inference/bun-stream.ts";
 import type { ClientStream } from "../../src/inference/client-stream.ts";
 import { streamHeaders } from "../../src/inference/headers.ts";
@@ -13,9 +12,11 @@ import { relay, type StreamOutcome } from "../../src/inference/stream.ts";
 import { webStream } from "../../src/inference/web-stream.ts";
 import { noUsage } from "../../src/inference/charged-usage.ts";
 import { streamStallMsMax } from "../../src/limits/constants.ts";
+import { serverSettings } from "../../src/process/server-settings.ts";
 import { ManualClock } from "../support/clock.ts";
 import { end, FakeEvents, finish, text } from "../support/fake-events.ts";
 import { dataOf } from "../support/open-relay.ts";
+import { OurProcess } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
 /** Has always one more event. */
@@ -46,6 +47,7 @@ let clock: Clock = systemClock;
 /** What comes before the relay begins. */
 let answering = async (_request: Request): Promise<void> => {};
 const server = Bun.serve({
+  ...serverSettings,
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
@@ -55,8 +57,8 @@ const server = Bun.serve({
       events: source,
       facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
       quiet: false,
-      cancelStopsBilling: true,
-      drains: new Drains(),
+      readOn: () => null,
+      follow: () => {},
       gone: request.signal,
       stop: stopping,
       clock,
@@ -143,7 +145,7 @@ describe.each([
       await new Promise((resolve) => socket.once("data", resolve));
       hangUp(socket);
       await until(() => outcomes.length === 1);
-      expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 1 }]);
+      expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 1 }]);
       expect(events.closed).toBe(true);
     });
 
@@ -158,7 +160,7 @@ describe.each([
       await until(() => asked);
       socket.destroy();
       await until(() => outcomes.length === 1);
-      expect(outcomes).toMatchObject([{ how: "client_gone", deliveredTokens: 0 }]);
+      expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 0 }]);
       expect(events.closed).toBe(true);
     });
   });
@@ -218,3 +220,11 @@ describe.each([
     expect(outcomes).toMatchObject([{ how: "completed" }]);
   });
 });
+
+test.each(["production", "development", ""])(
+  "a stream that breaks off leaves nothing beside the log (NODE_ENV=%s)",
+  async (NODE_ENV) => {
+    await using breaking = new OurProcess({ arguments: ["test/support/breaking-process.ts"], environment: { NODE_ENV } });
+    expect([await breaking.exited, breaking.output]).toEqual([0, ""]);
+  },
+);

@@ -35,8 +35,10 @@ describe("a stream that ends well", () => {
         failure: null,
         usage: { promptTokens: 5, completionTokens: 7, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
         final: true,
-        deliveredTokens: 2,
+        producedTokens: 2,
+        uncountedTokens: 0,
         firstTokenMs: 0,
+        heldUpMs: 0,
       },
     ]);
     expect(events.closed).toBe(true);
@@ -111,7 +113,7 @@ describe("a stream that fails in the middle", () => {
       { choices: [], usage: usageShown },
       "[DONE]",
     ]);
-    expect(outcomes).toMatchObject([{ how: "failed", final: false, usage: null, deliveredTokens: 1 }]);
+    expect(outcomes).toMatchObject([{ how: "failed", final: false, usage: null, producedTokens: 1 }]);
   });
 
   test("says upstream_timeout where a clock ran out", async () => {
@@ -127,7 +129,7 @@ describe("a stream that fails in the middle", () => {
   test("has no text, so nothing is delivered, where it fails at once", async () => {
     const { stream, outcomes } = openRelay({ events: new FakeEvents([timeout]) });
     expect(dataOf(await allOf(stream))).toMatchObject([{ error: { code: "upstream_timeout" } }, "[DONE]"]);
-    expect(outcomes).toMatchObject([{ how: "failed", deliveredTokens: 0, firstTokenMs: null }]);
+    expect(outcomes).toMatchObject([{ how: "failed", producedTokens: 0, firstTokenMs: null }]);
   });
 
   test("fails when the process can wait no longer", async () => {

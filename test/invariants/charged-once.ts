@@ -4,7 +4,7 @@ import { eventsOf, type Charged, type History } from "./history.ts";
 /**
  * I-8: once all is quiet, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
  * What a provider counted to its end is what is charged, an answer that a client got whole is settled, and nothing is delivered
- * for nothing. What died with its gateway may be unknown, for which nothing is charged.
+ * for nothing. What died with its gateway is charged as far as it was delivered.
  */
 export function chargedOnce(history: History): Finding {
   const notes = new Notes();
@@ -31,15 +31,16 @@ export function chargedOnce(history: History): Finding {
   const costs = new Map(whole.map(({ generation, cost }) => [generation, cost]));
   for (const [generation, cost] of costs) {
     const last = ends.get(generation)?.at(-1);
-    const isLost = last?.outcome !== "settled";
-    notes.check(isLost || last.cost === cost, () => `${generation}: its provider counted ${cost}, and ${last?.cost} is charged`);
+    const isLost = last?.outcome !== "settled" || last.cut;
+    const booked = (last?.cost ?? 0n) + (last?.excess ?? 0n);
+    notes.check(isLost || booked === cost, () => `${generation}: its provider counted ${cost}, and ${booked} is booked`);
   }
   for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
     const last = ends.get(generation ?? "")?.at(-1);
     if (whole && status === 200) {
-      notes.check(last?.outcome === "settled", () => `${generation}: answered whole, and ended as ${last?.outcome}`);
+      notes.check(last?.outcome === "settled" && !last.cut, () => `${generation}: answered whole, and ended as ${last?.outcome}`);
     }
-    const isFree = last?.outcome === "settled" && last.cost === 0n && costs.get(generation ?? "") !== 0n;
+    const isFree = last?.outcome === "settled" && last.cost + last.excess === 0n && costs.get(generation ?? "") !== 0n;
     notes.check(deliveredBytes === 0 || !isFree, () => `${generation}: ${deliveredBytes} bytes were delivered for nothing`);
   }
   return notes;

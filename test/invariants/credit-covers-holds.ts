@@ -3,7 +3,7 @@ import type { Admitted, Charged, History } from "./history.ts";
 
 /**
  * I-3: whatever is admitted is covered: by the reply of the counters, and by the credit that is there after all that was charged
- * and all that may still be owed. What was charged outside of its hold (late, or counted above it) is the one explanation.
+ * and all that may still be owed. What was charged late, after its hold had been given up, is the one explanation.
  */
 export function creditCoversHolds(history: History): Finding {
   const notes = new Notes();
@@ -48,12 +48,11 @@ class Space {
     if (!this.#ended.has(generation)) this.open.set(generation, amount);
   }
 
-  charge({ generation, cost, reserved, late }: Charged): void {
+  charge({ generation, cost, late }: Charged): void {
     this.balance -= cost;
     this.open.delete(generation);
     this.#ended.add(generation);
     if (late) this.explained += cost;
-    else if (cost > reserved) this.explained += cost - reserved;
   }
 
   available(): bigint {

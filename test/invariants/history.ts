@@ -87,12 +87,24 @@ export interface Served {
   isPartial?: boolean;
 }
 
+/** A provider has been sent the request, and whoever leaves now owes at least so much. The last one of a generation stands. */
+export interface Owed {
+  kind: "owed";
+  generation: GenerationId;
+  /** Zero where the provider failed by itself. */
+  amount: NanoUsd;
+}
+
 /** The ledger has it. The rows of a charge that took the place of a given-up one may tell the last one alone. */
 export interface Charged extends Pick<Settlement, "generation" | "workspace" | "key" | "month" | "outcome"> {
   kind: "charged";
   reserved: NanoUsd;
   cost: NanoUsd;
+  /** What the true cost has above what is charged. */
+  excess: NanoUsd;
   late: boolean;
+  /** Its gateway died with it: charged is the prompt, and what was known to be delivered. */
+  cut: boolean;
   /** A gateway that had the generation open, and could have been asked, when it was given up as expired. */
   knownTo?: string;
 }
@@ -175,6 +187,7 @@ type Told =
   | Released
   | Called
   | Served
+  | Owed
   | Charged
   | Credited
   | RateLimited

@@ -1,4 +1,4 @@
-/** The fifteen promises, what each needs to be checked with, and the one way in which every harness checks them all. */
+/** The seventeen promises, what each needs to be checked with, and the one way in which every harness checks them all. */
 import { chargedOnce } from "./charged-once.ts";
 import { nothingIsHeld } from "./counters-conserve.ts";
 import { countersEqualLedger } from "./counters-equal-ledger.ts";
@@ -6,7 +6,9 @@ import { creditCoversHolds } from "./credit-covers-holds.ts";
 import type { Evidence, Finding } from "./evidence.ts";
 import { failClosed } from "./fail-closed.ts";
 import type { History } from "./history.ts";
+import { leavingPays } from "./leaving-pays.ts";
 import { monthLimits } from "./month-limits.ts";
+import { noDebt } from "./no-debt.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { rateWindow } from "./rate-window.ts";
 import { recovery } from "./recovery.ts";
@@ -68,6 +70,16 @@ export const invariants: readonly Invariant[] = [
   { id: "I-13", promise: "healing is felt within 5 s", checks: { history: ofHistory(recovery) } },
   { id: "I-14", promise: "a revoked key is refused after 30 s", checks: { history: ofHistory(revocation) } },
   { id: "I-15", promise: "secrets are written nowhere", checks: { secrets: ({ secrets }) => secrets && noSecrets(secrets) } },
+  {
+    id: "I-16",
+    promise: "no balance falls below zero by a charge",
+    checks: { stored: ofStored("I-16"), history: ofHistory(noDebt) },
+  },
+  {
+    id: "I-17",
+    promise: "whoever leaves pays for what was bought",
+    checks: { stored: ofStored("I-17"), history: ofHistory(leavingPays) },
+  },
 ];
 
 export interface Result extends Finding {

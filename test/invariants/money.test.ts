@@ -1,20 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { chargedOnce } from "./charged-once.ts";
+import { leavingPays } from "./leaving-pays.ts";
+import { noDebt } from "./no-debt.ts";
 import { creditCoversHolds } from "./credit-covers-holds.ts";
 import { inOrder, type History } from "./history.ts";
 import { monthLimits } from "./month-limits.ts";
 import { reservedBeforeCalled } from "./reserved-before-called.ts";
-import { admitted, answered, called, charged, credited, generation, invoked, served } from "./told.ts";
+import { admitted, answered, called, charged, credited, generation, invoked, owed, served } from "./told.ts";
 
 const sound: History = [credited(0, 1_000n), ...generation(10, "gen-1"), ...generation(20, "gen-2", 200n)];
 
 describe("I-1, a provider is called with a reservation alone", () => {
   test("holds where each call was admitted before", () => {
     expect(reservedBeforeCalled(sound)).toEqual({ looked: 8, broken: [] });
-  });
-
-  test("takes a count above the bound, when it was the provider's own", () => {
-    expect(reservedBeforeCalled(generation(10, "gen-1", 201n)).broken).toEqual([]);
   });
 
   test.each<[string, History, string]>([
@@ -106,6 +104,44 @@ describe("I-8, each call is charged once, and what it cost", () => {
     ],
   ])("says so when %s", (_, history, problem) => {
     expect(chargedOnce(history).broken.join()).toContain(problem);
+  });
+});
+
+describe("I-16, no balance falls below zero by a charge", () => {
+  const spent = [credited(0, 100n), charged(1, "gen-1", { cost: 100n })];
+
+  test("holds down to nothing", () => {
+    expect(noDebt(spent)).toEqual({ looked: 1, broken: [] });
+    expect(noDebt([...spent, charged(2, "gen-2", { cost: 0n, excess: 50n, late: true })]).broken).toEqual([]);
+  });
+
+  test("says so when a late charge takes more than is there", () => {
+    expect(noDebt([...spent, charged(2, "gen-2", { cost: 1n, late: true })]).broken.join()).toContain("left w with -1");
+  });
+});
+
+describe("I-17, whoever leaves pays for what was bought", () => {
+  const left = [called(1, "gen-1"), owed(1, "gen-1", 20n)];
+
+  test("holds where what is owed is charged, or goes beyond the reservation", () => {
+    expect(leavingPays([...left, charged(2, "gen-1", { cost: 20n })])).toEqual({ looked: 1, broken: [] });
+    expect(leavingPays([...left, charged(2, "gen-1", { cost: 5n, excess: 15n })]).broken).toEqual([]);
+  });
+
+  test("holds of a provider that failed, of a lower count of its own, and of what nobody was left to tell", () => {
+    expect(leavingPays([...left, owed(2, "gen-1", 0n), charged(3, "gen-1", { cost: 0n })]).broken).toEqual([]);
+    expect(leavingPays([...left, served(2, "gen-1", 3n), charged(3, "gen-1", { cost: 3n })]).broken).toEqual([]);
+    expect(leavingPays([...left, charged(3, "gen-1", { outcome: "expired", cost: 0n })]).broken).toEqual([]);
+    expect(leavingPays(left).broken).toEqual([]);
+  });
+
+  test.each<[string, History]>([
+    ["hanging up is free", [charged(2, "gen-1", { cost: 0n })]],
+    ["the prompt alone is charged where more was delivered", [owed(2, "gen-1", 30n), charged(3, "gen-1", { cost: 20n })]],
+    ["a gateway that died makes it free", [charged(2, "gen-1", { cost: 0n, cut: true })]],
+    ["what was sent ends as unknown", [charged(2, "gen-1", { outcome: "unknown", cost: 0n })]],
+  ])("says so when %s", (_, history) => {
+    expect(leavingPays([...left, ...history]).broken).toHaveLength(1);
   });
 });
 

@@ -19,7 +19,13 @@ export function served(at: number, generation: string, cost: bigint): HistoryEve
 }
 
 export function charged(at: number, generation: string, fields: Partial<Charged> = {}): HistoryEvent {
-  return { kind: "charged", at, generation, ...place, outcome: "settled", reserved: amount, cost: 50n, late: false, ...fields };
+  return { kind: "charged", at, generation, ...place, outcome: "settled", reserved: amount, ...ending, ...fields };
+}
+
+const ending = { cost: 50n, excess: 0n, late: false, cut: false };
+
+export function owed(at: number, generation: string, sum: bigint): HistoryEvent {
+  return { kind: "owed", at, generation, amount: sum };
 }
 
 export function credited(at: number, sum: bigint, workspace = "w"): HistoryEvent {

@@ -14,6 +14,7 @@ celery (==5.3.6)
 loose>=1.0
 star==1.*
 several>=1,==1.5
+post==1.0-1,<2
 bare
 ./local
 git+https://example.com/x.git#egg=x
@@ -25,7 +26,7 @@ git+https://example.com/x.git#egg=x
     "requests@2.31.0 direct -",
     "typing_extensions@4.10 direct -",
   ]);
-  expect(file.skipped.map(({ name }) => name)).toEqual(["loose", "star", "several", "bare", "./local", "git"]);
+  expect(file.skipped.map(({ name }) => name)).toEqual(["loose", "star", "several", "post", "bare", "./local", "git"]);
   expect(file.skipped[0]?.reason).toBe("it is pinned to no exact version");
 });
 

@@ -111,11 +111,46 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     expect(await lastUsed()).toEqual(new Date(december));
   });
 
-  test("an alarm where a provider counted more than was reserved, and all of it is charged", async () => {
+  const excessOf = async (generation: string) => {
+    const [row] = await money.sql<{ cost_nano: bigint; excess_nano: bigint }[]>`
+      SELECT cost_nano, excess_nano FROM charges WHERE generation_id = ${generation}`;
+    return row;
+  };
+
+  test("no more than was reserved where a provider counted more, the rest beside it, and an alarm", async () => {
     const { workspace, metering, ended } = await money.customer();
     const before = await alarmsRaised("charge.above_reservation");
-    await metering.settle([ended({ reserved: (cost - 1n).toString() }), ended({ reserved: cost.toString() })]);
+    const above = ended({ reserved: (cost - 1n).toString() });
+    await metering.settle([above, ended({ reserved: cost.toString() })]);
     expect(await alarmsRaised("charge.above_reservation")).toBe(before + 1);
-    expect(await money.balance(workspace)).toBe(usd - 2n * cost);
+    expect(await money.balance(workspace)).toBe(usd - 2n * cost + 1n);
+    expect(await excessOf(above.generation)).toEqual({ cost_nano: cost - 1n, excess_nano: 1n });
+    await money.expectSound();
+  });
+
+  test("the reservation for a count that nothing holds, and no dead letter", async () => {
+    const { workspace, metering, ended } = await money.customer();
+    const prices = { input: "999999999999", output: "999999999999", cacheRead: "0", cacheWrite: "0" };
+    const count = Number.MAX_SAFE_INTEGER;
+    const absurd = ended({ prices, usage: { ...ended().usage, promptTokens: count, cachedTokens: 0, completionTokens: count } });
+    await metering.settle([absurd]);
+    expect(await money.balance(workspace)).toBe(usd - BigInt(absurd.reserved));
+    expect(await excessOf(absurd.generation)).toEqual({
+      cost_nano: BigInt(absurd.reserved),
+      excess_nano: 2n ** 63n - 1n - BigInt(absurd.reserved),
+    });
+    await money.expectSound();
+  });
+
+  test("what is there and no more where a reservation was given up before its end was told", async () => {
+    const { workspace, metering, ended } = await money.customer();
+    const spent = ended({ reserved: (usd - 1n).toString(), prices: { ...ended().prices, input: "99999999999" } });
+    const late = ended();
+    await metering.settle([{ ...late, outcome: "expired", usage: { ...late.usage, promptTokens: 0, completionTokens: 0 } }]);
+    await metering.settle([spent]);
+    await metering.settle([late]);
+    expect(await money.balance(workspace)).toBe(0n);
+    expect(await excessOf(late.generation)).toEqual({ cost_nano: 1n, excess_nano: cost - 1n });
+    await money.expectSound();
   });
 });

@@ -22,6 +22,8 @@ const events = fc.array(
     key: fc.nat(1),
     outcome: fc.constantFrom("settled" as const, "settled" as const, "unknown" as const, "expired" as const),
     promptTokens: fc.nat(3),
+    /** In nano-USD: a token costs 1,000. */
+    reserved: fc.constantFrom(0, 1_500, 1_000_000),
     month: fc.constantFrom("2026-11", "2026-12"),
   }),
   { minLength: 1, maxLength: 12, size: "max" },
@@ -31,11 +33,13 @@ type Event = typeof events extends fc.Arbitrary<(infer One)[]> ? One : never;
 describe.each(databases)("random settlements on $name", ({ open }) => {
   let database: TestDatabase;
   const spaces: { id: string; keys: string[] }[] = [];
+  /** In USD; the second one's is soon used up. */
+  const credits: Record<string, string> = { a: "1", b: "0.00002" };
   beforeAll(async () => {
     database = await open();
     const control = new Control(database.sql);
     for (const name of ["a", "b"]) {
-      const id = await control.workspace(name, "1");
+      const id = await control.workspace(name, credits[name]);
       spaces.push({ id, keys: [(await control.key(name)).id, (await control.key(name)).id] });
     }
     spaces.push({ id: "ws-nowhere", keys: ["key-1", "key-2"] });
@@ -44,7 +48,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
 
   test("give what the ledger in memory gives, batch by batch, and leave the stored money sound", async () => {
     const memory = new MemoryLedger();
-    for (const { id } of spaces.slice(0, 2)) memory.open(id, 1_000_000_000n);
+    for (const [index, credit] of [1_000_000_000n, 20_000n].entries()) memory.open(spaces[index]?.id ?? "", credit);
     const store = settlementStore(database.sql);
     await fc.assert(
       fc.asyncProperty(fc.array(events, { minLength: 1, maxLength: 5, size: "max" }), async (batches) => {
@@ -73,7 +77,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
   }, 60_000);
 
   /** A generation belongs to one workspace, key and month, whoever tells of its end. */
-  function settlementOf({ generation, outcome, promptTokens }: Event, ids: string[]): Settlement {
+  function settlementOf({ generation, outcome, promptTokens, reserved }: Event, ids: string[]): Settlement {
     const { id, keys } = spaces[generation % 3] ?? { id: "", keys: [] };
     const usage = { promptTokens, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
     const lost = outcome === "settled" ? usage : { ...usage, promptTokens: 0 };
@@ -84,6 +88,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
       key: keys[generation % 2] ?? "",
       month,
       outcome,
+      reserved: reserved.toString(),
       usage: lost,
     });
   }
@@ -95,7 +100,7 @@ function sortedAccount({ account, ended }: Awaited<ReturnType<typeof loadAccount
 
 function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
   return {
-    fresh: [...fresh].toSorted(),
+    fresh: [...fresh].toSorted(byText),
     refused: [...refused].toSorted(),
     late: [...late].toSorted(),
     accounts: accounts.map((account) => ({ ...account, months: account.months.toSorted(byText) })).toSorted(byText),
@@ -106,7 +111,7 @@ function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
 /** Every row that says what was charged and where it stands in the books. */
 async function storedRows(sql: Database): Promise<unknown[]> {
   const charges = await sql`
-    SELECT generation_id, workspace_id, key_id, month, outcome, cost_nano, cost_pico, late FROM charges`;
+    SELECT generation_id, workspace_id, key_id, month, outcome, cost_nano, cost_pico, excess_nano, late FROM charges`;
   const entries = await sql`
     SELECT workspace_id, sequence, kind, amount_nano, balance_after_nano FROM ledger_entries`;
   const months = await sql`SELECT workspace_id, month, spent_nano FROM workspace_months`;
@@ -115,9 +120,9 @@ async function storedRows(sql: Database): Promise<unknown[]> {
 }
 
 function rememberedRows({ accounts, charges, workspaceMonths, keyMonths }: MemoryLedger): unknown[] {
-  const rows: unknown[][] = [...charges.values()].map(({ settlement, cost, costPico, late }) => {
+  const rows: unknown[][] = [...charges.values()].map(({ settlement, cost, costPico, excess, late }) => {
     const { generation, workspace, key, month, outcome } = settlement;
-    return [generation, workspace, key, month, outcome, cost, costPico, late];
+    return [generation, workspace, key, month, outcome, cost, costPico, excess, late];
   });
   for (const [workspace, { entries }] of accounts) {
     for (const [index, { kind, amount, balanceAfter }] of entries.entries()) {

@@ -1,6 +1,7 @@
 /** The description has the paths and methods of the app, and no others. */
 import { describe, expect, test } from "bun:test";
 import { makeApp, type AppParts } from "../../src/app.ts";
+import { OperatorGate } from "../../src/console/operator-gate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
@@ -8,12 +9,12 @@ import { openApiDocument } from "../../src/openapi/document.ts";
 import { jsonOf } from "../support/described.ts";
 
 const slug = "acme";
-const token = "operator-token-of-a-test";
+const token = "operator-token-of-a-test-of-32-characters";
 
 /** Nothing else is asked for before an endpoint is found. */
 function partsToFindAnEndpoint(): AppParts {
   const shared = { clock: systemClock, log: silentLog };
-  const control = { ...shared, operatorToken: new Secret(token) };
+  const control = { ...shared, operator: new OperatorGate(new Secret(token), systemClock) };
   return {
     gateway: { ...shared, keyPrefix: "acme-api-" },
     control,

@@ -3,9 +3,10 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Secret } from "../../src/kernel/secret.ts";
 import { readSecretsKeys } from "../../src/process/secrets-keys.ts";
+import { secretsKeyNamed } from "../support/secrets-key.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const given = Buffer.alloc(32, 9).toString("base64");
+const given = secretsKeyNamed("given");
 const reveal = (keys: Secret[]) => keys.map((key) => key.reveal());
 
 test("one process makes a key on its first start, for its owner's eyes only, and keeps it", async () => {
@@ -39,4 +40,14 @@ test("the file may hold several keys, the first of which seals; one that holds n
     expect(() => readSecretsKeys(null, folder.path)).toThrow("holds no keys");
   }
   rmSync(path);
+});
+
+test("a file whose first key can be guessed stops the start, and is told how to go on", async () => {
+  await using folder = await temporaryFolder();
+  const zeros = Buffer.alloc(32).toString("base64");
+  const path = join(folder.path, "secrets-key");
+  writeFileSync(path, `${zeros}\n`);
+  expect(() => readSecretsKeys(null, folder.path)).toThrow(`The first key of the file "${path}" can be guessed: put one`);
+  writeFileSync(path, `${given}\n${zeros}\n`);
+  expect(reveal(readSecretsKeys(null, folder.path))).toEqual([given, zeros]);
 });

@@ -26,8 +26,10 @@ describe.each(databases)("lists of projects on $name", ({ open }) => {
         provider: "upload",
         product_id: stage.product,
         scan_status: "completed",
+        scan_queue_position: null,
         last_scanned_at: expect.any(String),
         vulnerability_counts: { ...none, high: 1, total: 1 },
+        findings_left_out: 0,
       });
     });
 

@@ -139,9 +139,9 @@ describe.each(databases)("uploads on $name", ({ open }) => {
       /^components\[0\]\.version: /,
     ],
     [
-      "a package URL with a version of 10,000 characters",
-      { sbom: bomOf([{ type: "library", "bom-ref": "a", name: "a", purl: `pkg:npm/a@${"1".repeat(10_000)}` }]), project: "p" },
-      'component "a": has a version of 10000 characters; at most 1024 are kept',
+      "a package URL with a version of 2,000 characters",
+      { sbom: bomOf([{ type: "library", "bom-ref": "a", name: "a", purl: `pkg:npm/a@${"1".repeat(2_000)}` }]), project: "p" },
+      'component "a": has a version of 2000 characters; at most 1024 are kept',
     ],
     ["a NUL", { sbom: bomOf([library("a\0", "1")]), project: "p" }, /^components\[0\]\.name: must hold neither U\+0000/],
     [

@@ -1,9 +1,13 @@
 /** SBOMs, products and projects on the command line, as a person types it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bomJson, bomXml } from "../support/sbom-documents.ts";
 import { openCommandLine, type CommandLine } from "../support/command-line.ts";
+import { operatorToken } from "../support/control.ts";
+import { repository } from "../support/process.ts";
 
 let line: CommandLine;
 beforeAll(async () => {
@@ -36,6 +40,24 @@ describe("sbom upload", () => {
     const [row] = await line.database.sql`SELECT filename, created_by FROM sboms`;
     expect({ ...row }).toEqual({ filename: "bom.json", created_by: "operator" });
   });
+
+  test("takes a path from the folder where npm was typed, also with --prefix", async () => {
+    await file("typed-here.json", JSON.stringify(bomJson("1.6")));
+    const environment = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: line.folder,
+      WEIR_URL: line.weir.url,
+      WEIR_TOKEN: operatorToken,
+    };
+    const words = ["--prefix", repository, "run", "-s", "weir", "--", ...upload("./typed-here.json"), "--json"];
+    const child = spawn("npm", words, { cwd: line.folder, env: environment });
+    const said = { out: "", error: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (said.out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (said.error += chunk.toString()));
+    const [code] = await once(child, "close");
+    expect([code, said.error]).toEqual([0, ""]);
+    expect(JSON.parse(said.out)).toMatchObject({ format: "CycloneDX", components: 3 });
+  }, 30_000);
 
   test("takes XML in UTF-16 as the file has it", async () => {
     const text = bomXml("1.5").replace('encoding="UTF-8"', 'encoding="UTF-16"');
@@ -84,7 +106,7 @@ describe("products and projects", () => {
     expect(await line.weir.json(...set("none"))).toMatchObject({ product_id: null });
     expect(await line.weir.json(...set(String(id)))).toMatchObject({ product_id: id });
     const projects = await line.weir.json("project", "list", "--workspace", "w");
-    expect(projects["data"]).toMatchObject([{ name: "shop", product_id: id, scan_status: "pending" }]);
+    expect(projects["data"]).toMatchObject([{ name: "shop", product_id: id, scan_status: "pending", scan_queue_position: 0 }]);
     expect((await line.weir.run("project", "list", "--workspace", "w")).out).toContain("SCAN_STATUS");
   });
 

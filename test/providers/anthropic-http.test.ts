@@ -73,7 +73,7 @@ describe("a stream over HTTP", () => {
     provider.answer(failingStream("api_error", { pieces: ["Hel"] }));
     const transcript = await readAll(await callStream({ route }));
     expect(transcript).toMatchObject({ text: "Hel", failure: { code: "upstream_error" } });
-    expect(transcript.usage).toMatchObject({ promptTokens: 10, completionTokens: 0 });
+    expect(transcript.usage).toMatchObject({ promptTokens: 10, completionTokens: null });
   });
 
   const events = messageEvents("Hello there").map(event);
@@ -89,9 +89,10 @@ describe("a stream over HTTP", () => {
     expect(transcript).toMatchObject({ text: "Hello there", finishReasons: [], failure: { code: "upstream_error" } });
   });
 
-  test("without its first event brings the whole answer, and a count that nobody takes for its own", async () => {
+  test("without its first event brings the whole answer, and the half of its count that was told", async () => {
     provider.answer(rawStream(...events.slice(1)));
     const transcript = await readAll(await callStream({ route }));
-    expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], last: "failure" });
+    expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], last: "end" });
+    expect(transcript.usage).toMatchObject({ promptTokens: null, completionTokens: 5 });
   });
 });

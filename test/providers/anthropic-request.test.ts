@@ -69,6 +69,24 @@ describe("a conversation", () => {
     expect(body["messages"]).toEqual([{ role: "user", content: [text("Hi")] }]);
   });
 
+  test("shows who speaks by the name in front, but for the model's own words", () => {
+    const { system, messages } = sent({
+      messages: [
+        { role: "system", content: "Hi", name: "example_user" },
+        { role: "system", content: " ", name: "nobody" },
+        { role: "user", content: [text(" "), text("Hello")], name: "ann" },
+        { role: "user", content: "Hi", name: "bob" },
+        { role: "assistant", content: "Good day", name: "host" },
+        { role: "user", content: "\n", name: "ann" },
+      ],
+    });
+    expect(system).toBe("example_user: Hi");
+    expect(messages).toEqual([
+      { role: "user", content: [text("ann: Hello"), text("bob: Hi")] },
+      { role: "assistant", content: [text("Good day")] },
+    ]);
+  });
+
   test("without instructions has none", () => {
     expect(sent({ messages: [{ role: "system", content: "" }, user("Hi")] })).not.toContainKey("system");
   });

@@ -50,7 +50,6 @@ describe("what the Messages API has no place for is 400 unsupported_parameter wi
         tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{ type: "function" }] } },
       },
     ],
-    ["messages[0].name", { messages: [{ ...hello, name: "ann" }] }],
     ["messages[1].role", { messages: [hello, { role: "function", name: "go", content: "x" }] }],
     ["messages[1].function_call", { messages: [hello, { role: "assistant", function_call: { name: "go", arguments: "{}" } }] }],
     ["messages[1].reasoning_content", { messages: [hello, { role: "assistant", content: "x", reasoning_content: "y" }] }],

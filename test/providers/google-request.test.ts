@@ -79,6 +79,23 @@ describe("a call", () => {
 });
 
 describe("a conversation", () => {
+  test("shows who speaks by the name in front, but for the model's own words", () => {
+    const { systemInstruction, contents } = sent({
+      messages: [
+        { role: "system", content: "Hi", name: "example_user" },
+        { role: "user", content: [text(""), text("Hello")], name: "ann" },
+        { role: "user", content: "Hi", name: "bob" },
+        assistant("Good day", { name: "host" }),
+        { role: "user", content: "", name: "ann" },
+      ],
+    });
+    expect(systemInstruction).toEqual({ parts: [{ text: "example_user: Hi" }] });
+    expect(contents).toEqual([
+      { role: "user", parts: [{ text: "ann: Hello" }, { text: "bob: Hi" }] },
+      { role: "model", parts: [{ text: "Good day" }] },
+    ]);
+  });
+
   test("has its instructions apart, system and developer alike, in their order", () => {
     const body = sent({
       messages: [

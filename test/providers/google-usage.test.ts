@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { GoogleUsage } from "../../src/providers/formats/google-usage.ts";
-import type { Usage } from "../../src/models/model.ts";
+import type { ToldUsage } from "../../src/models/model.ts";
 
-function told(...values: unknown[]): Usage | null {
+function told(...values: unknown[]): ToldUsage | null {
   const usage = new GoogleUsage();
   for (const value of values) usage.take(value);
   return usage.usage();
@@ -44,8 +44,8 @@ test("parts fit into their wholes, whatever is told", () => {
     fc.property(fc.array(object, { maxLength: 5 }), (objects) => {
       const usage = told(...objects);
       if (usage === null) return;
-      expect(usage.cachedTokens + usage.cacheWriteTokens).toBeLessThanOrEqual(usage.promptTokens);
-      expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens);
+      expect(usage.cachedTokens + usage.cacheWriteTokens).toBeLessThanOrEqual(usage.promptTokens ?? 0);
+      expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens ?? 0);
     }),
   );
 });

@@ -3,7 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { idleConnectionMsMax, idleConnectionsPerOrigin, upstreamReadAheadBytesMax } from "../../src/limits/constants.ts";
+import {
+  idleConnectionMsMax,
+  idleConnectionsPerOrigin,
+  staleConnectionMsMax,
+  upstreamReadAheadBytesMax,
+} from "../../src/limits/constants.ts";
 import { Exchange } from "../../src/providers/exchange.ts";
 import { Network } from "../../src/providers/network.ts";
 import { nextBytes } from "../../src/providers/next-bytes.ts";
@@ -141,6 +146,20 @@ describe("a kept connection that turns out to be closed", () => {
     expect(await call()).toBe("ok");
     expect(await call()).toBe("ok");
     expect(server.connections).toHaveLength(2);
+  });
+
+  test("but one that had time to work on the request is not asked for it again", async () => {
+    await using server = await serving((socket, text) => {
+      if (server.received[0] === text) socket.write(answer);
+    });
+    const { call, clock } = caller(server);
+    await call();
+    const called = failureOf(call());
+    await until(() => (server.received[0] ?? "").split("POST ").length === 3);
+    clock.advance(staleConnectionMsMax + 1);
+    server.connections[0]?.destroy();
+    expect(await called).toMatchObject({ code: "upstream_error" });
+    expect(server.connections).toHaveLength(1);
   });
 
   test("but an answer that has begun to come is not asked for again", async () => {

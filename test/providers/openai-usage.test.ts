@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { UsageTally } from "../../src/providers/formats/openai-usage.ts";
-import type { Usage } from "../../src/models/model.ts";
+import type { ToldUsage } from "../../src/models/model.ts";
 
-function told(...values: unknown[]): Usage | null {
+function told(...values: unknown[]): ToldUsage | null {
   const tally = new UsageTally();
   for (const value of values) tally.take(value);
   return tally.usage();
@@ -13,7 +13,7 @@ const plain = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completi
 const usual = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 describe("usage, in whatever shape a provider tells it", () => {
-  const shapes: [string, unknown[], Partial<Usage> | null][] = [
+  const shapes: [string, unknown[], Partial<ToldUsage> | null][] = [
     ["the usual object", [usual], plain],
     ["null in every chunk but one", [null, null, usual, null], plain],
     ["never", [null, undefined, "none", 7, []], null],
@@ -54,6 +54,14 @@ describe("usage, in whatever shape a provider tells it", () => {
       [{ ...usual, prompt_tokens_details: { cached_tokens: 99, cache_write_tokens: 99 } }],
       { ...plain, cachedTokens: 10, cacheWriteTokens: 0 },
     ],
+    ["a prompt alone", [{ prompt_tokens: 10 }], { ...plain, completionTokens: null }],
+    ["a completion alone", [{ completion_tokens: 5 }], { ...plain, promptTokens: null }],
+    ["a completion of zero, told as such", [{ prompt_tokens: 10, completion_tokens: 0 }], { ...plain, completionTokens: 0 }],
+    [
+      "a total that its parts do not explain",
+      [{ ...usual, total_tokens: 2_000_000 }],
+      { ...plain, unexplainedTokens: 1_999_985 },
+    ],
     ["a total that is too small", [{ ...usual, total_tokens: 1 }], plain],
     ["counts that are none", [{ prompt_tokens: -3, completion_tokens: 1.5, total_tokens: "15" }], null],
     ["numbers that nobody can count to", [{ ...usual, completion_tokens: 1e300 }], plain],
@@ -77,17 +85,20 @@ describe("usage, in whatever shape a provider tells it", () => {
       fc.property(fc.array(object, { maxLength: 5 }), (objects) => {
         const usage = told(...objects);
         if (usage === null) return;
-        expect(usage.cachedTokens + usage.cacheWriteTokens).toBeLessThanOrEqual(usage.promptTokens);
-        expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens);
+        expect(usage.cachedTokens + usage.cacheWriteTokens).toBeLessThanOrEqual(usage.promptTokens ?? 0);
+        expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens ?? 0);
       }),
     );
   });
+
+  const sumOf = (usage: ToldUsage | null): number =>
+    (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0) + (usage?.unexplainedTokens ?? 0);
 
   test("never falls when more is told, and never sums", () => {
     fc.assert(
       fc.property(object, fc.array(object, { maxLength: 4 }), (one, more) => {
         expect(told(one, one, one)).toEqual(told(one));
-        const tokens = (usage: Usage | null) => (usage ? usage.promptTokens + usage.completionTokens : 0);
+        const tokens = (usage: ToldUsage | null) => sumOf(usage);
         expect(tokens(told(one, ...more))).toBeGreaterThanOrEqual(tokens(told(one)));
       }),
     );

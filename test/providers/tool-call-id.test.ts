@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readToolCallId, signedToolCallId, signerNamed } from "../../src/providers/tool-call-id.ts";
+import { spokenFormats } from "../../src/providers/registry.ts";
+import { mintedToolCallId, readToolCallId, signedToolCallId, signerNamed } from "../../src/providers/tool-call-id.ts";
+
+/** Each with one call that has no id, of an answer that has none. */
+const answers = {
+  openai: { choices: [{ message: { tool_calls: [{ function: { name: "f", arguments: "{}" } }] }, finish_reason: "stop" }] },
+  anthropic: { content: [{ type: "tool_use", name: "f", input: {} }], stop_reason: "tool_use" },
+  google: { candidates: [{ content: { parts: [{ functionCall: { name: "f" } }] }, finishReason: "STOP" }] },
+};
 
 const signer = "gemini-3_5-flash";
 const id = fc.string({ minLength: 1, maxLength: 20 });
@@ -39,4 +47,19 @@ test.each(["", "call_1", "functions.go:0", "toolu_01A", ".sig.m.c2ln", "a.sig.m.
 test("models are told apart by their names", () => {
   expect(signerNamed("gemini-3.5-flash")).toBe(signer);
   expect(signerNamed("gemini-3.5-flash-lite")).not.toBe(signer);
+});
+
+test("a call without an id gets one of its answer, which OpenAI takes too, and one of its own where the answer has none", () => {
+  expect(mintedToolCallId("R3sp-0_nse", 1)).toBe("call_R3sp-0_nse_1");
+  for (const answer of [`chatcmpl-${crypto.randomUUID()}`, "é|x".repeat(50), "", "///", null, undefined, 7]) {
+    expect(mintedToolCallId(answer, 99)).toMatch(/^call_[\w-]{1,32}_99$/);
+  }
+  expect(mintedToolCallId(null, 0)).not.toBe(mintedToolCallId(null, 0));
+});
+
+test.each(Object.entries(answers))("no two answers of a provider of the format %s have a call of one id", (name, body) => {
+  const decode = spokenFormats[name as "openai"]?.format.decodeAnswer;
+  const [first, second] = [1, 2].map(() => JSON.stringify(decode?.(body).message["tool_calls"]));
+  expect(first).toMatch(/"id":"call_[0-9a-f]{24}_0"/);
+  expect(second).not.toBe(first);
 });

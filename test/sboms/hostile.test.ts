@@ -1,5 +1,6 @@
 /** "Entity bombs and oversized documents refused quickly": every shape of excess ends at a bound, in time and memory of the bytes. */
 import { describe, expect, test } from "bun:test";
+import { takeSbom } from "../../src/sboms/take-sbom.ts";
 import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../support/sbom-documents.ts";
 
 const mebibyte = 1024 * 1024;
@@ -68,6 +69,17 @@ describe("is refused quickly", () => {
     expect(refusal.message).toContain(sentence);
     expect(String(refusal.code)).toBe(code);
   });
+});
+
+test("a document of more than 1,000 versions of one package is refused by the name of the package", () => {
+  const components = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ type: "library", name: "lodash", purl: `pkg:npm/lodash@1.0.${index}` }));
+  const take = (count: number) =>
+    takeSbom({ bytes: bytesOf({ bomFormat: "CycloneDX", specVersion: "1.6", components: components(count) }), path: null }).taken;
+  expect(take(1_000)?.refused).toBeNull();
+  expect(take(1_001)?.refused).toBe(
+    'The document has more than 1000 versions of the package "lodash"; split it into several projects',
+  );
 });
 
 describe("a DTD is refused before it is read", () => {

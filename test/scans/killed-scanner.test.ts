@@ -6,9 +6,11 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { askScan, askScansOf } from "../../src/scans/ask.ts";
 import type { Transaction } from "../../src/backing/backing.ts";
+import { decide } from "../../src/findings/decide.ts";
 import { scanNext } from "../../src/findings/scan-next.ts";
 import { openPostgres } from "../../src/backing/distributed/postgres.ts";
 import { migrate } from "../../src/backing/migrate.ts";
+import type { WorkspaceId } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { startScanner } from "../../workers/scanner.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -148,6 +150,26 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     await scanned;
     expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
     expect(await eventsOf(project)).toBe(5);
+  }, 30_000);
+
+  test("a decision about a finding waits for whoever has its project for longer than statements usually wait", async () => {
+    const project = await upload("decided", packages.slice(0, 5));
+    await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    const [finding] = await world.findings(project);
+    await using batch = await hold((tx) => tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`);
+    const deciding = decide(
+      {
+        actor: { kind: "operator" },
+        workspace: world.workspace as WorkspaceId,
+        decided: { finding: finding?.id ?? "", status: "ignored" },
+      },
+      { sql: database.sql, clock: systemClock },
+    );
+    const waits = async () => database.sql`
+      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > ${`${databaseLockMs + 200} ms`}::interval`;
+    await until(async () => (await waits()).length > 0);
+    await batch.end();
+    expect((await deciding).status).toBe("ignored");
   }, 30_000);
 
   test("a scanner that was away for longer than its lease writes nothing more", async () => {

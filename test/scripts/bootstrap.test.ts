@@ -1,7 +1,17 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "../support/services.ts";
 import { until } from "../support/until.ts";
@@ -32,6 +42,7 @@ const fakeNpm = `
 const { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } = require("node:fs");
 const all = !process.argv.includes("--omit=dev");
 appendFileSync("npm-runs", (all ? "all" : "production") + (existsSync("node_modules/thing/half") ? " over half" : "") + "\\n");
+writeFileSync("npm-arguments", process.argv.join(" "));
 const begun = existsSync("npm-wait");
 mkdirSync("node_modules/thing", { recursive: true });
 if (begun) { writeFileSync("node_modules/thing/half", ""); setInterval(() => {}, 1000); }
@@ -157,14 +168,26 @@ describe("from any state of node_modules", () => {
     expect(existsSync(join(folder, "node_modules/development"))).toBe(true);
   });
 
-  test("where Bun was installed without its scripts, its stub is repaired by its own installer", async () => {
+  test("no script of a package runs: what is installed is what the lock file has digests of", async () => {
+    const folder = await clone();
+    run(folder, "start");
+    expect(readFileSync(join(folder, "npm-arguments"), "utf8")).toContain("--ignore-scripts");
+  });
+
+  test("Bun's stub gives way to the binary of its platform package, and its own installer, which may fetch another, never runs", async () => {
     const folder = await installed();
+    const stub = join(folder, "node_modules/bun/bin/bun.exe");
     rmSync(join(folder, "node_modules/.bin/bun"));
-    writeFileSync(join(folder, "node_modules/.bin/bun"), "#!/bin/sh\nexit 1\n".padEnd(process.execPath.length), { mode: 0o755 });
-    mkdirSync(join(folder, "node_modules/bun/bin"), { recursive: true });
-    const repair = `require("node:fs").symlinkSync(${JSON.stringify(process.execPath)}, "bin/bun.exe")`;
-    writeFileSync(join(folder, "node_modules/bun/install.js"), repair);
+    symlinkSync("../bun/bin/bun.exe", join(folder, "node_modules/.bin/bun"));
+    mkdirSync(dirname(stub), { recursive: true });
+    writeFileSync(stub, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    writeFileSync(join(folder, "node_modules/bun/install.js"), `require("node:fs").writeFileSync("it-ran", "")`);
+    const platform = join(folder, "node_modules/@oven/bun-this-platform/bin");
+    mkdirSync(platform, { recursive: true });
+    symlinkSync(process.execPath, join(platform, "bun"));
     expect(run(folder, "start").status).toBe(7);
+    expect(spawnSync(join(folder, "node_modules/.bin/bun"), ["--version"]).status).toBe(0);
+    expect(existsSync(join(folder, "node_modules/bun/it-ran"))).toBe(false);
   });
 
   test("where no Bun works, it says so and what to do", async () => {

@@ -16,6 +16,8 @@ interface Sent {
   probe?: { of: string; afterMs: number };
   /** When the client hangs up, in milliseconds; absent: never. */
   leavesMs?: number;
+  /** After how many pieces of the answer it hangs up; absent: after none. */
+  leavesAfter?: number;
 }
 
 interface Seen {
@@ -39,7 +41,7 @@ export class Clients {
   }
 
   /** @returns its name, and how it ended; never where the gateway dies with it */
-  send({ key, gateway, chat, probe, leavesMs }: Sent): { invocation: string; seen: Promise<Seen> } {
+  send({ key, gateway, chat, probe, leavesMs, leavesAfter = Infinity }: Sent): { invocation: string; seen: Promise<Seen> } {
     const invocation = `request-${++this.#count}`;
     const { id, workspace } = key.record;
     this.#recorder.note({ kind: "invoked", invocation, workspace, key: id, ...(probe && { probe }) });
@@ -48,7 +50,7 @@ export class Clients {
     const gone = new AbortController();
     if (leavesMs !== undefined) this.#scheduler.plan(leavesMs, gateway.host, () => gone.abort());
     const answer = gateway.answer({ hash: key.hash, chat, gone: gone.signal, invocation });
-    const seen = answer.then((response) => read(response, gone.signal)).catch(refusal);
+    const seen = answer.then((response) => read(response, gone, leavesAfter)).catch(refusal);
     return {
       invocation,
       seen: seen.then((one) => {
@@ -93,7 +95,8 @@ function refusal(error: unknown): Seen {
 }
 
 /** Reads to the end, or until it hangs up. */
-async function read(response: Response, gone: AbortSignal): Promise<Seen> {
+async function read(response: Response, leaving: AbortController, leavesAfter: number): Promise<Seen> {
+  const gone = leaving.signal;
   const generation = response.headers.get("x-generation-id");
   const { status } = response;
   let text = "";
@@ -101,7 +104,8 @@ async function read(response: Response, gone: AbortSignal): Promise<Seen> {
   const hangUp = (): void => void reader?.cancel().catch(() => {});
   gone.addEventListener("abort", hangUp);
   const decoder = new TextDecoder();
-  while (reader) {
+  for (let pieces = 0; reader; pieces++) {
+    if (pieces >= leavesAfter) leaving.abort();
     const { done, value } = await reader.read();
     if (done) break;
     text += decoder.decode(value, { stream: true });
@@ -122,7 +126,13 @@ export function promptRequest(chance: Chance): CheckedChat {
 export function someRequest(chance: Chance): CheckedChat {
   const inputTokens = chance.between(1, 236);
   const maxTokens = chance.between(1, 50);
-  const body = { model: "acme/one", messages: [{ role: "user", content: "words" }], input_tokens_bound: inputTokens + 64 };
-  const common = { body, model: body.model, maxTokens, tools: false, inputTokens, promptEstimate: 5 };
+  const promptEstimate = Math.ceil(inputTokens / 4);
+  const body = {
+    model: chance.pick(["acme/one", "acme/thinker"]),
+    messages: [{ role: "user", content: "words" }],
+    input_tokens_bound: inputTokens + 64,
+    prompt_estimate: promptEstimate,
+  };
+  const common = { body, model: body.model, maxTokens, tools: false, inputTokens, promptEstimate };
   return { ...common, streamed: chance.happens(0.4), includeUsage: chance.happens(0.5) };
 }

@@ -49,6 +49,7 @@ export class CountersServer {
       resolveMany: (batch) => this.server.call(host, () => local.resolveMany(batch)),
       beginLoad: (workspace) => this.server.call(host, () => local.beginLoad(workspace)),
       load: (load) => this.server.call(host, () => local.load(load)),
+      forget: (workspace, sequence) => this.server.call(host, () => local.forget(workspace, sequence)),
       holds: (workspace) => this.server.call(host, () => local.holds(workspace)),
       overdue: (workspace, limit) => this.server.call(host, () => local.overdue(workspace, limit)),
       read: (workspace, key) => this.server.call(host, () => local.read(workspace, key)),

@@ -38,9 +38,11 @@ interface Place {
 /** No multiple of a nano-USD a token: what is rounded too early, or more than once, shows. */
 const prices = { input: 1_037_500n, output: 2_000_300n, cacheRead: 250_700n, cacheWrite: 1_037_500n };
 const model = chatModel([], { routes: chatModel().routes.map((one) => ({ ...one, prices, hiddenInputTokens: 64 })) });
+/** Its provider bills thoughts that it does not deliver. */
+const thinker = { ...model, id: "acme/thinker", reasons: true };
 const models: ModelsView = {
   readable: () => true,
-  find: (id) => (id === model.id ? model : null),
+  find: (id) => [model, thinker].find((one) => one.id === id) ?? null,
   usableRoutes: ({ routes }) => ({ routes, reason: null }),
 };
 

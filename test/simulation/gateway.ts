@@ -8,6 +8,8 @@ import type { Gateway } from "../../src/inference/gateway.ts";
 import { generate } from "../../src/inference/generate.ts";
 import { webStream } from "../../src/inference/web-stream.ts";
 import { LiveAnswers } from "../../src/inference/live.ts";
+import { RouteCoolDown } from "../../src/models/health/route-cool-down.ts";
+import { RouteSpeeds } from "../../src/models/health/route-speeds.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { ModelsView } from "../../src/admission/decide.ts";
@@ -34,6 +36,8 @@ export class SimGateway {
   readonly host: Host;
   /** Generations whose answers are under way here, by their invocation. */
   readonly open = new Map<string, string>();
+  /** All that were admitted here. */
+  readonly #admitted = new Set<string>();
   readonly folder: string;
   readonly #gateway: Gateway;
   readonly #recorder: Recorder;
@@ -61,6 +65,13 @@ export class SimGateway {
     return this.#gateway.book.unsettled;
   }
 
+  /** Whether an answer has ended here, or with a gateway before it, that is not among `charges` yet. */
+  owes(charges: ReadonlyMap<string, unknown>): boolean {
+    const open = new Set(this.open.values());
+    if (this.unsettled > open.size) return true;
+    return [...this.#admitted].some((generation) => !open.has(generation) && !charges.has(generation));
+  }
+
   get voids(): number {
     return this.#gateway.admission.voids.size;
   }
@@ -83,6 +94,7 @@ export class SimGateway {
     const { generation, workspace, key, month, amount, admittedAt } = admitted.reservation;
     this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation });
     this.open.set(invocation, generation);
+    this.#admitted.add(generation);
     try {
       return await generate({ gone, toClient: webStream, caller, chat, admitted }, this.#gateway);
     } catch (error) {
@@ -97,6 +109,17 @@ const nothing = (): void => {};
 /** Of what a gateway works with, all that a generation touches; the rest is about HTTP, files of the catalog and stored prompts. */
 function gatewayOf(parts: Pick<Gateway, "admission" | "book" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
   const health = { answered: nothing, failed: nothing, measure: nothing };
-  const whole = { ...parts, health, prompts: { add: nothing }, live: new LiveAnswers(), drains: new Drains(), keyPrefix: "" };
+  const speeds = new RouteSpeeds();
+  const coolDown = new RouteCoolDown(parts.clock);
+  const whole = {
+    ...parts,
+    health,
+    speeds,
+    coolDown,
+    prompts: { add: nothing },
+    live: new LiveAnswers(),
+    drains: new Drains(),
+    keyPrefix: "",
+  };
   return whole as unknown as Gateway;
 }

@@ -61,10 +61,13 @@ export class LedgerServer {
 
   async #settle(charges: Charge[]): Promise<Booked> {
     const booked = await this.ledger.settle(charges);
-    for (const { settlement, cost } of charges) {
+    for (const { settlement } of charges) {
       const { generation, workspace, key, month, outcome, reserved } = settlement;
-      if (!booked.fresh.has(generation)) continue;
-      const facts = { generation, workspace, key, month, outcome, reserved: BigInt(reserved), cost };
+      const fresh = booked.fresh.get(generation);
+      if (!fresh) continue;
+      const { cost, excess } = fresh;
+      const cut = settlement.status === 500 && settlement.usageEstimated;
+      const facts = { generation, workspace, key, month, outcome, reserved: BigInt(reserved), cost, excess, cut };
       const knownTo = outcome === "expired" ? this.knownTo.get(generation) : undefined;
       this.#recorder.note({ kind: "charged", ...facts, late: booked.late.has(generation), ...(knownTo && { knownTo }) });
     }

@@ -2,6 +2,7 @@
 import type { Reservation } from "../../src/credit/reservation.ts";
 import type { Prices, Usage } from "../../src/models/model.ts";
 import type { CallProvider } from "../../src/providers/http.ts";
+import { drainMsMax } from "../../src/limits/constants.ts";
 import {
   UpstreamFailure,
   type Answer,
@@ -28,6 +29,8 @@ export class Provider {
   readonly #host: Host;
   readonly #chance: Chance;
   readonly #recorder: Recorder;
+  /** Monotonic milliseconds. */
+  readonly #calledAt = new Map<string, number>();
 
   /** @param host of the gateway that calls it: what it sends to a dead one is heard by nobody */
   constructor({ host, chance, recorder }: { host: Host; chance: Chance; recorder: Recorder }) {
@@ -38,6 +41,9 @@ export class Provider {
 
   readonly call: CallProvider = (reservation, call, options) => {
     this.#recorder.note({ kind: "called", generation: reservation.generation });
+    this.#calledAt.set(reservation.generation, this.#host.clock.monotonic());
+    options?.onSent?.();
+    this.#owed(call, 0);
     return new Promise((resolve, reject) => {
       const { clock } = this.#host;
       const cancel = clock.after(someDurationMs(this.#chance, call), () => {
@@ -45,11 +51,13 @@ export class Provider {
         try {
           resolve(this.#answer(reservation, call));
         } catch (error) {
+          this.#excuse(call);
           reject(error as Error);
         }
       });
       options?.givenUp?.listen(() => {
         cancel();
+        this.#owed(call, 0);
         reject(new UpstreamFailure("upstream_error", "the call was given up"));
       });
     });
@@ -101,10 +109,14 @@ export class Provider {
     const events = breaks ? [...words, { kind: "failure" as const, failure }] : [...words, ...ending];
     const stream = new FakeEvents(events.slice(0, 1));
     const gapMs = chance.pick([1, 50, 400, 4_000]);
+    let sent = 1;
     const next = (place: number): void => {
       const event = events[place];
-      if (event === undefined || stream.closed) return;
-      if (event.kind === "usage") this.#served(call, event.usage, { isPartial: true });
+      if (event === undefined) return;
+      if (stream.closed) return this.#owed(call, Math.max(0, Math.min(sent, words.length, stream.asked) - 1), usage);
+      if (event.kind === "failure") this.#excuse(call);
+      sent++;
+      if (event.kind === "usage" && usage) this.#served(call, usage, { isPartial: true });
       if (event.kind === "end" && usage) this.#served(call, usage);
       stream.give(event);
       this.#host.clock.after(chance.next() * gapMs, () => next(place + 1));
@@ -113,11 +125,27 @@ export class Provider {
     return stream;
   }
 
+  /** Its request was sent, and so many words with it: whoever leaves owes for them. A stream with thoughts is read on for a minute. */
+  #owed({ generation, route, chat }: ProviderCall, words: number, thought: Usage | null = null): void {
+    const promptTokens = Number(chat["prompt_estimate"]);
+    const seen = { ...nothing, promptTokens, completionTokens: Math.ceil((words * "word ".length) / 4) };
+    const isReadOn = this.#host.clock.monotonic() - (this.#calledAt.get(generation) ?? 0) < drainMsMax;
+    const billed = chat.model === "acme/thinker" && thought !== null && isReadOn ? thought : seen;
+    this.#recorder.note({ kind: "owed", generation, amount: ownCost(pricesOf(route.prices), billed) });
+  }
+
+  /** It failed by itself, and bills nothing. */
+  #excuse({ generation }: ProviderCall): void {
+    this.#recorder.note({ kind: "owed", generation, amount: 0n });
+  }
+
   #served({ generation, route }: ProviderCall, usage: Usage, how: { isPartial?: true } = {}): void {
     const cost = ownCost(pricesOf(route.prices), usage);
     this.#recorder.note({ kind: "served", generation, cost, ...how });
   }
 }
+
+const nothing: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /** By nobody else's arithmetic: pico-USD, half a nano-USD rounded up. */
 function ownCost({ input, output, cacheRead }: Prices, { promptTokens, cachedTokens, completionTokens }: Usage): bigint {

@@ -112,10 +112,18 @@ function entryRows({ accounts }: MemoryLedger): Row[] {
 }
 
 function chargeRows({ charges }: MemoryLedger): Row[] {
-  return [...charges.values()].map(({ settlement, cost, costPico, late }) => {
+  return [...charges.values()].map(({ settlement, cost, costPico, excess, late }) => {
     const { generation, workspace, key, month, outcome, reserved } = settlement;
     const ids = { generation_id: generation, workspace_id: workspace, key_id: key, month, outcome };
-    return { ...ids, reserved_nano: reserved, cost_nano: text(cost), cost_pico: text(costPico), late, at };
+    return {
+      ...ids,
+      reserved_nano: reserved,
+      cost_nano: text(cost),
+      cost_pico: text(costPico),
+      excess_nano: text(excess),
+      late,
+      at,
+    };
   });
 }
 

@@ -75,7 +75,11 @@ export class World {
   /** A request of somebody, who may hang up. */
   sendOne(): void {
     const gateway = this.chance.pick(this.fleet.gateways);
-    const leaves = this.chance.happens(0.1) ? { leavesMs: this.chance.between(1, 2_000) } : {};
+    const leaves = this.chance.happens(0.1)
+      ? { leavesMs: this.chance.between(1, 2_000) }
+      : this.chance.happens(0.1)
+        ? { leavesAfter: this.chance.between(0, 7) }
+        : {};
     this.clients.send({ key: this.someKey(), gateway, chat: someRequest(this.chance), ...leaves });
   }
 
@@ -113,7 +117,7 @@ export class World {
   /** What ended while the disk took nothing is in memory alone, as an alarm says: it is not promised to outlive its process too. */
   killGateway(downMs: number): void {
     this.harmGateway((place) => {
-      const isInMemory = this.#diskWasFull && place.gateway !== null && place.gateway.unsettled > place.gateway.open.size;
+      const isInMemory = this.#diskWasFull && place.gateway?.owes(this.ledger.ledger.charges);
       if (!isInMemory) this.fleet.crash(place, downMs);
     });
   }
@@ -175,7 +179,7 @@ export class World {
   loseGateway(downMs: number): void {
     this.harmGateway((place) => {
       const { gateway } = place;
-      if (place.host.isDead || !gateway || gateway.unsettled > gateway.open.size) return;
+      if (place.host.isDead || !gateway || gateway.owes(this.ledger.ledger.charges)) return;
       this.#hasLostDisk = true;
       this.fleet.crash(place, downMs);
       this.disk.lose(gateway.folder);

@@ -119,6 +119,7 @@ export function forwardTo(current: () => Counters): Counters {
     resolveMany: (batch) => current().resolveMany(batch),
     beginLoad: (workspace) => current().beginLoad(workspace),
     load: (load) => current().load(load),
+    forget: (workspace, sequence) => current().forget(workspace, sequence),
     holds: (workspace) => current().holds(workspace),
     overdue: (workspace, limit) => current().overdue(workspace, limit),
     read: (workspace, key) => current().read(workspace, key),

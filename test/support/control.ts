@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { controlApi } from "../../src/console/api.ts";
 import type { ControlParts, Position } from "../../src/console/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
+import { OperatorGate } from "../../src/console/operator-gate.ts";
 import { testSbomReader } from "./sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/secrets/keyring.ts";
@@ -62,7 +63,7 @@ export class Control {
       clock: this.clock,
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
-      operatorToken: new Secret(operatorToken),
+      operator: new OperatorGate(new Secret(operatorToken), this.clock),
       keyring: this.keyring,
       connectors: this.connectors,
       send: (request) => this.send(request),

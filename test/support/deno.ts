@@ -5,7 +5,7 @@ import { Operator } from "./operator.ts";
 import { OurProcess, repository } from "./process.ts";
 import { stubKeyEnv } from "./stub-catalog.ts";
 
-const operatorToken = "operator-token-of-a-test";
+const operatorToken = "operator-token-of-a-test-of-32-characters";
 
 /** The program itself and not its starter, so that a signal ends it; null: there is none for this platform. */
 export const deno: string | null = findDeno();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
 import { OurProcess } from "./process.ts";
+import { secretsKeyNamed } from "./secrets-key.ts";
 import { until } from "./until.ts";
 import { Operator } from "./operator.ts";
 
@@ -21,7 +22,7 @@ export interface FleetPlan {
   dataDir?: string;
 }
 
-const operatorToken = "operator-token-of-a-test";
+export const operatorToken = "operator-token-of-a-test-of-32-characters";
 
 export class Fleet implements AsyncDisposable {
   readonly gateways: { url: string; port: number; process: OurProcess }[] = [];
@@ -129,7 +130,7 @@ export class Fleet implements AsyncDisposable {
       SANDBOX: "on",
       LOG_LEVEL: "warn",
       SHUTDOWN_LEAVE_MS: "0",
-      ...(this.#plan.services === null ? {} : { ...this.#plan.services, SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") }),
+      ...(this.#plan.services === null ? {} : { ...this.#plan.services, SECRETS_KEY: secretsKeyNamed("fleet") }),
       ...(this.#plan.catalogDir === undefined ? {} : { CATALOG_DIR: this.#plan.catalogDir }),
       ...this.#plan.environment,
     };

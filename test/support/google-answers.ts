@@ -5,6 +5,7 @@ export interface GoogleChatOptions {
   /** Told on every chunk; null: none is told. Absent: 10 prompt tokens, and a token for each piece. */
   usage?: Record<string, unknown> | null;
   finish?: string;
+  responseId?: string;
   end?: StreamOptions["end"];
 }
 
@@ -16,8 +17,12 @@ export function googleChat(said: string | Record<string, unknown>[], options: Go
   const parts = typeof said === "string" ? (said.match(/\S+\s*/g) ?? []).map((text) => ({ text })) : said;
   const usage = options.usage === undefined ? googleUsage(10, parts.length) : options.usage;
   const finish = options.finish ?? "STOP";
-  const whole = json(answer(parts, finish, usage));
-  const chunks = parts.map((part, index) => answer([part], index === parts.length - 1 ? finish : null, usage));
+  const answerOf = (some: Record<string, unknown>[], reason: string | null) => ({
+    ...answer(some, reason, usage),
+    ...(options.responseId !== undefined && { responseId: options.responseId }),
+  });
+  const whole = json(answerOf(parts, finish));
+  const chunks = parts.map((part, index) => answerOf([part], index === parts.length - 1 ? finish : null));
   const streamed = stream(chunks, { end: options.end ?? "no done" });
   return (response, call) => (call.path.includes(":streamGenerateContent") ? streamed : whole)(response, call);
 }

@@ -110,7 +110,7 @@ export async function listDifferences(sql: Queries): Promise<string[]> {
     finding_buckets: [
       sql`SELECT scope_id, depth, rank, slice, status, false_positive, amount FROM finding_buckets`,
       sql`SELECT scope.id, depth, rank, slice, status, false_positive, count(*) FROM findings ${scopes}
-        CROSS JOIN LATERAL (VALUES (0, ''), (1, left(findings.id, 7)), (2, left(findings.id, 9)), (3, left(findings.id, 10))) AS slices (depth, slice)
+        CROSS JOIN LATERAL (VALUES (0, ''), (1, left(findings.id, 7)), (2, left(findings.id, 9)), (3, left(findings.id, 10)), (4, left(findings.id, 13))) AS slices (depth, slice)
         WHERE scope.id IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6`,
     ],
     scope_vulnerabilities: [

@@ -41,16 +41,15 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const isHomeless = ({ settlement }: Charge) => !this.accounts.has(settlement.workspace);
     const refused = charges.filter(isHomeless);
     const bookable = charges.filter((charge) => !isHomeless(charge));
-    const fresh = bookable.filter((charge) => this.#insert(charge));
-    const paid = fresh.filter(({ cost }) => cost > 0n);
     for (const { settlement } of bookable) this.#spend(settlement, 0n);
-    for (const charge of paid) this.#book(charge);
+    const fresh = bookable.flatMap((charge) => this.#insert(charge) ?? []);
+    const paid = fresh.filter(({ cost }) => cost > 0n);
     for (const name of new Set(paid.map(({ settlement: { key, month } }) => `${key} ${month}`))) {
       const total = this.keyMonths.get(name);
       if (total) total.version++;
     }
     return {
-      fresh: generationsOf(fresh),
+      fresh: new Map(fresh.map(({ settlement, cost, excess }) => [settlement.generation, { cost, excess }])),
       refused: generationsOf(refused),
       late: generationsOf(fresh.filter(({ settlement }) => this.charges.get(settlement.generation)?.late)),
       accounts: [...new Set(bookable.map(({ settlement }) => settlement.workspace))].map((workspace) =>
@@ -82,13 +81,18 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return this.#keyMonth({ workspace, key, month });
   }
 
-  /** Whether it was booked now: once, and once more where its end had not been known. */
-  #insert(charge: Charge): boolean {
-    const { generation, outcome } = charge.settlement;
+  /** As it is booked, within what is there: once, and once more where its end had not been known. null: it was before. */
+  #insert(charge: Charge): Charge | null {
+    const { generation, outcome, workspace } = charge.settlement;
     const present = this.charges.get(generation);
-    if (present && (present.settlement.outcome === "settled" || outcome !== "settled")) return false;
-    this.charges.set(generation, { ...charge, late: present !== undefined });
-    return true;
+    if (present && (present.settlement.outcome === "settled" || outcome !== "settled")) return null;
+    const { balance } = this.#account(workspace);
+    const there = balance > 0n ? balance : 0n;
+    const cost = charge.cost < there ? charge.cost : there;
+    const booked = { ...charge, cost, excess: charge.excess + charge.cost - cost };
+    this.charges.set(generation, { ...booked, late: present !== undefined });
+    if (cost > 0n) this.#book(booked);
+    return booked;
   }
 
   #book({ settlement, cost }: Charge): void {

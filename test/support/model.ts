@@ -15,6 +15,7 @@ export function chatModel(supports: string[] = [], fields: Partial<Model> = {}):
     listedAs: "available",
     published: true,
     supports: new Set(supports),
+    reasons: false,
     defaultOnly: new Set(),
     listPrices: null,
     ...fields,

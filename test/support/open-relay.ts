@@ -1,5 +1,7 @@
 /** A relay on a clock and a source of events that the test moves. */
-import { Drains } from "../../src/inference/drains.ts";
+import type { Drains } from "../../src/inference/drains.ts";
+import type { Place } from "../../src/inference/read-on.ts";
+import { drainMsMax } from "../../src/limits/constants.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../src/inference/stream.ts";
 import { Stop } from "../../src/kernel/stop.ts";
 import { webStream } from "../../src/inference/web-stream.ts";
@@ -22,8 +24,8 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
     events,
     facts: { id: "gen-a", created: 1_795_000_000, model: "sandbox/echo", includeUsage },
     quiet: false,
-    cancelStopsBilling: true,
-    drains: new Drains(),
+    readOn: () => null,
+    follow: () => {},
     gone: new AbortController().signal,
     stop: new Stop(),
     clock,
@@ -32,6 +34,12 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
     ...options,
   });
   return { stream, clock, events, outcomes };
+}
+
+/** For whoever left at `nowMs`. */
+export function placeIn(drains: Drains, nowMs: number): Place | null {
+  const release = drains.take("ws-1");
+  return release && { until: nowMs + drainMsMax, release };
 }
 
 export async function allOf(stream: ReadableStream<Uint8Array>): Promise<string> {

@@ -8,11 +8,11 @@ interface Sent {
 
 export class Operator {
   readonly #url: string;
-  readonly #token: string;
+  readonly token: string;
 
   constructor(url: string, token: string) {
     this.#url = url;
-    this.#token = token;
+    this.token = token;
   }
 
   /** @throws Error with the answer when it is not a success */
@@ -27,7 +27,7 @@ export class Operator {
   send(path: string, { method = "GET", body, accept = "application/json" }: Sent = {}): Promise<Response> {
     return fetch(`${this.#url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json", accept },
+      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json", accept },
       ...(body === undefined ? {} : { body: body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body) }),
     });
   }

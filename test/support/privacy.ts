@@ -59,7 +59,7 @@ export async function addSaid(traces: Traces, fleet: Fleet): Promise<void> {
     ...fleet.prober,
   ];
   for (const [index, process] of processes.entries()) traces.add(`output ${index}`, process.output);
-  for (const { url } of fleet.gateways) traces.add("metrics", await (await fetch(`${url}/metrics`)).text());
+  for (const index of fleet.gateways.keys()) traces.add("metrics", await (await fleet.operator(index).send("/metrics")).text());
 }
 
 /** Nothing of prompts and answers lies about, stored or not: a stored prompt is sealed. Keys and a provider's errors never do. */

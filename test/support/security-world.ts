@@ -19,6 +19,8 @@ export interface TestRecord {
   id: string;
   aliases?: string[];
   withdrawn?: boolean;
+  /** When: ISO 8601 in UTC. */
+  published?: string;
   affected: (OsvAffected & { ecosystem: Ecosystem; name: string; custom_ranges?: unknown })[];
 }
 
@@ -93,9 +95,10 @@ export class SecurityWorld {
 
   /** Imports records, each state younger than all before. */
   async publish(...records: TestRecord[]): Promise<void> {
-    const osv = records.map(({ id, aliases = [], withdrawn = false, affected }) => ({
+    const osv = records.map(({ id, aliases = [], withdrawn = false, published, affected }) => ({
       id,
       aliases,
+      ...(published !== undefined && { published }),
       ...(withdrawn && { withdrawn: "2026-02-01T00:00:00Z" }),
       affected: affected.map(({ ecosystem, name, ranges = [], versions = [], custom_ranges: custom }) => ({
         package: { ecosystem, name },

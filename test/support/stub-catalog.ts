@@ -62,6 +62,8 @@ export function stubModel(entry: Partial<ModelEntry> = {}): ModelEntry {
     listed_as: "available",
     published: true,
     supports: ["tools", "json_schema", "reasoning"],
+    // A stub thinks nothing: the calls of those who leave are cancelled.
+    reasons: false,
     ...entry,
   };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { osvRecord } from "../support/advisories.ts";
 import { zipOf, type ArchivedFile } from "../support/archives.ts";
 import { objectOf } from "../support/control.ts";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet, operatorToken } from "../support/fleet.ts";
 import { OurProcess, repository } from "../support/process.ts";
 import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -100,7 +100,7 @@ test.skipIf(curl === null)(
       HOME: folder.path,
       WEIR_URL: fleet.url(),
       DATA_DIR: fleet.dataDir,
-      WEIR_TOKEN: "operator-token-of-a-test",
+      WEIR_TOKEN: operatorToken,
       WEIR_TOOLS_KEY: key,
     };
     expect(await typed(importing, environment)).toContain("4 read: 4 imported, 0 unchanged, 0 failed");

@@ -25,7 +25,14 @@ describe.each(databases)("tools keys on $name", ({ open }) => {
     const key = await stage.key();
     for (const header of [key, `Bearer ${key}`, `bearer ${key}`, `ApiKey ${key}`, `APIKEY  ${key}`])
       expect(await statusOf(header)).toBe(200);
-    for (const header of [`Basic ${key}`, `Bearer ${key} x`, `Bearer ${key.toUpperCase()}`, key.slice(0, -1)])
+    for (const header of [
+      `Basic ${key}`,
+      `Bearer ${key} x`,
+      `Bearer ${key}\u00a0`,
+      `\u00a0${key}`,
+      `Bearer ${key.toUpperCase()}`,
+      key.slice(0, -1),
+    ])
       expect(await statusOf(header)).toBe(401);
   });
 

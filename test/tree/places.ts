@@ -67,7 +67,7 @@ export const packageHomes: Record<string, string[]> = {
   saxes: ["src/sboms/", "src/lockfiles/parse/xml.ts"],
   "smol-toml": ["src/lockfiles/parse/toml.ts"],
   "spdx-license-ids": ["src/sboms/"],
-  "lru-cache": ["src/admission/", "src/prompts/"],
+  "lru-cache": ["src/admission/", "src/prompts/", "src/console/operator-gate.ts"],
   elysia: [
     "src/app.ts",
     "src/health.ts",
@@ -88,7 +88,11 @@ export const packageHomes: Record<string, string[]> = {
 };
 
 /** Files that may use `Bun.`; all others run on any runtime with web standards and Node's modules. */
-export const bunFiles = ["src/backing/distributed/counters/link.ts", "src/backing/distributed/nats-transport.ts"];
+export const bunFiles = [
+  "src/backing/distributed/counters/link.ts",
+  "src/backing/distributed/nats-transport.ts",
+  "src/process/leave-port.ts",
+];
 
 export function placeOf(path: string): number {
   return places.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));

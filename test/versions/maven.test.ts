@@ -92,6 +92,18 @@ test("no circle runs through the release: what is before it is before all that i
   });
 });
 
+/** https://issues.apache.org/jira/browse/MNG-7644, fixed in Maven 3.8.7 and 3.9.0 */
+test("a prerelease behind a dot comes before the release and its rebuilds, as since MNG-7644", () => {
+  expectOrder({ scheme, rows: ["2.9.0-RC2", "2.9.0.Beta1", "2.9.0.RC1", "2.9.0", "2.9.0-1"] });
+  expectOrder({ scheme, rows: ["1.1.0.Beta1", "1.1.0", "1.1.0-01-glassfish", "1.1.0.1"] });
+  expectOrder({ scheme, rows: ["1.0.0.RC7-3", "1.0.0", "1.0.0-gradle-rework-beta3"] });
+});
+
+test("at one place a qualifier behind a dot comes before one behind a hyphen, as the tools of OSV have it", () => {
+  expectOrder({ scheme, rows: ["1.5.9.RC1", "1.5.9-RC0", "1.5.9"] });
+  expectOrder({ scheme, rows: ["1.1.31", "1.1.31.sec10", "1.1.31_noneautotype", "1.1.32"] });
+});
+
 test("numbers beyond 2^53 and 2^63 compare exactly", () => {
   expectOrder({
     scheme,

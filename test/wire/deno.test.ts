@@ -141,15 +141,20 @@ describe.skipIf(deno === null)("on Deno", () => {
     await until(() => stub.calls.at(-1)?.state === "cancelled");
   });
 
-  test("a client that hangs up before there was an answer is noticed, and pays nothing", async () => {
+  test("a client that hangs up before its stream began is noticed, and pays for its prompt", async () => {
     stub.answerOnce(stubAnswers.hang);
     const before = stub.calls.length;
     const leaving = new AbortController();
-    const asked = ask({}, leaving.signal).catch(() => null);
+    const asked = ask({ stream: true }, leaving.signal).catch(() => null);
     const { generation } = await stub.called(before + 1);
     leaving.abort();
     await asked;
-    expect(await settled(generation)).toMatchObject({ status: 499, code: "client_gone", cost_usd: "0.000000000" });
+    expect(await settled(generation)).toMatchObject({
+      status: 499,
+      code: "client_gone",
+      usage_estimated: true,
+      prompt_tokens: 6,
+    });
     expect(await stub.ended(before + 1)).toMatchObject({ state: "cancelled" });
   });
 

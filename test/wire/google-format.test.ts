@@ -56,6 +56,18 @@ async function thrownBy(call: PromiseLike<unknown>): Promise<InstanceType<typeof
   throw new Error("The call succeeded");
 }
 
+describe("a client that takes one call at a time", () => {
+  test("gets the first alone, whole and streamed", async () => {
+    provider.answer(googleChat([calling, { functionCall: { name: "look_up", args: { word: "dam" } } }]));
+    const oneCall = { model, messages: ask("Hi"), tools: [lookUp], parallel_tool_calls: false };
+    const { choices } = await client.chat.completions.create(oneCall);
+    const message = await client.chat.completions.stream(oneCall).finalMessage();
+    for (const calls of [choices[0]?.message.tool_calls, message.tool_calls]) {
+      expect(calls).toMatchObject([{ function: { name: "look_up", arguments: '{"word":"weir"}' } }]);
+    }
+  });
+});
+
 describe("a whole answer", () => {
   test("has every field that the client's types promise, and the model's own id", async () => {
     const { id, created, ...answer } = await client.chat.completions.create({ model, messages: ask("Hi") });
@@ -189,9 +201,9 @@ describe("an error", () => {
 
   test("names the field that the provider has no place for, before the provider is asked", async () => {
     const before = provider.calls.length;
-    const call = client.chat.completions.create({ model, messages: ask("Hi"), tools: [lookUp], parallel_tool_calls: false });
+    const call = client.chat.completions.create({ model, messages: ask("Hi"), logit_bias: { 5: 1 } });
     const error = await thrownBy(call);
-    expect([error.status, error.code, error.param]).toEqual([400, "unsupported_parameter", "parallel_tool_calls"]);
+    expect([error.status, error.code, error.param]).toEqual([400, "unsupported_parameter", "logit_bias"]);
     expect(provider.calls).toHaveLength(before);
   });
 });

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ErrorCode } from "../../src/kernel/errors.ts";
-import type { Usage } from "../../src/models/model.ts";
+import type { ToldUsage } from "../../src/models/model.ts";
 import { spokenFormats } from "../../src/providers/registry.ts";
 import { json, rawStream, text, type StubAnswer } from "../support/stub-answers.ts";
 
@@ -22,7 +22,7 @@ export interface WholeCase {
     content: string | null;
     refusal: string | null;
     finishReason: string;
-    usage: Usage | null;
+    usage: ToldUsage | null;
     toolCalls?: { id: string; type: string; function: { name: string; arguments: string } }[];
   } | null;
   /** Our code where there is no answer. */
@@ -35,7 +35,7 @@ export interface StreamCase {
   text: string;
   refusal: string;
   finishReason: string | null;
-  usage: Usage | null;
+  usage: ToldUsage | null;
   failure: ErrorCode | null;
   toolCalls: ToldCall[];
 }

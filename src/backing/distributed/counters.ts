@@ -97,6 +97,12 @@ class DistributedCounters implements Counters {
     if (outcome === "stale") assertCurrent(load, null);
   }
 
+  async forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean> {
+    const values = [String(this.#redis.server.run), sequence.toString()];
+    const [outcome] = await this.#redis.words("forget", { key: baseName(workspace), values });
+    return outcome === "forgotten";
+  }
+
   async holds(workspace: WorkspaceId): Promise<Hold[]> {
     const holds = readHolds(await this.#redis.words("holds", { key: baseName(workspace), values: [] }));
     return holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));

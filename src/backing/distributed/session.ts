@@ -3,10 +3,11 @@
  * anew under the same object, but what was asked while the old connection closed is forgotten then, answered with no rows, or
  * sent before the greeting of the new one (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`).
  */
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import postgres from "postgres";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
+import { readServerAddress } from "../../kernel/server-address.ts";
 import {
   databaseConnectMs,
   databaseIdleInTransactionMs,
@@ -43,8 +44,10 @@ export class Session {
   constructor({ url, applicationName, clock }: SessionParts) {
     this.#clock = clock;
     const socket = { socket: (address: Address) => this.#connect(address) };
+    const { host, encrypted } = readServerAddress(url.reveal());
     this.sql = postgres(url.reveal(), {
       ...socket,
+      ssl: encrypted && verified(host),
       max: 1,
       types: { bigint: postgres.BigInt },
       connect_timeout: databaseConnectMs / 1_000,
@@ -110,4 +113,13 @@ export class Session {
     this.#alive = false;
     this.#fail?.(new Error("The connection to the database was lost"));
   }
+}
+
+/**
+ * Whom the certificate is to name: given a socket, postgres.js does not know where it leads. Its own word for TLS, `require`, takes
+ * any certificate.
+ */
+function verified(host: string): { rejectUnauthorized: true; host: string; servername?: string } {
+  // Names alone are announced to a server: RFC 6066, 3.
+  return { rejectUnauthorized: true, host, ...(isIP(host) === 0 && { servername: host }) };
 }

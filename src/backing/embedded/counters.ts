@@ -57,6 +57,13 @@ export class EmbeddedCounters implements Counters {
     this.workspaces.set(workspace, load(known, input, { now, tombstones: this.#tombstones }));
   }
 
+  async forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean> {
+    const known = this.#space(workspace);
+    if (!known.ready || known.sequence < sequence) return false;
+    this.workspaces.set(workspace, { ...unknownWorkspace(), logs: known.logs });
+    return true;
+  }
+
   async holds(workspace: WorkspaceId): Promise<Hold[]> {
     return [...this.#space(workspace).holds.values()].toSorted((a, b) => compare(a.generation, b.generation));
   }

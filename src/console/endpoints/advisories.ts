@@ -1,6 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { importRecords } from "../../advisories/import-records.ts";
-import { advisoryBatchBodyBytesMax, advisoryBatchMax, advisoryBatchMs } from "../../limits/tools.ts";
+import { readBodyApart } from "../../advisories/read-body-apart.ts";
+import { ControlError } from "../../workspaces/control-error.ts";
+import { advisoryReadHereBytesMax, advisoryBatchBodyBytesMax, advisoryBatchMax, advisoryBatchMs } from "../../limits/tools.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 
 const Batch = Type.Object({
@@ -22,6 +25,13 @@ const Outcome = Type.Object({
   ),
 });
 
+/** Fields that do not belong there are refused by their names. */
+async function readApart(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
+  const { refused, others, records } = await readBodyApart(pieces, clock);
+  if (refused !== null) throw new ControlError("invalid_body", { field: null, message: refused });
+  return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
+}
+
 export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
@@ -31,6 +41,7 @@ export const advisoryEndpoints: Endpoint[] = [
     view: Outcome,
     deadlineMs: advisoryBatchMs,
     bodyBytesMax: advisoryBatchBodyBytesMax,
+    readApart: { fromBytes: advisoryReadHereBytesMax, read: readApart },
     async handle({ input: { records }, acting, parts }) {
       acting.operator("import advisories");
       const { scans, ...outcome } = await importRecords(records, parts);

@@ -4,7 +4,7 @@ import { createConnection } from "../../connections/create.ts";
 import { deleteConnection } from "../../connections/delete.ts";
 import { replaceCredentials } from "../../connections/replace.ts";
 import { ConnectionDeleted, ConnectionForm, ConnectionTest, ConnectionView, NewCredentials } from "../../connections/schema.ts";
-import { findConnection, listConnections, requireConnection } from "../../connections/show.ts";
+import { findConnection, listConnections, noConnection, requireConnection } from "../../connections/show.ts";
 import type { ConnectionRow } from "../../connections/store.ts";
 import { testConnection } from "../../connections/test.ts";
 import { findConnector } from "../../connectors/find.ts";
@@ -18,7 +18,11 @@ import type { ControlParts } from "../parts.ts";
 /** The connection of the path, and who acts on it; in another workspace than the one named there is no such connection. */
 async function enter({ id, input, acting, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
   const found = await findConnection(id, parts.sql);
-  const { actor, workspace } = await acting.in(input.workspace ?? found.workspace);
+  const { actor, workspace } = await acting.around({
+    named: input.workspace,
+    workspace: found.workspace,
+    unknown: noConnection(id),
+  });
   return { actor, row: requireConnection({ id, workspace: workspace.id, row: found }) };
 }
 

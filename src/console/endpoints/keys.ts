@@ -5,7 +5,7 @@ import { editKey } from "../../keys/edit.ts";
 import { listKeys } from "../../keys/list.ts";
 import { revokeKey } from "../../keys/revoke.ts";
 import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../keys/schema.ts";
-import { findKey, requireSeen } from "../../keys/show.ts";
+import { findKey, noKey, requireSeen } from "../../keys/show.ts";
 import type { KeyRow } from "../../keys/store.ts";
 import { viewKey } from "../../keys/view.ts";
 import { actAs } from "../../workspaces/act.ts";
@@ -28,7 +28,7 @@ async function keyOwner(
 /** The key of the path, and who acts on it; in another workspace than the one named there is no such key. */
 async function enterKey({ id, input, acting, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
   const row = await findKey(id, parts);
-  const { actor, workspace } = await acting.in(input.workspace ?? row.workspace);
+  const { actor, workspace } = await acting.around({ named: input.workspace, workspace: row.workspace, unknown: noKey(id) });
   return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };
 }
 

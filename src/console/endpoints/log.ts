@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { listGenerations } from "../../generations/list.ts";
 import { GenerationView } from "../../generations/schema.ts";
-import { findGeneration, requireSeenGeneration } from "../../generations/show.ts";
+import { findGeneration, noGeneration, requireSeenGeneration } from "../../generations/show.ts";
 import { viewGeneration } from "../../generations/view.ts";
-import { findKey, requireSeen } from "../../keys/show.ts";
+import { findKey, noKey, requireSeen } from "../../keys/show.ts";
 import { logRowsDefault, logRowsMax } from "../../limits/constants.ts";
 import { line } from "../../workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
@@ -23,7 +23,9 @@ export const logEndpoints: Endpoint[] = [
     view: listOf(GenerationView),
     async handle({ input, acting, parts }) {
       const key = input.key === undefined ? null : await findKey(input.key, parts);
-      const { actor, workspace } = await acting.inAny(input.workspace ?? key?.workspace);
+      const { actor, workspace } = key
+        ? await acting.around({ named: input.workspace, workspace: key.workspace, unknown: noKey(key.id) })
+        : await acting.inAny(input.workspace);
       if (key) requireSeen({ actor, workspace: workspace?.id ?? null, row: key });
       const page = {
         before: input.before ?? null,
@@ -41,7 +43,11 @@ export const logEndpoints: Endpoint[] = [
     view: GenerationView,
     async handle({ input, id, acting, parts }) {
       const row = await findGeneration(id, parts.sql);
-      const { actor, workspace } = await acting.in(input.workspace ?? row.workspace);
+      const { actor, workspace } = await acting.around({
+        named: input.workspace,
+        workspace: row.workspace,
+        unknown: noGeneration(id),
+      });
       await requireSeenGeneration({ actor, workspace: workspace.id, row }, parts);
       return viewGeneration(row);
     },

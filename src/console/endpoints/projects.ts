@@ -15,10 +15,10 @@ export const projectEndpoints: Endpoint[] = [
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: listOf(ProjectView),
-    async handle({ input, acting, parts: { sql } }) {
+    async handle({ input, acting, parts }) {
       const { workspace } = await acting.in(input.workspace);
       const page = { scope: { kind: "workspace" }, name: null, limit: controlRowsMax, offset: 0 } as const;
-      return { data: await viewProjects(await selectProjects({ workspace: workspace.id, ...page }, sql), sql) };
+      return { data: await viewProjects(await selectProjects({ workspace: workspace.id, ...page }, parts.sql), parts) };
     },
   }),
   endpoint({
@@ -36,7 +36,7 @@ export const projectEndpoints: Endpoint[] = [
     async handle({ input: { workspace: named, product }, id: project, acting, parts }) {
       const { actor, workspace } = await acting.in(named);
       const id = await setProduct({ actor, workspace: workspace.id, project, product }, parts);
-      return viewProjectOf({ workspace: workspace.id, id }, parts.sql);
+      return viewProjectOf({ workspace: workspace.id, id }, parts);
     },
   }),
 ];

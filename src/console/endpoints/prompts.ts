@@ -1,10 +1,19 @@
 import { promptDeletionMsMax } from "../../limits/constants.ts";
 import { deleteOnePrompt, deletePromptsOf } from "../../prompts/delete.ts";
 import { PromptDeletion, PromptsDeleted, PromptView } from "../../prompts/schema.ts";
-import { findPromptWorkspace, showPrompt } from "../../prompts/show.ts";
+import { findPromptWorkspace, noPrompt, showPrompt } from "../../prompts/show.ts";
 import { ControlError } from "../../workspaces/control-error.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import type { Acting } from "../acting.ts";
+import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { NoFields, perhapsInWorkspace } from "../fields.ts";
+
+type Entering = Pick<Call<unknown>, "id" | "acting" | "parts"> & { named: string | undefined };
+
+/** Who acts on the stored prompt, and where. */
+async function enter({ id, named, acting, parts }: Entering): ReturnType<Acting["around"]> {
+  const workspace = await findPromptWorkspace(id, parts.sql);
+  return acting.around({ named, workspace, unknown: noPrompt(id) });
+}
 
 export const promptEndpoints: Endpoint[] = [
   endpoint({
@@ -14,7 +23,7 @@ export const promptEndpoints: Endpoint[] = [
     fields: perhapsInWorkspace(NoFields),
     view: PromptView,
     async handle({ input, id, acting, parts }) {
-      const { actor, workspace } = await acting.in(input.workspace ?? (await findPromptWorkspace(id, parts.sql)));
+      const { actor, workspace } = await enter({ id, named: input.workspace, acting, parts });
       return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
@@ -27,7 +36,7 @@ export const promptEndpoints: Endpoint[] = [
     deadlineMs: promptDeletionMsMax,
     async handle({ input: { workspace: named, id, before }, acting, parts }) {
       if (id !== undefined && before === undefined) {
-        const { actor, workspace } = await acting.in(named ?? (await findPromptWorkspace(id, parts.sql)));
+        const { actor, workspace } = await enter({ id, named, acting, parts });
         return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
       }
       if (id === undefined && before !== undefined && named !== undefined) {

@@ -1,3 +1,4 @@
+import { bindConnections } from "../../connections/bind-connections.ts";
 import { rotateSecrets, Rotation } from "../../secrets/rotate.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
@@ -9,6 +10,6 @@ export const secretEndpoints: Endpoint[] = [
     summary: "Seal every workspace's data key under the first key of SECRETS_KEY",
     fields: NoFields,
     view: Rotation,
-    handle: async ({ acting, parts }) => rotateSecrets(acting.operator("rotate secrets"), parts),
+    handle: async ({ acting, parts }) => rotateSecrets(acting.operator("rotate secrets"), { ...parts, bind: bindConnections }),
   }),
 ];

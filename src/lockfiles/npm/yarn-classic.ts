@@ -73,14 +73,15 @@ function descriptorsOf(words: string[], line: number): string[] {
 
 /** Words stand between blanks; quoted ones are JSON strings. What follows a quoted word, a comma or a colon, stays with it. */
 function wordsOf(line: string, number: number): string[] {
-  const words: string[] = line.match(/"(?:[^"\\]|\\.)*"[,:]?|[^\s"]+|"/g) ?? [];
-  if (words.includes('"')) throw new LockFileError(`line ${number}: has a quotation mark that is not closed`);
+  // A quotation mark that is not closed takes the rest of the line: else each mark behind it would be tried to the line's end.
+  const words: string[] = line.match(/"[^"\\]*(?:\\[^][^"\\]*)*(?:"[,:]?|\\?$)|[^\s"]+/g) ?? [];
   return words.map((word) => unquoted(word, number));
 }
 
 function unquoted(word: string, number: number): string {
-  const [, text, mark = ""] = /^("(?:[^"\\]|\\.)*")([,:]?)$/.exec(word) ?? [];
-  if (text === undefined) return word;
+  if (!word.startsWith('"')) return word;
+  const [, text, mark = ""] = /^("[^"\\]*(?:\\[^][^"\\]*)*")([,:]?)$/.exec(word) ?? [];
+  if (text === undefined) throw new LockFileError(`line ${number}: has a quotation mark that is not closed`);
   try {
     return `${String(JSON.parse(text))}${mark}`;
   } catch {

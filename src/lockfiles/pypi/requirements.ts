@@ -39,10 +39,21 @@ export function readRequirements(text: string, path: string): LockGraph {
   return graph.finish();
 }
 
-/** `==1.2.3`, before it an extra, behind it markers and options. `==1.*` and several clauses are no exact pin. */
+/**
+ * `==1.2.3`, before it an extra, behind it markers and options. `==1.*` and several clauses are no exact pin.
+ * No two parts beside each other can take the same blanks: else a line of blanks is tried in every division.
+ */
+const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
+
 function exactVersion(rest: string): string | null {
-  const [, version = ""] = /^\s*(?:\[[^\]]*\])?\s*\(?\s*={2,3}\s*([^\s,;)*]+)\s*\)?\s*(?:;.*|--?\w.*)?$/s.exec(rest) ?? [];
-  return version === "" ? null : version;
+  return exactPin.exec(rest)?.[1] ?? null;
+}
+
+/** A comment begins the line or stands behind a blank; null: there is none. */
+function partedAtComment(line: string): { requirement: string; comment: string | null } {
+  const at = /(?:^|\s)#/.exec(line)?.index ?? -1;
+  if (at === -1) return { requirement: line.trim(), comment: null };
+  return { requirement: line.slice(0, at).trim(), comment: line.slice(line.indexOf("#", at) + 1).trim() };
 }
 
 /** Lines that a backslash continues are one; options of pip are none. */
@@ -50,13 +61,12 @@ function requirementsOf(text: string): Requirement[] {
   const requirements: Requirement[] = [];
   let isVia = false;
   for (const line of text.replaceAll(/\\\r?\n/g, " ").split(/\r?\n/)) {
-    const comment = /(?:^|\s)#\s*(.*)$/.exec(line)?.[1]?.trim() ?? null;
-    const requirement = line.replace(/(?:^|\s)#.*$/, "").trim();
+    const { requirement, comment } = partedAtComment(line);
     if (requirement !== "") {
       if (!requirement.startsWith("-")) requirements.push({ text: requirement, via: [] });
       isVia = false;
     }
-    const [, named] = /^via\b\s*(.*)$/.exec(comment ?? "") ?? [];
+    const named = /^via\b/.test(comment ?? "") ? comment?.slice("via".length).trim() : undefined;
     isVia = named !== undefined || (isVia && comment !== null);
     const names = (named ?? (isVia ? comment : "") ?? "").split(",").map((name) => name.trim());
     requirements.at(-1)?.via.push(...names.filter((name) => name !== ""));

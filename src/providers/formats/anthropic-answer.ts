@@ -1,10 +1,11 @@
 /** A whole message to our answer. */
-import type { Usage } from "../../models/model.ts";
+import type { ToldUsage } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type Answer } from "../provider.ts";
+import { mintedToolCallId } from "../tool-call-id.ts";
 import { anthropicFailureIn } from "./anthropic-errors.ts";
 import { finishReasonOf } from "./anthropic-finish.ts";
-import { AnthropicUsage, tellsBoth } from "./anthropic-usage.ts";
+import { AnthropicUsage } from "./anthropic-usage.ts";
 
 /** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
 export function decodeAnthropicAnswer(body: unknown): Answer {
@@ -16,8 +17,9 @@ export function decodeAnthropicAnswer(body: unknown): Answer {
   const blocks = content.map((block) => asObject(block) ?? {});
   const texts = textsOf(blocks, "text");
   const reasoning = textsOf(blocks, "thinking").join("");
-  const toolCalls = blocks.filter((block) => block["type"] === "tool_use").map(toolCallOf);
-  const usage = usageOf(message["usage"]);
+  const toolCalls = blocks
+    .filter((block) => block["type"] === "tool_use")
+    .map((block, index) => toolCallOf(block, mintedToolCallId(message["id"], index)));
   return {
     message: {
       role: "assistant",
@@ -28,11 +30,11 @@ export function decodeAnthropicAnswer(body: unknown): Answer {
     },
     finishReason: finishReasonOf(message["stop_reason"], toolCalls.length > 0),
     logprobs: null,
-    usage: usage !== null && (blocks.length === 0 || tellsBoth(usage)) ? usage : null,
+    usage: usageOf(message["usage"]),
   };
 }
 
-function usageOf(told: unknown): Usage | null {
+function usageOf(told: unknown): ToldUsage | null {
   const usage = new AnthropicUsage();
   usage.take(told);
   return usage.usage();
@@ -43,7 +45,8 @@ function textsOf(blocks: JsonObject[], type: "text" | "thinking"): string[] {
   return blocks.filter((block) => block["type"] === type).map((block) => asText(block[type]) ?? "");
 }
 
-function toolCallOf({ id, name, input }: JsonObject, index: number): JsonObject {
+/** @param minted its id where it has none */
+function toolCallOf({ id, name, input }: JsonObject, minted: string): JsonObject {
   const called = { name: asText(name) ?? "", arguments: JSON.stringify(input ?? {}) };
-  return { id: asText(id) || `call_${index}`, type: "function", function: called };
+  return { id: asText(id) || minted, type: "function", function: called };
 }

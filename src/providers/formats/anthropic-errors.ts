@@ -1,10 +1,11 @@
 /**
  * What an error of the Messages API means for us (https://platform.claude.com/docs/en/api/errors): by its text where our account
- * is at fault, which is told as a fault of the request, then by its type, then by its status.
+ * is at fault, which is told as a fault of the request, then by its type where that says more than its status, then by its status.
  */
 import { asObject, asText, parseJson } from "../json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, failureDetail, filterHint } from "./failure-words.ts";
+import { weighed } from "./status-code.ts";
 
 /** An answer other than 200. */
 export function classifyAnthropicError(status: number, body: string): UpstreamFailure {
@@ -16,6 +17,7 @@ export function anthropicFailureIn(error: unknown): UpstreamFailure {
   return judge(200, error);
 }
 
+/** `api_error` is not among them: it blames nobody, so the status decides. */
 const codeByType = new Map<string, UpstreamCode>([
   ["authentication_error", "upstream_auth"],
   ["billing_error", "upstream_auth"],
@@ -23,20 +25,8 @@ const codeByType = new Map<string, UpstreamCode>([
   ["not_found_error", "upstream_rejected"],
   ["request_too_large", "upstream_rejected"],
   ["rate_limit_error", "upstream_rate_limited"],
-  ["api_error", "upstream_error"],
   ["timeout_error", "upstream_error"],
   ["overloaded_error", "upstream_error"],
-]);
-
-const codeByStatus = new Map<number, UpstreamCode>([
-  [400, "upstream_rejected"],
-  [401, "upstream_auth"],
-  [402, "upstream_auth"],
-  [403, "upstream_auth"],
-  [404, "upstream_rejected"],
-  [413, "upstream_rejected"],
-  [422, "upstream_rejected"],
-  [429, "upstream_rate_limited"],
 ]);
 
 /** Matched at the start alone: further on, a message may quote what the client sent. */
@@ -48,7 +38,7 @@ const filterMessage = /content filtering policy/i;
 function judge(status: number, error: unknown): UpstreamFailure {
   const type = asText(asObject(error)?.["type"]) ?? "";
   const message = asText(asObject(error)?.["message"]) ?? "";
-  const code = accountMessage.test(message) ? "upstream_auth" : (codeByType.get(type) ?? codeOf(status, type));
+  const code = accountMessage.test(message) ? "upstream_auth" : codeOf(status, type);
   const hint = code === "upstream_rejected" ? hintFor(message) : null;
   return new UpstreamFailure(code, failureDetail(status, [type]), hint);
 }
@@ -56,7 +46,7 @@ function judge(status: number, error: unknown): UpstreamFailure {
 /** `invalid_request_error` stands for any status of 4xx that has no type of its own, and in a stream for a fault of the request. */
 function codeOf(status: number, type: string): UpstreamCode {
   const rejected = status === 200 && type === "invalid_request_error";
-  return rejected ? "upstream_rejected" : (codeByStatus.get(status) ?? "upstream_error");
+  return rejected ? "upstream_rejected" : weighed(status, codeByType.get(type));
 }
 
 function hintFor(message: string): string | null {

@@ -1,6 +1,7 @@
 /** A conversation as the Messages API has it: instructions apart, then turns of user and assistant made of blocks. */
 import { asArray, asObject, asText, type JsonObject } from "../json.ts";
 import type { ChatMessage } from "../provider.ts";
+import { namedTexts } from "./participant.ts";
 import { toolArguments } from "./tool-arguments.ts";
 
 export interface Conversation {
@@ -19,15 +20,20 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   const system: string[] = [];
   const turns: Turn[] = [];
   for (const message of messages) {
-    if (isInstruction(message)) system.push(textsOf(message.content).join(""));
+    if (isInstruction(message)) system.push(...instructionOf(message));
     else append(turns, { role: message.role === "assistant" ? "assistant" : "user", content: blocksOf(message) });
   }
   endInText(turns.at(-1));
-  return { system: system.filter(saysSomething).join("\n\n"), turns };
+  return { system: system.join("\n\n"), turns };
 }
 
 function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
+}
+
+/** One text, or none where it is blank. */
+function instructionOf(message: ChatMessage): readonly string[] {
+  return namedTexts(message, [textsOf(message.content).join("")].filter(saysSomething));
 }
 
 function append(turns: Turn[], turn: Turn): void {
@@ -39,7 +45,8 @@ function append(turns: Turn[], turn: Turn): void {
 
 function blocksOf(message: ChatMessage): JsonObject[] {
   if (message.role === "tool") return [toolResult(message)];
-  const texts = [...textsOf(message.content), asText(message["refusal"]) ?? ""].filter(saysSomething);
+  const said = [...textsOf(message.content), asText(message["refusal"]) ?? ""].filter(saysSomething);
+  const texts = namedTexts(message, said);
   const calls = asArray(message["tool_calls"]).map((call) => toolUse(asObject(call) ?? {}));
   return [...texts.map((text) => ({ type: "text", text })), ...calls];
 }

@@ -1,9 +1,10 @@
 /** Events of a streamed message to our events. Every event names its type in its data; types that are new are passed over. */
 import { asObject, asText, parseJson, type JsonObject } from "../json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
+import { mintedToolCallId } from "../tool-call-id.ts";
 import { anthropicFailureIn } from "./anthropic-errors.ts";
 import { finishReasonOf } from "./anthropic-finish.ts";
-import { AnthropicUsage, tellsBoth } from "./anthropic-usage.ts";
+import { AnthropicUsage } from "./anthropic-usage.ts";
 
 /** The data of one event after the other; see `WireFormat.streamDecoder`. */
 export function anthropicStreamDecoder(): (data: string) => ProviderEvent[] {
@@ -23,6 +24,8 @@ class AnthropicStream {
   readonly #usage = new AnthropicUsage();
   /** Block number → the call that it is. */
   readonly #calls = new Map<unknown, ToolCall>();
+  /** The answer's own id. */
+  #id: unknown = null;
   #begun = false;
   /** The answer has a text, a thought or a call. */
   #says = false;
@@ -37,6 +40,7 @@ class AnthropicStream {
     switch (event["type"]) {
       case "message_start":
         this.#begun = true;
+        this.#id = asObject(event["message"])?.["id"];
         this.#usage.takePrompt(asObject(event["message"])?.["usage"]);
         return this.#counted();
       case "content_block_start":
@@ -50,7 +54,7 @@ class AnthropicStream {
         return [...this.#counted(), ...this.#finish(asText(asObject(event["delta"])?.["stop_reason"]))];
       case "message_stop":
         if (!this.#begun && !this.#says) return [broken("the stream ended before it began")];
-        return [...this.#finish(""), this.#end()];
+        return [...this.#finish(""), { kind: "end" }];
       default:
         return [];
     }
@@ -68,7 +72,7 @@ class AnthropicStream {
     const index = this.#calls.size;
     this.#calls.set(block, { index, input, argued: false });
     const called = { name: asText(name) ?? "", arguments: "" };
-    return [callDelta({ index, id: asText(id) || `call_${index}`, type: "function", function: called })];
+    return [callDelta({ index, id: asText(id) || mintedToolCallId(this.#id, index), type: "function", function: called })];
   }
 
   #takePiece(block: unknown, { type, text, thinking, partial_json }: JsonObject): ProviderEvent[] {
@@ -94,13 +98,6 @@ class AnthropicStream {
     if (stopReason === null || this.#finished) return [];
     this.#finished = true;
     return [{ kind: "delta", delta: {}, finishReason: finishReasonOf(stopReason, this.#calls.size > 0) }];
-  }
-
-  /** The answer is whole by now, and stays so; but the count of one part must not pass for the count of both. */
-  #end(): ProviderEvent {
-    const usage = this.#usage.usage();
-    const half = this.#says && usage !== null && !tellsBoth(usage);
-    return half ? broken("prompt and output were not both counted") : { kind: "end" };
   }
 }
 

@@ -17,7 +17,7 @@ const fieldsCarried = new Set([
   "reasoning_effort",
   "response_format",
 ]);
-const messageFieldsCarried = new Set(["role", "content", "refusal", "tool_calls", "tool_call_id"]);
+const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id"]);
 
 /** The scale ends at 1, where the official one goes on to 2: a value beyond would have to become another one. */
 const temperatureMax = 1;

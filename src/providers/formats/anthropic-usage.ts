@@ -1,5 +1,5 @@
 /** What the Messages API counted: the prompt in three parts that exclude each other, output with the thinking in it. */
-import type { Usage } from "../../models/model.ts";
+import type { ToldUsage } from "../../models/model.ts";
 import { asCount, asObject, type JsonObject } from "../json.ts";
 
 interface Prompt {
@@ -28,23 +28,18 @@ export class AnthropicUsage {
     this.#thinking = Math.max(this.#thinking, count(asObject(told["output_tokens_details"]) ?? {}, "thinking_tokens"));
   }
 
-  /** null: nothing was counted so far. */
-  usage(): Usage | null {
+  /** null: nothing was counted so far. Neither a prompt nor an answer is free of tokens, so a zero tells nothing of its side. */
+  usage(): ToldUsage | null {
     const promptTokens = sumOf(this.#prompt);
     if (promptTokens + this.#output === 0) return null;
     return {
-      promptTokens,
+      promptTokens: promptTokens || null,
       cachedTokens: this.#prompt.cacheRead,
       cacheWriteTokens: this.#prompt.cacheWrite,
-      completionTokens: this.#output,
+      completionTokens: this.#output || null,
       reasoningTokens: Math.min(this.#thinking, this.#output),
     };
   }
-}
-
-/** Neither a prompt nor an answer is free of tokens: a usage that says so told one of the two alone. */
-export function tellsBoth({ promptTokens, completionTokens }: Usage): boolean {
-  return promptTokens > 0 && completionTokens > 0;
 }
 
 /** Writes to the cache are told as a sum, and apart for each lifetime. */

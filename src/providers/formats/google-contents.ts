@@ -3,6 +3,7 @@ import { asArray, asObject, asText, type JsonObject } from "../json.ts";
 import type { ChatMessage } from "../provider.ts";
 import { readToolCallId, signerNamed } from "../tool-call-id.ts";
 import { isUpToGemini2 } from "./google-model.ts";
+import { namedTexts } from "./participant.ts";
 import { ToolArguments } from "./tool-arguments.ts";
 
 export interface GoogleConversation {
@@ -25,7 +26,7 @@ const noSignature = "skip_thought_signature_validator";
  */
 export function googleConversation(messages: readonly ChatMessage[], upstreamModel: string): GoogleConversation {
   const turns = new Turns(upstreamModel);
-  const instructions = messages.filter(isInstruction).map((message) => textsOf(message.content).join(""));
+  const instructions = messages.filter(isInstruction).map((message) => textsToSend(message).join(""));
   for (const message of messages) if (!isInstruction(message)) turns.add(message);
   return { instruction: instructions.filter((text) => text !== "").join("\n\n"), contents: turns.contents };
 }
@@ -102,7 +103,11 @@ function isInstruction({ role }: ChatMessage): boolean {
 }
 
 function textParts(message: ChatMessage): JsonObject[] {
-  return spokenTexts(message).map((text) => ({ text }));
+  return textsToSend(message).map((text) => ({ text }));
+}
+
+function textsToSend(message: ChatMessage): readonly string[] {
+  return namedTexts(message, spokenTexts(message));
 }
 
 function spokenTexts(message: ChatMessage): string[] {

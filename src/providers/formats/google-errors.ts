@@ -1,10 +1,11 @@
 /**
  * What an error of a Google API means for us (https://google.aip.dev/193): by the reason that it gives, then by its canonical
- * status, then by the status of HTTP, which is 400 for a wrong key and 429 for an account without credit.
+ * status where that says more, then by the status of HTTP, which is 400 for a wrong key and 429 for an account without credit.
  */
 import { asArray, asObject, asText, parseJson } from "../json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, failureDetail } from "./failure-words.ts";
+import { weighed } from "./status-code.ts";
 
 /** An answer other than 200: an object, or a list of one where a stream was asked for. */
 export function classifyGoogleError(status: number, body: string): UpstreamFailure {
@@ -22,6 +23,7 @@ export function googleFailureIn(error: unknown): UpstreamFailure {
 const accountReason =
   /^(api_key_|access_token_|consumer_|service_disabled|billing_disabled|user_project_denied|security_policy_|location_(tax_)?policy_|credentials_missing)/;
 
+/** `unknown` and `internal` are not among them: they blame nobody, so the status of HTTP decides. */
 const codeByCanonicalStatus = new Map<string | undefined, UpstreamCode>([
   ["unauthenticated", "upstream_auth"],
   ["permission_denied", "upstream_auth"],
@@ -33,21 +35,8 @@ const codeByCanonicalStatus = new Map<string | undefined, UpstreamCode>([
   ["not_found", "upstream_rejected"],
   ["cancelled", "upstream_error"],
   ["aborted", "upstream_error"],
-  ["unknown", "upstream_error"],
-  ["internal", "upstream_error"],
   ["unavailable", "upstream_error"],
   ["deadline_exceeded", "upstream_error"],
-]);
-
-const codeByStatus = new Map<number, UpstreamCode>([
-  [400, "upstream_rejected"],
-  [401, "upstream_auth"],
-  [402, "upstream_auth"],
-  [403, "upstream_auth"],
-  [404, "upstream_rejected"],
-  [413, "upstream_rejected"],
-  [422, "upstream_rejected"],
-  [429, "upstream_rate_limited"],
 ]);
 
 // Matched at the start where a message may quote further on what the client sent.
@@ -80,7 +69,7 @@ function codeOf({
   canonical: string | undefined;
   message: string;
 }): UpstreamCode {
-  const code = codeByCanonicalStatus.get(canonical) ?? codeByStatus.get(status) ?? "upstream_error";
+  const code = weighed(status, codeByCanonicalStatus.get(canonical));
   return code === "upstream_rate_limited" && accountMessage.test(message) ? "upstream_auth" : code;
 }
 

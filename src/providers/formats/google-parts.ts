@@ -1,6 +1,6 @@
 /** What the parts of an answer say, in the words of a chat completion. */
 import { asArray, asObject, asText, type JsonObject } from "../json.ts";
-import { signedToolCallId, signerNamed } from "../tool-call-id.ts";
+import { mintedToolCallId, signedToolCallId, signerNamed } from "../tool-call-id.ts";
 
 export interface Said {
   content: string;
@@ -35,7 +35,7 @@ export class GoogleParts {
     const { id, name, args } = asObject(part["functionCall"]) ?? {};
     if (!asText(name)) return [];
     const index = this.#calls++;
-    const given = asText(id) || mintedId(asText(responseId), index);
+    const given = asText(id) || mintedToolCallId(responseId, index);
     const base64 = asText(part["thoughtSignature"]);
     const signed = base64 ? signedToolCallId(given, { signer: signerNamed(asText(modelVersion) ?? ""), base64 }) : given;
     return [{ index, id: signed, type: "function", function: { name, arguments: JSON.stringify(args ?? {}) } }];
@@ -45,9 +45,4 @@ export class GoogleParts {
 /** The first candidate: more than one is never asked for. */
 export function candidateOf(answer: JsonObject): JsonObject | null {
   return asObject(asArray(answer["candidates"])[0]);
-}
-
-/** Older models give a call no id. The answer's own makes it one that no other answer of the conversation has. */
-function mintedId(responseId: string | null, index: number): string {
-  return responseId !== null && /^[\w-]{1,32}$/.test(responseId) ? `call_${responseId}_${index}` : `call_${index}`;
 }

@@ -20,7 +20,7 @@ const fieldsCarried = new Set([
   "tool_choice",
   "parallel_tool_calls",
 ]);
-const messageFieldsCarried = new Set(["role", "content", "refusal", "tool_calls", "tool_call_id", "function_call"]);
+const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "function_call"]);
 const stopsMax = 5;
 const noObject = "arguments that are no JSON object, or deeper or more than a request may hold";
 
@@ -56,8 +56,7 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<Uncarried> {
 
 function* inFields(message: ChatMessage, at: string): Generator<Uncarried> {
   for (const field of Object.keys(message)) {
-    const isFunction = field === "name" && message.role === "function";
-    if (!messageFieldsCarried.has(field) && !isFunction) yield because(`${at}.${field}`);
+    if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
   }
 }
 
@@ -83,7 +82,6 @@ function* inTools(chat: ChatBody): Generator<Uncarried> {
   if (allowed?.length === 0 && asObject(choice?.["allowed_tools"])?.["mode"] === "required") {
     yield because("tool_choice.allowed_tools.tools", "none of them to choose from");
   }
-  if (chat["parallel_tool_calls"] === false) yield because("parallel_tool_calls", "false; it may call several tools at once");
 }
 
 /** @param what of the field is meant; absent: all of it */

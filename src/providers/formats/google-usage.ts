@@ -1,6 +1,7 @@
 /** What generateContent counted. */
-import type { Usage } from "../../models/model.ts";
+import type { ToldUsage } from "../../models/model.ts";
 import { asCount, asObject } from "../json.ts";
+import { toldUsage } from "./told-usage.ts";
 
 const counts = [
   "promptTokenCount",
@@ -28,27 +29,23 @@ export class GoogleUsage {
     return news;
   }
 
-  /**
-   * Cached tokens are within the prompt, thoughts outside of the candidates. A total above the sum holds thoughts that were not
-   * told apart; they are billed as output. null: nothing was counted so far.
-   */
-  usage(): Usage | null {
-    const { promptTokenCount: prompt = 0, toolUsePromptTokenCount: toolUse = 0, totalTokenCount: total = 0 } = this.#told;
-    const {
-      candidatesTokenCount: candidates = 0,
-      thoughtsTokenCount: thoughts = 0,
-      cachedContentTokenCount: cached = 0,
-    } = this.#told;
-    const output = candidates + thoughts;
-    const promptTokens = prompt + toolUse || Math.max(0, total - output);
-    const completionTokens = Math.max(output, total - promptTokens);
-    if (promptTokens + completionTokens === 0) return null;
-    return {
-      promptTokens,
-      cachedTokens: Math.min(cached, promptTokens),
-      cacheWriteTokens: 0,
-      completionTokens,
-      reasoningTokens: thoughts,
-    };
+  /** Cached tokens are within the prompt, thoughts outside of the candidates. null: nothing was counted so far. */
+  usage(): ToldUsage | null {
+    const { promptTokenCount: prompt, toolUsePromptTokenCount: toolUse, totalTokenCount: total = 0 } = this.#told;
+    const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts, cachedContentTokenCount: cached = 0 } = this.#told;
+    if ((prompt ?? toolUse ?? candidates ?? thoughts ?? total) === 0) return null;
+    return toldUsage({
+      prompt: sumOf(prompt, toolUse),
+      completion: sumOf(candidates, thoughts),
+      total,
+      cached,
+      cacheWrite: 0,
+      reasoning: thoughts ?? 0,
+    });
   }
+}
+
+/** null: neither was told. */
+function sumOf(one: number | undefined, another: number | undefined): number | null {
+  return one === undefined && another === undefined ? null : (one ?? 0) + (another ?? 0);
 }

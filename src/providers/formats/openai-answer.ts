@@ -15,7 +15,7 @@ export function decodeOpenaiAnswer(body: unknown): Answer {
   const choice = firstChoice(completion);
   const message = asObject(choice?.["message"]);
   if (choice === null || message === null) throw new UpstreamFailure("upstream_error", "the answer holds no message");
-  const toolCalls = wholeToolCalls(asArray(message["tool_calls"]));
+  const toolCalls = wholeToolCalls(asArray(message["tool_calls"]), completion["id"]);
   const reason = finishReason(asText(choice["finish_reason"]) ?? "stop", toolCalls.length > 0);
   if (reason === null) throw new UpstreamFailure("upstream_error", "the provider says that it failed");
   const tally = new UsageTally();

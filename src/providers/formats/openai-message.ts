@@ -13,11 +13,17 @@ export function contentText(content: unknown): string | null {
   return content.map((part) => asText(asObject(part)?.["text"]) ?? "").join("");
 }
 
-/** `refusal`, `reasoning_content`, `function_call` and `annotations`, where they say something. */
+/** What Mistral tells of thinking: parts of the content, each with texts of its own. */
+function thoughtsIn(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return contentText(content.flatMap((part) => asArray(asObject(part)?.["thinking"]))) ?? "";
+}
+
+/** `refusal`, `reasoning_content` (which Groq, Cerebras, Together and vLLM call `reasoning`, and some tell under both names), `function_call` and `annotations`, where they say something. */
 export function furtherFields(message: JsonObject): JsonObject {
   const fields: JsonObject = {};
   const refusal = asText(message["refusal"]);
-  const reasoning = asText(message["reasoning_content"]);
+  const reasoning = asText(message["reasoning_content"]) || asText(message["reasoning"]) || thoughtsIn(message["content"]);
   const functionCall = asObject(message["function_call"]);
   const annotations = asArray(message["annotations"]);
   if (refusal) fields["refusal"] = refusal;

@@ -5,7 +5,7 @@ import { AlikeChunks } from "./openai-alike.ts";
 import { failureIn } from "./openai-errors.ts";
 import { finishReason } from "./openai-finish.ts";
 import { contentText, firstChoice, furtherFields } from "./openai-message.ts";
-import { ToolCallPieces } from "./openai-tool-calls.ts";
+import { namelessCall, ToolCallPieces } from "./openai-tool-calls.ts";
 import { UsageTally } from "./openai-usage.ts";
 
 /** The data of one event after the other; see `WireFormat.streamDecoder`. */
@@ -45,6 +45,7 @@ class OpenaiStream {
   #done(): ProviderEvent[] {
     if (!this.#begun) return [broken("the stream ended before it began")];
     if (this.#finished) return [{ kind: "end" }];
+    if (this.#toolCalls.lacksName()) return [broken(namelessCall)];
     const reason = finishReason("stop", this.#calledTools);
     return [{ kind: "delta", delta: {}, finishReason: reason }, { kind: "end" }];
   }
@@ -62,8 +63,9 @@ class OpenaiStream {
     if (chunk["error"]) return { kind: "failure", failure: failureIn(chunk["error"]) };
     if (choice === null) return null;
     this.#begun = true;
-    const delta = this.#pieceOf(asObject(choice["delta"]) ?? {});
+    const delta = this.#pieceOf(asObject(choice["delta"]) ?? {}, chunk["id"]);
     const told = asText(choice["finish_reason"]);
+    if (this.#toolCalls.holdsTooMuch || (told && this.#toolCalls.lacksName())) return broken(namelessCall);
     let reason: FinishReason | null = null;
     if (told && !this.#finished) {
       reason = finishReason(told, this.#calledTools);
@@ -75,13 +77,13 @@ class OpenaiStream {
     return reason === null && isEmpty(delta) ? null : { kind: "delta", delta, finishReason: reason };
   }
 
-  #pieceOf(told: JsonObject): Record<string, unknown> {
+  #pieceOf(told: JsonObject, answerId: unknown): Record<string, unknown> {
     const delta = furtherFields(told);
     const content = contentText(told["content"]);
     const role = asText(told["role"]);
     if (role) delta["role"] = "assistant";
     if (content !== null && (content !== "" || role)) delta["content"] = content;
-    const pieces = this.#toolCalls.take(asArray(told["tool_calls"]));
+    const pieces = this.#toolCalls.take(asArray(told["tool_calls"]), answerId);
     if (pieces.length > 0) {
       this.#calledTools = true;
       delta["tool_calls"] = pieces;

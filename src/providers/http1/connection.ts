@@ -2,6 +2,8 @@
 import type { Buffer } from "node:buffer";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import type { Clock } from "../../kernel/clock.ts";
+import { staleConnectionMsMax } from "../../limits/constants.ts";
 import { StaleConnectionError } from "../transport.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { HttpCall, type Carrier } from "./call.ts";
@@ -19,19 +21,23 @@ export class Connection implements Carrier {
   readonly origin: string;
   readonly #socket: Socket;
   readonly #keeper: Keeper;
+  readonly #clock: Clock;
   #open = false;
   /** The request of a call that waits for the connection to stand. */
   #unsent: string | null = null;
   #call: HttpCall | null = null;
   #reader: AnswerReader | null = null;
   #carried = 0;
+  /** Monotonic milliseconds: when the call's request was given to it. */
+  #carriesSince = 0;
   /** The call has been answered in part, so the connection was not stale. */
   #heard = false;
   #error: Error | null = null;
 
-  constructor(url: URL, keeper: Keeper) {
+  constructor(url: URL, keeper: Keeper, clock: Clock) {
     this.origin = url.origin;
     this.#keeper = keeper;
+    this.#clock = clock;
     this.#socket = socketTo(url);
     this.#socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => this.#opened());
     this.#socket.on("data", (bytes: Buffer) => this.#take(bytes));
@@ -46,6 +52,7 @@ export class Connection implements Carrier {
     this.#call = call;
     this.#reader = new AnswerReader(call);
     this.#heard = false;
+    this.#carriesSince = this.#clock.monotonic();
     if (this.#open) this.#socket.write(request);
     else this.#unsent = request;
     return call;
@@ -92,8 +99,13 @@ export class Connection implements Carrier {
 
   #closed(): void {
     this.#keeper.gone(this);
-    const stale = this.#carried > 0 && !this.#heard;
-    this.#call?.fail(stale ? new StaleConnectionError() : (this.#error ?? new ConnectionClosedError()));
+    this.#call?.fail(this.#wasStale() ? new StaleConnectionError() : (this.#error ?? new ConnectionClosedError()));
+  }
+
+  /** Its other side closes what has long been idle, at times just as a request is sent. Later it had the request, and may have worked on it. */
+  #wasStale(): boolean {
+    if (this.#carried === 0 || this.#heard) return false;
+    return this.#clock.monotonic() - this.#carriesSince <= staleConnectionMsMax;
   }
 }
 

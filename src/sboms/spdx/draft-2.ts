@@ -23,12 +23,18 @@ export function draftOfSpdx2(document: JsonObject, encoding: SbomEncoding): Draf
     documentId: textOf(document, "documentNamespace"),
     name: textOf(document, "name"),
     created: textOf(creation, "created"),
-    tools: textsOf(creation, "creators").flatMap((creator) => /^Tool:\s*(.+)$/.exec(creator)?.[1]?.trim() ?? []),
+    tools: textsOf(creation, "creators").flatMap(toolOf),
     components: objectsOf(document, "packages").map(componentOf),
     relationships,
     described: [...described, ...textsOf(document, "documentDescribes")],
     otherRefs: new Set([...others, ...(documentRef === null ? [] : [documentRef])]),
   });
+}
+
+/** `Tool: name`; other creators are people and organizations. */
+function toolOf(creator: string): string[] {
+  const name = creator.startsWith("Tool:") ? creator.slice("Tool:".length).trim() : "";
+  return name === "" ? [] : [name];
 }
 
 function relationshipOf(written: JsonObject): Relationship {

@@ -2,7 +2,10 @@
 import { fieldOf, type JsonObject, type JsonValue } from "../json/value.ts";
 import { unsupported } from "../versions-read.ts";
 
-const context = /^https?:\/\/spdx\.(?:org|github\.io)\/.*?v?(\d+)\.(\d+)/;
+const home = /^https?:\/\/spdx\.(?:org|github\.io)\//;
+/** Bounded: runs of digits of any length would be tried from each of their places. */
+const written = /(\d{1,4})\.(\d{1,4})/;
+const contextCharactersMax = 2_048;
 
 /**
  * @returns the document with its elements in `@graph`, which a document of one element does without; null: it is not SPDX 3
@@ -10,7 +13,7 @@ const context = /^https?:\/\/spdx\.(?:org|github\.io)\/.*?v?(\d+)\.(\d+)/;
  */
 export function graphOf(document: JsonObject): JsonObject | null {
   const version = contextsOf(fieldOf(document, "@context"))
-    .map((address) => context.exec(address))
+    .map((address) => (home.test(address) && address.length <= contextCharactersMax ? written.exec(address) : null))
     .find((found) => found !== null);
   if (version === undefined || version === null) return null;
   const [, major = "", minor = ""] = version;

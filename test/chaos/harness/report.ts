@@ -1,6 +1,7 @@
 /** What a run is remembered by: some lines for a person, and everything in JSON. */
 import { describeFault, type Fault } from "./faults/fault.ts";
 import type { ClientCall } from "./load/client-call.ts";
+import type { RestartsResult } from "./restarts-on-one-port.ts";
 import type { RollingResult } from "./rolling-restart.ts";
 import type { RunResult } from "./run-chaos.ts";
 
@@ -30,6 +31,15 @@ export function rollingSummaryOf({ calls, endedAfterMs, tally, violations }: Rol
     ``,
     `gateways restarted: ${endedAfterMs.length}, each ended within ${seconds(Math.max(...endedAfterMs))} of its signal`,
     `requests sent ${calls}, charged ${tally.charged}, of unknown end ${tally.unknown}`,
+    `violations: ${violations.length}`,
+    ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
+  ];
+}
+
+export function restartsSummaryOf({ opened, answered, repeated, violations }: RestartsResult): string[] {
+  return [
+    ``,
+    `connections opened ${opened}, answered ${answered}, of them asked for twice ${repeated}, lost ${opened - answered}`,
     `violations: ${violations.length}`,
     ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
   ];

@@ -44,6 +44,18 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 50n, sequence: 7n });
     });
 
+    test("forgets a workspace whose ledger does not have what its balance stems from, and no other", async () => {
+      await makeReady(of(), { balance: 50n, sequence: 7n });
+      expect(await of().counters.forget("w1", 8n)).toBe(false);
+      expect((await of().counters.read("w1", "k1")).account).toMatchObject({ sequence: 7n });
+      expect(await of().counters.forget("w1", 7n)).toBe(true);
+      expect(await of().counters.forget("w1", 7n)).toBe(false);
+      expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
+      expect(await of().counters.beginLoad("w1")).not.toBeNull();
+      await makeReady(of(), { balance: 20n, sequence: 3n });
+      expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 20n, sequence: 3n });
+    });
+
     test.each(["wipe", "restart"] as const)("refuses what was gathered before another load and a %s", async (loss) => {
       const begun = (await of().counters.beginLoad("w1")) ?? "";
       expect(await of().counters.beginLoad("w1")).toBe(begun);

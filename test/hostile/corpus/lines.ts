@@ -57,6 +57,7 @@ export const lines: Attack[] = [
   honest("a length that is to be dropped on the way", post(sized(body), "Connection: content-length") + body),
   dropped("a second request before the first is answered", get() + hidden),
   left(dropped("a second request right behind a body", post(sized(body)) + body + hidden)),
+  left(refused("an empty line behind a body", `${post(sized(body))}${body}\r\n`)),
   refused("TLS", `\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03${"\0".repeat(500)}`),
   refused("nothing but line ends", "\r\n\r\n\r\n\r\n"),
 ];

@@ -1,5 +1,6 @@
 /** Keys of every wrong form: one answer for all of them, which never says which reason applied. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import { operatorToken } from "../../support/fleet.ts";
 import { expectRefused, stage, type Stage } from "./stage.ts";
 
 let on: Stage;
@@ -28,6 +29,9 @@ const headers: [string, (key: string) => Record<string, string>][] = [
   ["a letter that is none of hexadecimal", (key) => ({ authorization: `Bearer ${key.slice(0, -1)}g` })],
   ["two keys", (key) => ({ authorization: `Bearer ${key}, Bearer ${key}` })],
   ["two keys in one", (key) => ({ authorization: `Bearer ${key} ${key}` })],
+  ["a no-break space behind it", (key) => ({ authorization: `Bearer ${key}\u00a0` })],
+  ["a no-break space before the scheme", (key) => ({ authorization: `\u00a0Bearer ${key}` })],
+  ["a no-break space between the two", (key) => ({ authorization: `Bearer\u00a0${key}` })],
   ["quotes around it", (key) => ({ authorization: `Bearer "${key}"` })],
   [
     "a hash of the key in its place",
@@ -67,11 +71,17 @@ test("a tools key, the operator's token and a revoked key open nothing either", 
   const { workspace, key, keys } = await on.customer();
   const tools = await operator.call<{ key: string }>("POST", "/keys", { workspace, owner: "owner@example.test", kind: "tools" });
   await operator.call("POST", `/keys/${keys[0]?.id}/revoke`);
-  for (const wrong of [tools.key, "operator-token-of-a-test", key]) {
+  for (const wrong of [tools.key, operatorToken, key]) {
     await expectRefused(on, () => fetch(`${on.fleet.url()}/gpt/v1/key`, { headers: { authorization: `Bearer ${wrong}` } }), {
       code: "invalid_api_key",
     });
   }
+});
+
+test("spaces and tabs around the header's value, which HTTP takes away, are none of it", async () => {
+  const authorization = ` \t Bearer ${on.refused.key}\t `;
+  const response = await fetch(`${on.fleet.url()}/gpt/v1/key`, { headers: { authorization } });
+  expect(response.status).toBe(200);
 });
 
 test.each(["bearer", "BEARER", "Bearer "])("the scheme %p opens as Bearer does", async (scheme) => {

@@ -40,6 +40,7 @@ class RedisHarness implements CountersHarness {
       admitMany: (batch) => counters.admitMany(batch),
       beginLoad: (workspace) => counters.beginLoad(workspace),
       load: (load) => counters.load(load),
+      forget: (workspace, sequence) => counters.forget(workspace, sequence),
       resolveMany: (batch) => counters.resolveMany(batch),
       holds: (workspace) => counters.holds(workspace),
       overdue: (workspace, limit) => counters.overdue(workspace, limit),

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-export type FunctionName = "admit" | "resolve" | "begin-load" | "load" | "merge-windows" | "read" | "holds" | "overdue";
+export type FunctionName =
+  "admit" | "resolve" | "begin-load" | "load" | "forget" | "merge-windows" | "read" | "holds" | "overdue";
 
 export interface Library {
   /** As `FUNCTION LOAD` takes it. */
@@ -11,7 +12,7 @@ export interface Library {
   version: string;
 }
 
-const names: FunctionName[] = ["admit", "resolve", "begin-load", "load", "merge-windows", "read", "holds", "overdue"];
+const names: FunctionName[] = ["admit", "resolve", "begin-load", "load", "forget", "merge-windows", "read", "holds", "overdue"];
 
 /** @param clock Lua that makes `now`; tests give their own, that of production asks Redis for its time */
 export function readLibrary(clock: string = luaText("clock")): Library {

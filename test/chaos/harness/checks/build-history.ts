@@ -60,12 +60,12 @@ function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<str
   return [
     ...credits.map(({ workspace, amount, at }): HistoryEvent => ({ kind: "credited", at, workspace, amount })),
     ...charges.flatMap((row): HistoryEvent[] => {
-      const { generation, workspace, key, month, outcome, reserved, cost, late, at, admittedAt } = row;
+      const { generation, workspace, key, month, outcome, reserved, cost, excess, late, cut, at, admittedAt } = row;
       const invocation = invocations.get(generation) ?? null;
       const whose = { generation, workspace, key, month };
       return [
         { kind: "admitted", at: admittedAt, ...whose, amount: reserved, admittedAt, invocation },
-        { kind: "charged", at, ...whose, outcome, reserved, cost, late },
+        { kind: "charged", at, ...whose, outcome, reserved, cost, excess, late, cut },
       ];
     }),
   ];

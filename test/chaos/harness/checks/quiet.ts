@@ -3,7 +3,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "nats";
 import type { Customer } from "../load/customers.ts";
 import { Control } from "../world/control.ts";
-import type { Site } from "../world/site.ts";
+import { operatorToken, type Site } from "../world/site.ts";
 import type { Quiet } from "./notes.ts";
 
 /** A confirmation that was lost twice is asked for after 30 s. */
@@ -47,7 +47,8 @@ async function busyAccounts(site: Site, customers: readonly Customer[]): Promise
 }
 
 async function owedBy(url: string): Promise<{ unsettled: number; voids: number; open: number }> {
-  const metrics = await (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
+  const headers = { authorization: `Bearer ${operatorToken}` };
+  const metrics = await (await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(5_000) })).text();
   const valueOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1] ?? NaN);
   return {
     unsettled: valueOf("weir_generations_unsettled"),

@@ -9,7 +9,10 @@ export interface StoredCharge {
   outcome: "settled" | "unknown" | "expired";
   reserved: bigint;
   cost: bigint;
+  excess: bigint;
   late: boolean;
+  /** Its gateway died with it. */
+  cut: boolean;
   at: number;
   /** By the counters' clock. */
   admittedAt: number;
@@ -36,7 +39,8 @@ export interface Stored {
 export async function readRows(sql: Database): Promise<Pick<Stored, "charges" | "entries">> {
   const charges = await sql<StoredCharge[]>`
     SELECT generation_id AS generation, charges.workspace_id AS workspace, charges.key_id AS key, charges.month, outcome,
-      charges.reserved_nano AS reserved, charges.cost_nano AS cost, late, (extract(epoch FROM charges.at) * 1000)::float8 AS at,
+      charges.reserved_nano AS reserved, charges.cost_nano AS cost, coalesce(excess_nano, 0) AS excess,
+      late, (status = 500 AND usage_estimated) AS cut, (extract(epoch FROM charges.at) * 1000)::float8 AS at,
       (extract(epoch FROM request_log.at) * 1000)::float8 AS "admittedAt", status, code
     FROM charges JOIN request_log USING (generation_id) ORDER BY generation_id`;
   const entries = await sql<StoredEntry[]>`

@@ -7,13 +7,14 @@ import { freePort } from "../../../../scripts/services/free-port.ts";
 import type { Servers } from "../../../../scripts/services/find-servers.ts";
 import { startServices, type Services } from "../../../../scripts/services.ts";
 import { connectClient } from "../../../support/counters/redis.ts";
+import { secretsKeyNamed } from "../../../support/secrets-key.ts";
 import { stubKeyEnv, writeStubCatalog } from "../../../support/stub-catalog.ts";
 import { Disk } from "./disk.ts";
 import { KeptPart } from "./kept-part.ts";
 import { Links } from "./links.ts";
 import { Provider } from "./provider.ts";
 
-export const operatorToken = "operator-token-of-a-chaos-run";
+export const operatorToken = "operator-token-of-a-chaos-run-of-32-characters";
 export const providerKey = "sk-key-of-the-chaos-provider";
 export const model = "stub/model";
 
@@ -61,7 +62,7 @@ export async function openSite({ servers, logLevel, environment }: SitePlan): Pr
     OPERATOR_TOKEN: operatorToken,
     SANDBOX: "off",
     LOG_LEVEL: logLevel,
-    SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
+    SECRETS_KEY: secretsKeyNamed("fleet"),
     CATALOG_DIR: catalogDir,
     [stubKeyEnv]: providerKey,
     ...environment,

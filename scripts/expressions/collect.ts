@@ -1,0 +1,103 @@
+/** Finds the regular expressions of source files: literals, `new RegExp(…)`, and the texts of `pattern` in schemas. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseSync } from "oxc-parser";
+import type { Expression, MadeExpression } from "./expression.ts";
+
+export interface Collected {
+  expressions: Expression[];
+  /** `new RegExp(…)`, and patterns that are no text of their file. */
+  made: MadeExpression[];
+}
+
+/** The parser's tree, as far as it is looked at. */
+interface Node {
+  type: string;
+  start: number;
+  end: number;
+  [field: string]: unknown;
+}
+
+/** Files that hold code which runs in the service or in its commands. */
+export function collectFrom(root: string, folders: readonly string[]): Collected {
+  const all: Collected = { expressions: [], made: [] };
+  for (const folder of folders) {
+    const paths = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+    for (const path of paths.filter((name) => /\.(?:ts|mjs)$/.test(name) && !name.endsWith(".d.ts")).toSorted()) {
+      const { expressions, made } = collect(`${folder}/${path}`, readFileSync(join(root, folder, path), "utf8"));
+      all.expressions.push(...expressions);
+      all.made.push(...made);
+    }
+  }
+  return all;
+}
+
+/** @throws Error for a text that is no TypeScript */
+export function collect(path: string, text: string): Collected {
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message ?? ""}`);
+  const found: Collected = { expressions: [], made: [] };
+  const lineOf = (node: Node) => text.slice(0, node.start).split("\n").length;
+  const add = (node: Node, written: { source: string; flags: string } | null) => {
+    const line = lineOf(node);
+    if (written !== null) found.expressions.push({ ...written, at: `${path}:${line}` });
+    else found.made.push({ path, line, text: text.slice(node.start, node.end) });
+  };
+  const texts = textsIn(program);
+  visit(program, (node) => {
+    const literal = literalOf(node);
+    if (literal !== null) add(node, literal);
+    else if (isConstructed(node)) add(node, null);
+    else if (isPattern(node)) add(node, patternOf(node["value"], texts));
+    // What an object is taken apart into is no pattern.
+    return node.type !== "ObjectPattern";
+  });
+  return found;
+}
+
+/** TypeBox makes expressions of patterns without flags. @returns null for what is no text that stands in the file */
+function patternOf({ value, name }: Node, texts: ReadonlyMap<unknown, string>): { source: string; flags: string } | null {
+  const source = typeof value === "string" ? value : texts.get(name);
+  return source === undefined ? null : { source, flags: "" };
+}
+
+/** The file's constants that are texts, by their names. */
+function textsIn(program: unknown): Map<unknown, string> {
+  const texts = new Map<unknown, string>();
+  visit(program, ({ type, id, init }) => {
+    if (type === "VariableDeclarator" && isNode(id) && isNode(init) && typeof init["value"] === "string") {
+      texts.set(id["name"], init["value"]);
+    }
+    return true;
+  });
+  return texts;
+}
+
+function literalOf(node: Node): { source: string; flags: string } | null {
+  const { regex } = node;
+  if (node.type !== "Literal" || typeof regex !== "object" || regex === null) return null;
+  const { pattern, flags } = regex as { pattern: string; flags: string };
+  return { source: pattern, flags };
+}
+
+function isConstructed(node: Node): boolean {
+  const { callee } = node;
+  return (node.type === "NewExpression" || node.type === "CallExpression") && isNode(callee) && callee["name"] === "RegExp";
+}
+
+/** `pattern: …`, but for one whose value is an expression itself. */
+function isPattern(node: Node): node is Node & { value: Node } {
+  const { key, value } = node;
+  if (node.type !== "Property" || !isNode(key) || key["name"] !== "pattern" || !isNode(value)) return false;
+  return literalOf(value) === null && !isConstructed(value);
+}
+
+/** @param enter whether to look at what is within */
+function visit(value: unknown, enter: (node: Node) => boolean): void {
+  if (Array.isArray(value)) for (const one of value) visit(one, enter);
+  else if (isNode(value) && enter(value)) for (const field of Object.values(value)) visit(field, enter);
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}

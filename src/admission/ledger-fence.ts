@@ -1,0 +1,67 @@
+/**
+ * Finds a ledger that went back in time: a database that was restored beside counters that were not. Counters take no value that is
+ * older than theirs, so they would let a workspace spend what its ledger no longer has. Whoever sees them ahead of the ledger makes them
+ * forget the workspace, and it is loaded anew.
+ */
+import type { Counters } from "../backing/counters.ts";
+import { raiseAlarm } from "../kernel/alarm.ts";
+import { withDeadline, type Clock } from "../kernel/clock.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/log.ts";
+import { ledgerLookMs, recordLookupMs } from "../limits/constants.ts";
+import type { LoadStore } from "./load.ts";
+
+export interface LedgerFenceParts {
+  counters: Pick<Counters, "read" | "forget">;
+  store: Pick<LoadStore, "account">;
+  clock: Clock;
+  log: Logger;
+}
+
+export class LedgerFence {
+  readonly #parts: LedgerFenceParts;
+  /** When each was last found in order, in monotonic milliseconds. */
+  readonly #looked = new Map<WorkspaceId, number>();
+  readonly #looking = new Map<WorkspaceId, Promise<void>>();
+
+  constructor(parts: LedgerFenceParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Waits for those that this process has not looked at yet. Others are looked at again beside their use.
+   * @throws when the counters or the database did not answer
+   */
+  async passed(workspaces: Iterable<WorkspaceId>): Promise<void> {
+    const now = this.#parts.clock.monotonic();
+    const unseen: Promise<void>[] = [];
+    for (const workspace of workspaces) {
+      const lookedAt = this.#looked.get(workspace);
+      if (lookedAt === undefined) unseen.push(this.#look(workspace));
+      else if (now - lookedAt >= ledgerLookMs) this.#look(workspace).catch(() => {});
+    }
+    if (unseen.length > 0) await Promise.all(unseen);
+  }
+
+  #look(workspace: WorkspaceId): Promise<void> {
+    const looking = this.#looking.get(workspace) ?? this.#lookNow(workspace).finally(() => this.#looking.delete(workspace));
+    this.#looking.set(workspace, looking);
+    return looking;
+  }
+
+  /** The counters first: what the ledger commits is pushed to them afterwards, so it is never behind them but after a restore. */
+  async #lookNow(workspace: WorkspaceId): Promise<void> {
+    const { counters, store, clock, log } = this.#parts;
+    const at = clock.monotonic();
+    const { account } = await counters.read(workspace, null);
+    if (account !== null) {
+      const ledger = await withDeadline(clock, recordLookupMs, "Looking at a ledger's head", store.account(workspace, []));
+      const head = ledger?.account.sequence ?? 0n;
+      if (head < account.sequence && (await counters.forget(workspace, head + 1n))) {
+        const facts = { workspace, counters: account.sequence.toString(), ledger: head.toString() };
+        raiseAlarm(log, "ledger.went_back", facts, "A ledger is behind its counters: they are loaded anew from it");
+      }
+    }
+    this.#looked.set(workspace, at);
+  }
+}

@@ -1,0 +1,43 @@
+/** A program of ours that takes its input on stdin and answers in lines on stdout, in a process that ends in time. */
+import { spawn } from "node:child_process";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Clock } from "../kernel/clock.ts";
+
+const lineEnd = 0x0a;
+
+/** @throws when it cannot be started; lines that are missing because it was ended are the reader's to notice */
+export async function* linesOfProcess({
+  program,
+  input,
+  withinMs,
+  clock,
+}: {
+  program: string;
+  input: readonly Uint8Array[];
+  withinMs: number;
+  clock: Clock;
+}): AsyncGenerator<string> {
+  const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "ignore"], env: {} });
+  const failed = new Promise<never>((_, reject) => child.on("error", reject));
+  failed.catch(() => {});
+  const cancel = clock.after(withinMs, () => void child.kill("SIGKILL"));
+  try {
+    // One that ends early breaks this pipe too: the other end says so.
+    pipeline(Readable.from(input), child.stdin).catch(() => {});
+    let begun: Uint8Array[] = [];
+    for await (const chunk of child.stdout) {
+      let rest: Uint8Array = chunk;
+      for (let end = rest.indexOf(lineEnd); end !== -1; end = rest.indexOf(lineEnd)) {
+        yield Buffer.concat([...begun, rest.subarray(0, end)]).toString("utf8");
+        begun = [];
+        rest = rest.subarray(end + 1);
+      }
+      if (rest.length > 0) begun.push(rest);
+    }
+    if (child.pid === undefined) await failed;
+  } finally {
+    cancel();
+    child.kill("SIGKILL");
+  }
+}

@@ -1,0 +1,76 @@
+/** A database that was restored beside counters that were not: found before anything is admitted, and made good. */
+import { beforeEach, expect, test } from "bun:test";
+import { LedgerFence } from "../../src/admission/ledger-fence.ts";
+import type { LoadStore } from "../../src/admission/load.ts";
+import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { ledgerLookMs } from "../../src/limits/constants.ts";
+import { ManualClock, settled } from "../support/clock.ts";
+import { failureOf } from "../support/failure-of.ts";
+import { alarmsRaised } from "../support/stored-money.ts";
+
+let clock: ManualClock;
+let counters: EmbeddedCounters;
+/** Of the ledger; null: the database does not answer. */
+let head: bigint | null;
+let reads: number;
+beforeEach(async () => {
+  clock = new ManualClock();
+  counters = new EmbeddedCounters(clock);
+  reads = 0;
+  head = 7n;
+  const account = { workspace: "w1", balance: 500n, sequence: 7n, months: [] };
+  await counters.load({ account, holds: [], windows: [] });
+});
+
+function fence(): LedgerFence {
+  const account: LoadStore["account"] = async (workspace) => {
+    reads++;
+    if (head === null) throw new Error("the database does not answer");
+    return { account: { workspace, balance: 100n, sequence: head, months: [] }, ended: new Set() };
+  };
+  return new LedgerFence({ counters, store: { account }, clock, log: silentLog });
+}
+
+const isKnown = async () => (await counters.read("w1", null)).account !== null;
+
+test("a ledger behind its counters has them forget the workspace, and raises an alarm", async () => {
+  const before = await alarmsRaised("ledger.went_back");
+  head = 3n;
+  await fence().passed(["w1"]);
+  expect(await isKnown()).toBe(false);
+  expect(await alarmsRaised("ledger.went_back")).toBe(before + 1);
+});
+
+test("a ledger that is as far as its counters, or ahead of a push, changes nothing", async () => {
+  for (head of [7n, 9n]) {
+    await fence().passed(["w1"]);
+    expect(await isKnown()).toBe(true);
+  }
+});
+
+test("nothing is admitted while the database cannot tell", async () => {
+  head = null;
+  const on = fence();
+  expect(String(await failureOf(on.passed(["w1"])))).toContain("does not answer");
+  head = 7n;
+  await on.passed(["w1"]);
+  expect(await isKnown()).toBe(true);
+});
+
+test("one that is restored under a running fleet is found within half a minute, and nobody waits for the look", async () => {
+  const on = fence();
+  await on.passed(["w1", "w1"]);
+  await on.passed(["w1"]);
+  expect(reads).toBe(1);
+  head = 3n;
+  clock.advance(ledgerLookMs);
+  await on.passed(["w1"]);
+  await settled();
+  expect(await isKnown()).toBe(false);
+});
+
+test("a workspace that the counters do not know is not asked for in the ledger: it is loaded from there", async () => {
+  await fence().passed(["w2"]);
+  expect(reads).toBe(0);
+});

@@ -1,0 +1,88 @@
+/** What goes to the servers of a fleet across a network cannot be read or taken by whoever sits in between. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import type { ServiceUrls } from "../../scripts/services.ts";
+import { Fleet } from "../support/fleet.ts";
+import { OurProcess } from "../support/process.ts";
+import { RawServer } from "../support/raw-server.ts";
+import { selfSigned } from "../support/self-signed.ts";
+import { temporaryFolder, testServers } from "../support/services.ts";
+import { startTlsServers, type TlsServers } from "../support/tls-servers.ts";
+
+setDefaultTimeout(60_000);
+const found = await testServers();
+
+describe.skipIf(found === null)("over TLS", () => {
+  const stack = new AsyncDisposableStack();
+  let servers: TlsServers;
+  let trusted = "";
+
+  beforeAll(async () => {
+    if (found === null) return;
+    const folder = await temporaryFolder("tls");
+    const secure = selfSigned("localhost");
+    trusted = join(folder, "authority.pem");
+    await writeFile(trusted, secure.cert);
+    servers = stack.use(await startTlsServers({ servers: found, folder: join(folder, "servers"), secure }));
+  });
+  afterAll(() => stack.disposeAsync());
+
+  async function reached(url: string, authority: string | null): Promise<string> {
+    const environment: Record<string, string> = authority === null ? {} : { NODE_EXTRA_CA_CERTS: authority };
+    await using reaching = new OurProcess({ arguments: ["test/support/reaching-process.ts", url], environment });
+    await reaching.exited;
+    return reaching.output;
+  }
+
+  const names = ["DATABASE_URL", "NATS_URL", "REDIS_URL"] as const satisfies (keyof ServiceUrls)[];
+
+  test.each(names)("%s reaches a server whose certificate is trusted", async (name) => {
+    expect(await reached(servers.urls[name], trusted)).toBe("reached\n");
+  });
+
+  test.each(names)("%s does not reach one whose certificate nobody vouches for", async (name) => {
+    const said = await reached(servers.urls[name], null);
+    expect(said).not.toContain("reached\n");
+    expect(said).toMatch(/self[- ]signed|certificate|UNABLE_TO_VERIFY/i);
+  });
+
+  test.each(names)("%s does not reach one that has a trusted certificate of another name", async (name) => {
+    const said = await reached(servers.urls[name].replace("localhost", "127.0.0.1"), trusted);
+    expect(said).not.toContain("reached\n");
+    expect(said).toContain("does not match certificate's altnames");
+  });
+
+  test("a database that is asked for TLS by the word require, which elsewhere takes any certificate, is verified", async () => {
+    const url = servers.urls.DATABASE_URL.replace("verify-full", "require");
+    expect(await reached(url, trusted)).toBe("reached\n");
+    expect(await reached(url, null)).not.toContain("reached\n");
+    expect(await reached(url.replace("localhost", "127.0.0.1"), trusted)).not.toContain("reached\n");
+  });
+
+  test("a database that says that it has no TLS is told neither user nor password", async () => {
+    const noTls = (socket: Socket, text: string) => void (text.length === 8 ? socket.write("N") : socket.destroy());
+    await using server = await new RawServer(noTls).listen();
+    const said = await reached(`postgres://weir:hush@localhost:${server.port}/weir?sslmode=verify-full`, trusted);
+    expect(said).not.toContain("reached\n");
+    expect(server.received[0]?.startsWith("\0\0\0\x08\x04\xd2\x16\x2f")).toBe(true);
+    expect(server.received.join("")).not.toMatch(/weir|hush/);
+  });
+
+  test("a Redis that speaks no TLS is not spoken to", async () => {
+    expect(await reached(servers.plain.REDIS_URL.replace("redis:", "rediss:"), trusted)).not.toContain("reached\n");
+  });
+
+  test("a whole fleet serves", async () => {
+    const environment = { NODE_EXTRA_CA_CERTS: trusted };
+    await using fleet = await Fleet.start({ services: servers.urls, environment });
+    const { keys } = await fleet.operator().customer({ credit: "1" });
+    const answer = await fetch(`${fleet.url()}/gpt/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys[0]?.key}` },
+      body: JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] }),
+    });
+    expect(answer.status).toBe(200);
+  });
+});

@@ -1,0 +1,28 @@
+"""What each loop asks for: the weather of two cities at once, then a report of it, which is wrong at first."""
+
+import os
+
+from pydantic import BaseModel
+
+BASE_URL = os.environ["WEIR_URL"]
+API_KEY = os.environ["WEIR_KEY"]
+MODEL = os.environ["WEIR_MODEL"]
+QUESTION = "How warm are Oslo and Rome? Report it."
+
+WEATHER = {"Oslo": "7", "Rome": "19"}
+
+
+class Report(BaseModel):
+    """The report of the weather."""
+
+    summary: str
+    degrees: int
+
+
+def check_report(report: Report) -> None:
+    assert (report.summary, report.degrees) == ("Oslo 7, Rome 19", 26), report
+
+
+def check_cities(cities: list[str]) -> None:
+    """Each city was asked for once, by two calls of one answer."""
+    assert sorted(cities) == ["Oslo", "Rome"], cities

@@ -1,0 +1,65 @@
+/** `npm run frameworks`: what people build agents with, unchanged, against a model behind each wire format. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { runAtEnd } from "../support/at-end.ts";
+import { commandFor, NoEnvironmentError } from "./environments.ts";
+import { run } from "./run.ts";
+import { openStage, type Stage } from "./stage.ts";
+
+const loopMs = 120_000;
+const loops = readdirSync(join(import.meta.dir, "loops"))
+  .filter((name) => /\.(py|mjs)$/.test(name) && !name.startsWith("scene."))
+  .toSorted();
+
+const usage = `npm run frameworks -- [loop] …
+
+  Loops: ${loops.join(", ")}. Without a name all run.
+  Each asks for two tools at once, rejects what does not fit its schema and asks again: whole and streamed, at a model behind each
+  wire format. Packages are installed once, in environments of their own. Exit code 1: a loop did not pass.
+  A loop without its interpreter or its registry is skipped; with CI set that is exit code 1 too.`;
+
+/** @returns how many did not pass. @throws NoEnvironmentError */
+async function play(loop: string, { url, key, models }: Stage): Promise<number> {
+  const command = await commandFor(loop);
+  let failed = 0;
+  for (const { format, model, stub } of models) {
+    const before = stub.calls.length;
+    const environment = { WEIR_URL: url, WEIR_KEY: key, WEIR_MODEL: model, OPENAI_API_KEY: "none", PYTHONDONTWRITEBYTECODE: "1" };
+    const started = performance.now();
+    const { code, output } = await run(command, { timeoutMs: loopMs, environment });
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+    console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${format}: ${stub.calls.length - before} calls, ${seconds} s`);
+    if (code === 0) continue;
+    failed++;
+    console.log(output.slice(-3_000));
+  }
+  return failed;
+}
+
+async function main(names: string[]): Promise<number> {
+  if (names.some((name) => !loops.includes(name))) {
+    console.log(usage);
+    return names.includes("--help") ? 0 : 2;
+  }
+  await using stage = await openStage();
+  let failed = 0;
+  let skipped = 0;
+  for (const loop of names.length === 0 ? loops : names) {
+    try {
+      failed += await play(loop, stage);
+    } catch (error) {
+      if (!(error instanceof NoEnvironmentError)) throw error;
+      skipped++;
+      console.log(`SKIPPED ${loop}: ${error.message}`);
+    }
+  }
+  console.log(`${failed} did not pass, ${skipped} of the loops skipped`);
+  return failed > 0 || (skipped > 0 && process.env["CI"]) ? 1 : 0;
+}
+
+/** What it started ends with it. */
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
+process.exitCode = await main(process.argv.slice(2));
+await runAtEnd();
+process.exit();

@@ -1,0 +1,114 @@
+/**
+ * A model that plays one scene behind any wire format: asked for the weather it calls its tool for two cities at once; asked for a report it
+ * first gives one that does not fit its schema, and a right one as soon as it is shown what was wrong.
+ */
+import { message } from "../support/anthropic-answers.ts";
+import { googleChat } from "../support/google-answers.ts";
+import type { StubCall } from "../support/provider-stub.ts";
+import { chat, chunk, completion, json, stream, usageOf, type StubAnswer } from "../support/stub-answers.ts";
+
+/** What a provider is asked, whatever the format. */
+interface Asked {
+  tools: string[];
+  wantsJson: boolean;
+  /** Results of tools so far. */
+  results: number;
+  /** Everything that was sent. */
+  text: string;
+}
+
+interface Said {
+  text: string;
+  calls: { name: string; input: object }[];
+}
+
+type Json = Record<string, unknown>;
+
+export const weatherTool = "get_weather";
+export const report = { summary: "Oslo 7, Rome 19", degrees: 26 };
+const cities = ["Oslo", "Rome"];
+/** Stands in the wrong report, and so in every complaint of it. */
+const mistake = "tepid";
+
+function play({ tools, wantsJson, results, text }: Asked): Said {
+  if (tools.includes(weatherTool) && results < cities.length) {
+    return { text: "", calls: cities.slice(results).map((city) => ({ name: weatherTool, input: { city } })) };
+  }
+  const told = text.includes(mistake) ? report : { ...report, degrees: mistake };
+  const reporting = tools.find((name) => name !== weatherTool);
+  if (reporting !== undefined) return { text: "", calls: [{ name: reporting, input: told }] };
+  return { text: wantsJson ? JSON.stringify(told) : report.summary, calls: [] };
+}
+
+/** By the name of the format: what the model's provider answers. */
+export const scripted: Record<string, StubAnswer> = {
+  openai: (response, call) => asOpenai(play(ofOpenai(call)))(response, call),
+  anthropic: (response, call) => asAnthropic(play(ofAnthropic(call)))(response, call),
+  google: (response, call) => asGoogle(play(ofGoogle(call)))(response, call),
+};
+
+function ofOpenai({ body, rawBody }: StubCall): Asked {
+  const tools = objects(body["tools"]).map((tool) => String(object(tool["function"])["name"]));
+  const results = objects(body["messages"]).filter(({ role }) => role === "tool").length;
+  return { tools, wantsJson: "response_format" in body, results, text: rawBody };
+}
+
+function ofAnthropic({ body, rawBody }: StubCall): Asked {
+  const blocks = objects(body["messages"]).flatMap(({ content }) => objects(content));
+  return {
+    tools: objects(body["tools"]).map(({ name }) => String(name)),
+    wantsJson: "format" in object(body["output_config"]),
+    results: blocks.filter(({ type }) => type === "tool_result").length,
+    text: rawBody,
+  };
+}
+
+function ofGoogle({ body, rawBody }: StubCall): Asked {
+  const declared = objects(body["tools"]).flatMap(({ functionDeclarations }) => objects(functionDeclarations));
+  const parts = objects(body["contents"]).flatMap((content) => objects(content["parts"]));
+  return {
+    tools: declared.map(({ name }) => String(name)),
+    wantsJson: "responseMimeType" in object(body["generationConfig"]),
+    results: parts.filter((part) => "functionResponse" in part).length,
+    text: rawBody,
+  };
+}
+
+/** In a stream both calls have the index 0, as several providers of this format number them. */
+function asOpenai({ text, calls }: Said): StubAnswer {
+  if (calls.length === 0) return chat(text);
+  const made = calls.map(({ name, input }) => ({
+    id: `call_${crypto.randomUUID()}`,
+    type: "function",
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  const usage = usageOf(10, 20);
+  const whole = json({ ...completion({ role: "assistant", content: null, tool_calls: made }, "tool_calls"), usage });
+  const pieces = made.flatMap(({ id, type, function: { name, arguments: written } }) => [
+    chunk({ tool_calls: [{ index: 0, id, type, function: { name, arguments: "" } }] }),
+    chunk({ tool_calls: [{ index: 0, function: { arguments: written.slice(0, 5) } }] }),
+    chunk({ tool_calls: [{ index: 0, function: { arguments: written.slice(5) } }] }),
+  ]);
+  const streamed = stream([...pieces, { ...chunk({}, "tool_calls"), usage }]);
+  return (response, call) => (call.streamed ? streamed : whole)(response, call);
+}
+
+function asAnthropic({ text, calls }: Said): StubAnswer {
+  return message(text, { calls: calls.map((call) => ({ id: `toolu_${crypto.randomUUID()}`, ...call })) });
+}
+
+/** The first of several calls is signed, and none has an id. */
+function asGoogle({ text, calls }: Said): StubAnswer {
+  if (calls.length === 0) return googleChat(text);
+  const parts = calls.map(({ name, input }) => ({ functionCall: { name, args: input } }));
+  const signed = parts.map((part, index) => (index === 0 ? { ...part, thoughtSignature: "c2lnbmVk" } : part));
+  return googleChat(signed, { responseId: crypto.randomUUID().slice(0, 8) });
+}
+
+function objects(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(object) : [];
+}
+
+function object(value: unknown): Json {
+  return typeof value === "object" && value !== null ? (value as Json) : {};
+}

@@ -1,0 +1,37 @@
+/** The service in one process, with the scripted model behind each wire format. */
+import { Fleet } from "../support/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { scripted } from "./scripted-model.ts";
+
+export interface Stage extends AsyncDisposable {
+  /** What clients call their base URL. */
+  url: string;
+  key: string;
+  /** By the name of the format. */
+  models: { format: string; model: string; stub: ProviderStub }[];
+}
+
+export async function openStage(): Promise<Stage> {
+  await using stack = new AsyncDisposableStack();
+  const stubs = await Promise.all(
+    Object.entries(scripted).map(async ([format, answer]) => ({ format, stub: stack.use(await startProviderStub(answer)) })),
+  );
+  const folder = stack.use(await temporaryFolder());
+  const catalogDir = await writeCatalog(folder.path, {
+    // The names of the registry are those that the catalog takes.
+    providers: stubs.map(({ format, stub }) =>
+      stubProvider({ id: format, name: format, format: format as "openai", base_url: stub.url }),
+    ),
+    models: Object.fromEntries(stubs.map(({ format }) => [format, [stubModel({ id: `${format}/model`, supports: supported })]])),
+  });
+  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-of-the-stub" } }));
+  const models = stubs.map(({ format, stub }) => ({ format, model: `${format}/model`, stub }));
+  for (const { model } of models) await fleet.runnable(model);
+  const { keys } = await fleet.operator().customer({ credit: "10" });
+  const kept = stack.move();
+  return { url: `${fleet.url()}/gpt/v1`, key: keys[0]?.key ?? "", models, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+const supported = ["tools", "json_schema", "thought_signatures"];

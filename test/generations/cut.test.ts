@@ -1,0 +1,97 @@
+/** What is charged for a generation whose gateway died with it. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { GenerationBook } from "../../src/generations/book.ts";
+import { decodeSettlements } from "../../src/generations/settlement-codec.ts";
+import type { Settlement } from "../../src/generations/settlement.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { progressKeptMs, progressMs, settlementPauseMs } from "../../src/limits/constants.ts";
+import { ManualClock, settled } from "../support/clock.ts";
+import { FakeBus } from "../support/fake-bus.ts";
+import { reservation } from "../support/intents.ts";
+import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
+
+let folder: TemporaryFolder;
+let clock: ManualClock;
+let bus: FakeBus;
+const books: GenerationBook[] = [];
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  clock = new ManualClock();
+  bus = new FakeBus();
+});
+afterEach(async () => {
+  for (const book of books.splice(0)) book[Symbol.dispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
+
+function open(): GenerationBook {
+  const book = new GenerationBook({ bus, clock, log: silentLog, folder: folder.path });
+  books.push(book);
+  return book;
+}
+
+async function published(): Promise<Settlement[]> {
+  await clock.pass(settlementPauseMs);
+  return bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
+}
+
+describe("a gateway that died", () => {
+  const prices = { input: "1000000", output: "10000000", cacheRead: "100000", cacheWrite: "1000000" };
+  const owed = { provider: "acme", prices, promptTokens: 50_000 };
+  const soFar = { sent: true, promptTokens: 50_000, completionTokens: 299, route: null };
+
+  test("charges prompt and delivered for what its gateway died with, as of a second before", async () => {
+    const killed = open();
+    const [told, untold] = [reservation(), reservation()];
+    for (const begun of [told, untold]) killed.begin(begun, { ...facts, streamed: true, owed });
+    await settled();
+    killed.follow(told.generation, () => soFar);
+    clock.advance(progressMs);
+    killed[Symbol.dispose]();
+    bus.stored = [];
+
+    expect(open().recover()).toMatchObject({ settled: 0, cut: 2, unknown: 0 });
+    expect(await published()).toMatchObject(
+      [
+        { generation: told.generation, usage: { promptTokens: 50_000, completionTokens: 299 } },
+        { generation: untold.generation, usage: { promptTokens: 50_000, completionTokens: 0 } },
+      ].map((charge) => ({ ...charge, outcome: "settled", usageEstimated: true, provider: "acme", prices, status: 500 })),
+    );
+  });
+
+  test("charges nothing for a request that was not sent, and the second route's prices where that one served", async () => {
+    const killed = open();
+    const [unsent, elsewhere] = [reservation(), reservation()];
+    for (const begun of [unsent, elsewhere]) killed.begin(begun, { ...facts, owed });
+    await settled();
+    const other = { provider: "other", prices: { ...prices, output: "7" } };
+    killed.follow(unsent.generation, () => ({ ...soFar, sent: false }));
+    killed.follow(elsewhere.generation, () => ({ ...soFar, completionTokens: 0, route: other }));
+    clock.advance(progressMs);
+    killed[Symbol.dispose]();
+    bus.stored = [];
+
+    expect(open().recover()).toMatchObject({ cut: 1, unknown: 1 });
+    expect(await published()).toMatchObject([
+      { generation: unsent.generation, outcome: "unknown", usage: { promptTokens: 0 } },
+      { generation: elsewhere.generation, outcome: "settled", ...other },
+    ]);
+  });
+
+  test("is told of a generation again while it is open, though nothing of it changes: old segments are removed", async () => {
+    const killed = open();
+    const begun = reservation();
+    killed.begin(begun, { ...facts, owed });
+    await settled();
+    let read = 0;
+    killed.follow(begun.generation, () => (read++, soFar));
+    for (let passed = 0; passed < 2 * progressKeptMs; passed += progressMs) clock.advance(progressMs);
+    const lines = readFileSync(join(folder.path, "0000000001.jsonl"), "utf8").match(/"progress"/g) ?? [];
+    expect(read).toBeGreaterThan(60);
+    expect(lines.length / 2).toBe(2);
+  });
+});

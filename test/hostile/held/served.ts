@@ -1,0 +1,147 @@
+/** Requests of every API to a running service, each as slow as a body or a query of less than 1 MiB can make it. */
+import { endpoints } from "../../../src/console/endpoints.ts";
+import { chatFields } from "../../../src/inference/chat-fields.ts";
+import { operations } from "../../../src/tools/operations.ts";
+import { Fleet, freePort } from "../../support/fleet.ts";
+import { bomJson, largeBom } from "../../support/sbom-documents.ts";
+import type { Dice } from "../bodies/dice.ts";
+import { heavyValues } from "./heavy-values.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+import { type Held, ownExpressions } from "./hold.ts";
+import { heldMsMax } from "./thread-time.ts";
+
+interface Sent {
+  name: string;
+  path: string;
+  method: string;
+  key: "chat" | "tools" | "operator" | null;
+  body: string | null;
+}
+
+/** More than for a text alone: what else the service does now and then counts too. */
+const attempts = 5;
+const meterFile = new URL("./meter.ts", import.meta.url).pathname;
+
+/** @param oneIn of so many requests one is sent: chance decides which */
+export async function holdService(dice: Dice, oneIn: number): Promise<Held> {
+  const port = await freePort();
+  const environment = { METER_PORT: String(port), BUN_OPTIONS: `--preload=${meterFile}` };
+  await using fleet = await Fleet.start({ services: null, environment });
+  const operator = fleet.operator();
+  const [chat] = (await operator.customer({ credit: "1000" })).keys;
+  const keys = { chat: chat?.key ?? "", tools: await operator.agentKey(), operator: operator.token };
+  const told = async () => Number(await (await fetch(`http://127.0.0.1:${port}`)).text());
+  const held: Held = { runs: 0, longestMs: 0, problems: [] };
+  for (const sent of requests(dice)) {
+    if (!dice.oneIn(oneIn)) continue;
+    let best = Infinity;
+    let status = 0;
+    for (let attempt = 0; attempt < attempts && best > heldMsMax; attempt++) {
+      await told();
+      status = await statusOf(fleet.url(), sent, keys);
+      best = Math.min(best, await told());
+    }
+    held.runs++;
+    held.longestMs = Math.max(held.longestMs, best);
+    if (best > heldMsMax) held.problems.push(`${sent.name}: the event loop was held for ${best.toFixed(0)} ms`);
+    if (status === 0 || status >= 500) held.problems.push(`${sent.name}: answered ${status}`);
+  }
+  return held;
+}
+
+/** @returns 0 where the connection broke */
+async function statusOf(url: string, { path, method, key, body }: Sent, keys: Record<string, string>): Promise<number> {
+  const headers = {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    ...(key === null ? {} : { authorization: `Bearer ${keys[key] ?? ""}` }),
+  };
+  try {
+    const response = await fetch(`${url}${path}`, { method, headers, ...(body === null ? {} : { body }) });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return 0;
+  }
+}
+
+function* requests(dice: Dice): Generator<Sent> {
+  for (const [what, value] of Object.entries(heavyValues)) yield* withValue(what, value);
+  for (const [what, sbom] of Object.entries(documents())) {
+    const body = JSON.stringify({ project: "held", sbom });
+    yield { name: `upload_sbom, ${what}`, path: "/api/tools/platform_upload_sbom", method: "POST", key: "tools", body };
+  }
+  for (const expression of ownExpressions()) {
+    const texts = hostileTexts(expression);
+    const text = texts[dice.below(texts.length)]?.(2_500) ?? "";
+    for (const name of ["q", "category", "method", "page", "limit"]) {
+      const query = `${name}=${encodeURIComponent(text)}`;
+      for (const path of ["/connectors", "/api/connectors"]) {
+        yield {
+          name: `GET ${path} ${name}, ${expression.source}`,
+          path: `${path}?${query}`,
+          method: "GET",
+          key: null,
+          body: null,
+        };
+      }
+    }
+  }
+}
+
+/** The value in each field of each API, and as the body itself. */
+function* withValue(what: string, value: string): Generator<Sent> {
+  const message = '[{"role":"user","content":"Hello"}]';
+  const chat = { path: "/gpt/v1/chat/completions", method: "POST", key: "chat" } as const;
+  yield { ...chat, name: `a chat, ${what}`, body: value };
+  for (const content of [value, `[{"type":"text","text":${value}}]`]) {
+    const body = `{"model":"sandbox/echo","max_tokens":5,"messages":[{"role":"user","content":${content}}]}`;
+    yield { ...chat, name: `a chat's content, ${what}`, body };
+  }
+  for (const { name } of chatFields) {
+    yield {
+      ...chat,
+      name: `a chat's ${name}, ${what}`,
+      body: `{"model":"sandbox/echo","messages":${message},"${name}":${value}}`,
+    };
+  }
+  for (const { name, input } of operations) {
+    const tools = { path: `/api/tools/platform_${name}`, method: "POST", key: "tools" } as const;
+    yield { ...tools, name: `${name}, ${what}`, body: value };
+    for (const field of Object.keys(input.properties)) {
+      yield { ...tools, name: `${name} ${field}, ${what}`, body: `{"${field}":${value}}` };
+    }
+  }
+  const call = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+  for (const body of [value, call(value), call(`{"name":"platform_submit_feedback","arguments":${value}}`)]) {
+    yield { path: "/mcp", method: "POST", key: "tools", name: `MCP, ${what}`, body };
+  }
+  for (const { path, method, fields } of endpoints.filter((one) => one.method !== "GET" && one.method !== "DELETE")) {
+    // What the operator alone can start and takes long is no matter of a body.
+    if (path.startsWith("/secrets") || path.startsWith("/accounts")) continue;
+    const control = { path: `/api/console${path.replace(":id", "unknown")}`, method, key: "operator" } as const;
+    yield { ...control, name: `${method} ${path}, ${what}`, body: value };
+    for (const field of Object.keys(fields.properties)) {
+      yield { ...control, name: `${method} ${path} ${field}, ${what}`, body: `{"${field}":${value}}` };
+    }
+  }
+}
+
+/** On both sides of the size from which a process of its own reads. */
+function documents(): Record<string, unknown> {
+  const bom = bomJson("1.6");
+  const nested = Array.from({ length: 100 }).reduce<object>((inner) => ({ type: "library", name: "x", components: [inner] }), {
+    type: "library",
+    name: "x",
+  });
+  return {
+    "many components": largeBom(4_000),
+    "as many components as are read on the event loop": largeBom(100),
+    "components within components": { ...bom, components: [nested] },
+    "a problem in each component": { ...bom, components: Array.from({ length: 2_000 }, () => ({ type: "x" })) },
+    "dependencies that repeat": {
+      ...bom,
+      dependencies: Array.from({ length: 60 }, () => ({ ref: "left", dependsOn: Array.from({ length: 40 }, () => "right") })),
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/** Everything that a text from outside meets on the event loop, as functions of a text. */
+import { endpoints } from "../../../src/console/endpoints.ts";
+import { checkFields } from "../../../src/console/check-fields.ts";
+import { parseBaseUrl } from "../../../src/connections/base-url.ts";
+import { readListQuery, readPageQuery, readSince } from "../../../src/connectors/read-parameters.ts";
+import { checkChat } from "../../../src/inference/chat.ts";
+import { supportWords } from "../../../src/inference/supports.ts";
+import { checkInput } from "../../../src/operations/check-input.ts";
+import { readRepository } from "../../../src/repositories/read-repository.ts";
+import { parseRepositoryAddress } from "../../../src/repositories/repository-address.ts";
+import { takeSbom } from "../../../src/sboms/take-sbom.ts";
+import { operations } from "../../../src/tools/operations.ts";
+import { credentialCharactersMax, repositoryAddressCharactersMax, sbomReadHereBytesMax } from "../../../src/limits/tools.ts";
+import { ecosystems } from "../../../src/versions/ecosystem.ts";
+import { versionToMatch } from "../../../src/versions/version-to-match.ts";
+import { readVersion } from "../../../src/versions/version.ts";
+import { samples } from "../../lockfiles/samples.ts";
+import { chatModel } from "../../support/model.ts";
+import { bomJson, bomXml, spdx3Json, spdxJson, spdxTagValue } from "../../support/sbom-documents.ts";
+import type { Dice } from "../bodies/dice.ts";
+import { validBody } from "../bodies/valid-body.ts";
+import { withEachText } from "./leaves.ts";
+import type { HostileText } from "./hostile-texts.ts";
+
+/** Somewhat less than 1 MiB, with what is around it. */
+const bodyCharacters = 1_000_000;
+/** A request's head takes no more. */
+const queryCharacters = 16_000;
+
+export interface Sink {
+  name: string;
+  /** What is run, one after the other: each may hold the thread for 50 ms. */
+  runs(text: HostileText, dice: Dice): Iterable<() => unknown>;
+}
+
+const encoder = new TextEncoder();
+const bytesOf = (value: unknown) => encoder.encode(typeof value === "string" ? value : JSON.stringify(value));
+
+/** Documents of the largest size that is read on the event loop. */
+function* sbomRuns(document: unknown, text: HostileText): Generator<() => unknown> {
+  const room = sbomReadHereBytesMax - bytesOf(document).length - 200;
+  for (const one of withEachText(document, fitted(text, room))) {
+    yield () => takeSbom({ bytes: bytesOf({ project: "p", sbom: one }), path: ["sbom"] });
+    yield () => takeSbom({ bytes: bytesOf(one), path: null });
+  }
+}
+
+/** A text document with the hostile one in the place of each of its words. */
+function* textRuns(document: string, text: HostileText, read: (hostile: string) => unknown): Generator<() => unknown> {
+  const hostile = fitted(text, sbomReadHereBytesMax - document.length);
+  for (const { index, 0: word } of document.matchAll(/[\w.@/:^=-]+/g)) {
+    const around = [document.slice(0, index), document.slice(index + word.length)] as const;
+    yield () => read(around.join(hostile));
+    yield () => read(around.join(word + hostile));
+  }
+}
+
+/** As JSON it must not be larger than there is room. */
+function fitted(text: HostileText, room: number): string {
+  const whole = text(room);
+  const share = room / bytesOf(whole).length;
+  return share >= 1 ? whole : text(Math.floor(room * share));
+}
+
+const model = chatModel(Object.keys(supportWords));
+
+export const sinks: readonly Sink[] = [
+  ...[bomJson("1.6"), spdxJson("2.3"), spdx3Json()].map((document): Sink => ({
+    name: "an SBOM in JSON",
+    runs: (text) => sbomRuns(document, text),
+  })),
+  ...[bomXml("1.6"), spdxTagValue("2.3")].map((document): Sink => ({
+    name: "an SBOM in XML or as tags",
+    runs: (text) => textRuns(document, text, (written) => takeSbom({ bytes: bytesOf(written), path: null })),
+  })),
+  ...samples.map(([path, document]): Sink => ({
+    name: path,
+    runs: (text) =>
+      textRuns(document, text, (written) => readRepository("r", { files: [{ path, bytes: bytesOf(written) }], refused: [] })),
+  })),
+  {
+    name: "versions",
+    *runs(text) {
+      for (const ecosystem of ecosystems) {
+        const version = text(sbomReadHereBytesMax);
+        yield () => readVersion({ scheme: ecosystem, text: version });
+        yield () => readVersion({ scheme: ecosystem, text: text(1_024) });
+        yield () => versionToMatch({ ecosystem, version, purl: null });
+        yield () => versionToMatch({ ecosystem, version: "1", purl: `pkg:gem/a@${text(4_000)}` });
+      }
+    },
+  },
+  ...operations.map(({ name, input }): Sink => ({
+    name: `the tools operation ${name}`,
+    *runs(text) {
+      for (const field of [...Object.keys(input.properties), text(bodyCharacters)]) {
+        for (const length of [bodyCharacters, 8_000]) yield () => checkInput(input, { [field]: text(length) });
+      }
+    },
+  })),
+  ...endpoints.map(({ method, path, fields }): Sink => ({
+    name: `the control endpoint ${method} ${path}`,
+    *runs(text) {
+      for (const field of [...Object.keys(fields.properties), text(bodyCharacters)]) {
+        yield () => checkFields(fields, { [field]: text(bodyCharacters) });
+      }
+    },
+  })),
+  {
+    name: "a chat",
+    *runs(text, dice) {
+      const body = validBody(dice);
+      for (const one of withEachText(body, fitted(text, bodyCharacters - bytesOf(body).length))) {
+        yield () => checkChat(bytesOf(one), { find: () => model });
+      }
+      yield () => checkChat(bytesOf({ ...body, [fitted(text, bodyCharacters)]: 1 }), { find: () => model });
+    },
+  },
+  {
+    name: "queries and addresses",
+    *runs(text) {
+      const written = text(queryCharacters);
+      for (const name of ["q", "category", "method", "limit", "page", "since", written]) {
+        const query = () => new URLSearchParams({ [name]: written });
+        yield () => readListQuery(query(), ["Ticketing"]);
+        yield () => readPageQuery(query(), ["Ticketing"]);
+        yield () => readSince(query());
+      }
+      yield () => parseBaseUrl(`https://${text(credentialCharactersMax)}`);
+      const hosts = { github: "https://api.github.com", gitlab: "https://gitlab.com/api/v4" };
+      yield () => parseRepositoryAddress(text(repositoryAddressCharactersMax), hosts);
+    },
+  },
+];

@@ -1,0 +1,207 @@
+/**
+ * Who leaves early, counts absurdly, or has its gateway killed, over real HTTP: nobody is charged nothing for what a provider
+ * was asked, and nobody more than was reserved. Prices are 1 USD per 1M input and 10 USD per 1M output tokens.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseUsd } from "../../src/kernel/money.ts";
+import { drainsPerWorkspaceMax } from "../../src/limits/constants.ts";
+import { expectExactLedger } from "../support/exact-ledger.ts";
+import { Fleet } from "../support/fleet.ts";
+import type { Customer, LogRow } from "../support/operator.ts";
+import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
+import { chat, chunk, ManualStream, silent, stream } from "../support/stub-answers.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+const stack = new AsyncDisposableStack();
+let stub: ProviderStub;
+let fleet: Fleet;
+let plan: Parameters<typeof Fleet.start>[0];
+
+beforeAll(async () => {
+  stub = stack.use(await startProviderStub());
+  const folder = stack.use(await temporaryFolder());
+  const { path: dataDir } = stack.use(await temporaryFolder());
+  const limits = { context_length: 1_000_000, max_output_tokens: 30_000 };
+  const model = { ...limits, prices_per_1m_usd: { input: "1.00", output: "10.00" } };
+  const catalogDir = await writeCatalog(folder.path, {
+    providers: [
+      stubProvider({ id: "cancels", base_url: stub.url }),
+      stubProvider({ id: "bills-on", base_url: stub.url, cancel_stops_billing: false }),
+    ],
+    models: {
+      cancels: [stubModel({ ...model, id: "cancels/plain" }), stubModel({ ...model, id: "cancels/thinker", reasons: true })],
+      "bills-on": [stubModel({ ...model, id: "bills-on/plain" })],
+    },
+  });
+  plan = { services: null, catalogDir, dataDir, environment: { [stubKeyEnv]: "sk-of-the-stub" } };
+  fleet = stack.use(await Fleet.start(plan));
+  for (const id of ["cancels/plain", "cancels/thinker", "bills-on/plain"]) await fleet.runnable(id);
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+const customer = (more = {}): Promise<Customer> => fleet.operator().customer({ credit: "10", ...more });
+
+interface Asked {
+  model: string;
+  content?: string;
+  streamed?: boolean;
+}
+
+/** @returns the answer, and how to hang up on it */
+function ask({ keys }: Customer, { model, content = "Hello", streamed = true }: Asked) {
+  const leaving = new AbortController();
+  const answer = fetch(`${fleet.url()}/gpt/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${keys[0]?.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, stream: streamed, messages: [{ role: "user", content }] }),
+    signal: leaving.signal,
+  });
+  answer.catch(() => {});
+  return { answer, leave: () => leaving.abort() };
+}
+
+/** Reads until the text is there, and hangs up. */
+async function leaveAt(text: string, { answer, leave }: ReturnType<typeof ask>): Promise<void> {
+  const reader = (await answer).body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let seen = ""; !seen.includes(text);) seen += (await reader?.read())?.value ?? "";
+  leave();
+}
+
+async function only(of: Customer, credit = "10"): Promise<LogRow & { cost: bigint }> {
+  const [row] = await expectExactLedger(fleet.operator(), of, { credit, generations: 1 });
+  if (row === undefined) throw new Error("There is no generation");
+  return { ...row, cost: parseUsd(row.cost_usd) };
+}
+
+async function readOn(): Promise<number> {
+  const metrics = await (await fleet.operator().send("/metrics")).text();
+  return Number(/^weir_streams_read_on (\d+)$/m.exec(metrics)?.[1]);
+}
+
+/** What the spool says by now. */
+async function spooled(): Promise<string> {
+  const paths = await readdir(fleet.dataDir, { recursive: true });
+  const lines = paths.filter((path) => path.endsWith(".jsonl")).map((path) => readFile(join(fleet.dataDir, path), "utf8"));
+  return (await Promise.all(lines)).join("");
+}
+
+const thought = { prompt_tokens: 5_000, completion_tokens: 20_020, total_tokens: 25_020 };
+
+test.each(["cancels/thinker", "bills-on/plain"])(
+  "a reader of the whole visible answer of %s who leaves pays for all of it",
+  async (model) => {
+    const on = await customer();
+    const answering = new ManualStream();
+    stub.answerOnce(answering.answer);
+    const asking = ask(on, { model });
+    await answering.piece("The answer. END");
+    await leaveAt("END", asking);
+    await until(async () => (await readOn()) === 1);
+    await answering.finish(thought);
+    expect(await only(on)).toMatchObject({ code: "client_gone", usage_estimated: false, cost: 205_200_000n });
+  },
+);
+
+test("who leaves before the first token pays for the prompt", async () => {
+  const on = await customer();
+  const calls = stub.calls.length;
+  stub.answerOnce(silent);
+  const { leave } = ask(on, { model: "cancels/plain", content: "word ".repeat(100_000) });
+  await stub.called(calls + 1);
+  leave();
+  expect((await stub.ended(calls + 1)).state).toBe("cancelled");
+  expect((await only(on)).cost).toBeGreaterThanOrEqual(125_000_000n);
+});
+
+test("who leaves a whole answer pays for it: its provider works on", async () => {
+  const on = await customer();
+  const calls = stub.calls.length;
+  stub.hold();
+  stub.answerOnce(chat("An answer", { usage: { prompt_tokens: 5_000, completion_tokens: 50_000, total_tokens: 55_000 } }));
+  const { leave } = ask(on, { model: "cancels/plain", streamed: false });
+  await stub.called(calls + 1);
+  leave();
+  // The gateway has noticed by then: it answers another one of the same client's after the abort.
+  await fetch(`${fleet.url()}/health`);
+  stub.release();
+  expect((await stub.ended(calls + 1)).state).toBe("answered");
+  const row = await only(on);
+  expect(row).toMatchObject({ usage_estimated: false, completion_tokens: 50_000 });
+  expect(row.cost).toBe(parseUsd(row.reserved_usd));
+});
+
+test("of many who leave at once none is free, whether there is a place to read on or not", async () => {
+  const on = await customer();
+  const calls = stub.calls.length;
+  const many = drainsPerWorkspaceMax + 8;
+  const streams = Array.from({ length: many }, () => new ManualStream());
+  stub.answerOnce(...streams.map(({ answer }) => answer));
+  const askings = streams.map(() => ask(on, { model: "cancels/thinker" }));
+  await stub.called(calls + many);
+  await Promise.all(streams.map((one) => one.piece("The answer. END")));
+  await Promise.all(askings.map((one) => leaveAt("END", one)));
+  await until(() => stub.calls.slice(calls).filter(({ state }) => state === "cancelled").length === 8);
+  await Promise.all(streams.map((one) => one.finish(thought).catch(() => {})));
+  const rows = await expectExactLedger(fleet.operator(), on, { credit: "10", generations: many });
+  expect(rows.filter(({ completion_tokens }) => completion_tokens === 20_020)).toHaveLength(drainsPerWorkspaceMax);
+  expect(rows.filter(({ cost_usd }) => parseUsd(cost_usd) === 0n)).toEqual([]);
+});
+
+test.each<[string, Record<string, unknown>, Partial<LogRow>]>([
+  [
+    "a count above all that fits",
+    { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 4 },
+    { prompt_tokens: 6, completion_tokens: 4 },
+  ],
+  [
+    "two such counts",
+    { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 9_007_199_254_740_991 },
+    { usage_estimated: true },
+  ],
+  [
+    "a total that contradicts its parts",
+    { prompt_tokens: 10, completion_tokens: 5, total_tokens: 2_000_000 },
+    { completion_tokens: 5 },
+  ],
+  ["a prompt without an output", { prompt_tokens: 12 }, { prompt_tokens: 12, completion_tokens: 50, usage_estimated: true }],
+  ["an output without a prompt", { completion_tokens: 40 }, { prompt_tokens: 6, completion_tokens: 40, usage_estimated: true }],
+  ["more than was reserved", { prompt_tokens: 900_000, completion_tokens: 30_000 }, { usage_estimated: false }],
+])("a provider that tells %s charges nobody above the reservation, and no half is free", async (_, usage, row) => {
+  for (const streamed of [true, false]) {
+    const on = await customer();
+    stub.answerOnce(chat("x".repeat(200), { usage }));
+    const { answer } = ask(on, { model: "cancels/plain", streamed });
+    await (await answer).text();
+    const told = await only(on);
+    expect<unknown>(told).toMatchObject(row);
+    expect(told.cost).toBeLessThanOrEqual(parseUsd(told.reserved_usd));
+    expect(told.cost).toBeGreaterThan(0n);
+  }
+});
+
+test("the sandbox's own counts pass neither a reservation nor a key's limit", async () => {
+  const on = await customer({ keyLimit: "0.01" });
+  const { answer } = ask(on, { model: "sandbox/echo", content: "sandbox: usage=999999999,999999999", streamed: false });
+  expect((await answer).status).toBe(200);
+  expect((await only(on)).cost).toBeLessThanOrEqual(10_000_000n);
+});
+
+test("a gateway that is killed charges prompt and delivered, as of a second before", async () => {
+  const on = await customer();
+  const words = Array.from({ length: 100 }, () => chunk({ content: "word " }));
+  stub.answerOnce(stream(words, { end: "open" }));
+  const { answer } = ask(on, { model: "cancels/plain", content: "word ".repeat(10_000) });
+  const reader = (await answer).body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let seen = 0; seen < 100;) seen += ((await reader?.read())?.value ?? "").match(/word/g)?.length ?? 0;
+  await until(async () => (await spooled()).includes(",12504,125]"));
+  await fleet.gateways[0]?.process.kill();
+  await fleet[Symbol.asyncDispose]();
+  fleet = stack.use(await Fleet.start(plan));
+  const row = await only(on);
+  expect(row).toMatchObject({ code: "internal_error", usage_estimated: true, prompt_tokens: 12_504, completion_tokens: 125 });
+  expect(row.cost).toBe(12_504_000n + 1_250_000n);
+}, 60_000);

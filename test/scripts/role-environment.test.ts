@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { environmentFor, knownVariables } from "../../scripts/cluster/role-environment.ts";
+import { readClientConfig, readConfig, readMcpConfig } from "../../src/config.ts";
+
+const roles = ["gateway", "admission", "metering", "prober", "mailer", "scanner"];
+const urls = {
+  DATABASE_URL: "postgres://weir:database-password@db/weir?sslmode=verify-full",
+  NATS_URL: "tls://weir:nats-password@bus:4222",
+  REDIS_URL: "rediss://:redis-p@ssword@counters:6379",
+};
+const environment = {
+  ...urls,
+  PATH: "/bin",
+  NODE_EXTRA_CA_CERTS: "/etc/authority.pem",
+  SECRETS_KEY: "sealing-key",
+  OPERATOR_TOKEN: "operator-token",
+  SMTP_URL: "smtp://mail:smtp-password@mail.example:587",
+  MAIL_FROM: "weir@example.com",
+  ACME_API_KEY: "sk-acme",
+  WEIR_TOKEN: "weir-token",
+  npm_config__authToken: "npm-token",
+  LOG_LEVEL: "",
+};
+
+/** Who holds each secret whole, and whom it concerns. */
+const holders: [string, string[]][] = [
+  ["sealing-key", ["gateway"]],
+  ["operator-token", ["gateway"]],
+  ["database-password", roles],
+  ["nats-password", roles],
+  ["redis-p@ssword", ["admission", "metering"]],
+  ["smtp-password", ["mailer"]],
+  ["sk-acme", ["gateway", "prober"]],
+  ["weir-token", []],
+];
+
+describe("of a fleet's processes", () => {
+  test.each(holders)("%s is in the environment of %j and of no other", (secret, those) => {
+    const holding = roles.filter((role) => JSON.stringify(environmentFor(role, environment)).includes(secret));
+    expect(holding).toEqual(those);
+  });
+
+  test("each has what it needs all the same", () => {
+    for (const role of roles) {
+      expect(environmentFor(role, environment)).toMatchObject({ PATH: "/bin", NODE_EXTRA_CA_CERTS: "/etc/authority.pem" });
+    }
+    expect(environmentFor("scanner", environment)["REDIS_URL"]).toBe("rediss://counters:6379");
+    expect(environmentFor("gateway", environment)["SMTP_URL"]).toBe("smtp://mail.example:587");
+  });
+
+  test("those that decide know which providers have a key, and not what it is", () => {
+    expect(environmentFor("admission", environment)["ACME_API_KEY"]).toBe("set");
+    expect(environmentFor("metering", environment)).not.toHaveProperty("ACME_API_KEY");
+  });
+});
+
+test("each variable that is read is given or kept back on purpose", () => {
+  const asked = new Set<string>();
+  const noticing = new Proxy<Record<string, string | undefined>>({}, { get: (_, name) => void asked.add(String(name)) });
+  readConfig(noticing);
+  readClientConfig(noticing);
+  readMcpConfig(noticing);
+  expect([...knownVariables].toSorted()).toEqual([...asked].toSorted());
+});

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findKept, newFolder, postpone, removeOldest } from "../../scripts/services/unpacked.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const day = 86_400_000;
+
+/** A program as it is unpacked, so many days ago. */
+function unpack(folder: string, days: number): void {
+  mkdirSync(join(folder, "usr/bin"), { recursive: true });
+  writeFileSync(join(folder, "usr/bin/redis-server"), "");
+  const at = new Date(Date.now() - days * day);
+  utimesSync(folder, at, at);
+}
+
+test("a server that was unpacked more than a week ago is to be fetched anew, for nobody brings repairs to it", async () => {
+  await using cache = await temporaryFolder();
+  const find = () => findKept(cache.path, "redis-server", () => true);
+  expect(find()).toBeNull();
+  unpack(join(cache.path, "redis-server"), 8);
+  expect(find()).toMatchObject({ folder: join(cache.path, "redis-server"), isOld: true });
+  const fresh = newFolder(cache.path, "redis-server", Date.now());
+  unpack(fresh, 6);
+  expect(find()).toMatchObject({ folder: fresh, isOld: false, program: { path: join(fresh, "usr/bin/redis-server") } });
+});
+
+test("one that does not work gives way to the one before it", async () => {
+  await using cache = await temporaryFolder();
+  unpack(join(cache.path, "redis-server-1"), 2);
+  unpack(join(cache.path, "redis-server-2"), 1);
+  const works = ({ path }: { path: string }) => path.includes("redis-server-1/");
+  expect(findKept(cache.path, "redis-server", works)).toMatchObject({ folder: join(cache.path, "redis-server-1") });
+});
+
+test("without a network the old one serves, and the next attempt is a day later", async () => {
+  await using cache = await temporaryFolder();
+  unpack(join(cache.path, "redis-server"), 8);
+  const find = () => findKept(cache.path, "redis-server", () => true);
+  const old = find();
+  if (old !== null) postpone(old);
+  expect(find()?.isOld).toBe(false);
+  const tomorrow = new Date(Date.now() - 7 * day - 1_000);
+  utimesSync(join(cache.path, "redis-server"), tomorrow, tomorrow);
+  expect(find()?.isOld).toBe(true);
+});
+
+test("the newest few stay, for a fleet may run what was there before, and other programs are not touched", async () => {
+  await using cache = await temporaryFolder();
+  for (const days of [1, 2, 3, 4, 5]) unpack(join(cache.path, `redis-server-${days}`), days);
+  unpack(join(cache.path, "redis-server-tools"), 9);
+  await removeOldest(cache.path, "redis-server");
+  const left = ["redis-server-1", "redis-server-2", "redis-server-3", "redis-server-tools"];
+  expect(readdirSync(cache.path).toSorted()).toEqual(left);
+});

@@ -1,0 +1,38 @@
+/** Keeps the number of documents that projects had before within its bound. Several may do so at once. */
+import type { Database } from "../src/backing/backing.ts";
+import { sleep, type Clock } from "../src/kernel/clock.ts";
+import type { Logger } from "../src/kernel/log.ts";
+import { formerSbomsEveryMs, formerSbomsPauseMs } from "../src/limits/tools.ts";
+import { markFormer, removeSomeFormer } from "../src/projects/former-sboms.ts";
+
+interface Parts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  /** How many documents each project keeps, its present one among them. */
+  sbomsKept: number;
+}
+
+export function startFormerSboms(parts: Parts): AsyncDisposable {
+  const stop = new AbortController();
+  const running = keepForEver(parts, stop.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+async function keepForEver(parts: Parts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      while (!signal.aborted && (await markFormer(parts.sbomsKept, parts)) > 0);
+      while (!signal.aborted && (await removeSomeFormer(parts.sql))) await sleep(parts.clock, formerSbomsPauseMs, signal);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      parts.log.warn({ event: "sboms.kept", code }, "Former SBOMs cannot be removed at present");
+    }
+    if (!signal.aborted) await sleep(parts.clock, formerSbomsEveryMs, signal);
+  }
+}
