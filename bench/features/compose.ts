@@ -104,9 +104,9 @@ function againWith({ reservation, ...facts }: Admission, clock: Clock): Admissio
 function noAdmissionIsAsked(): void {}
 
 /** A chat completion uses nothing of a book but what is here; where that changes, the bench's own test fails. */
-const noBook = bookOf({ async begin() {}, async end() {}, flush() {} });
+const noBook = bookOf({ async begin() {}, follow() {}, async end() {}, flush() {} });
 
-function bookOf(book: Pick<GenerationBook, "begin" | "end" | "flush">): GenerationBook {
+function bookOf(book: Pick<GenerationBook, "begin" | "follow" | "end" | "flush">): GenerationBook {
   return book as GenerationBook;
 }
 

@@ -67,9 +67,10 @@ describe("order of checks", () => {
     );
   }
 
-  /** One request that is charged exactly a cent, and settled. */
+  /** One request that reserves exactly a cent, by its 9,918 bytes, is charged it, and settled. */
   async function spendACent({ workspace, keys }: Customer): Promise<void> {
-    const body = { model: "sandbox/echo", messages: [{ role: "user", content: "sandbox: usage=10000,0" }] };
+    const content = "sandbox: usage=9998,1".padEnd(9_918);
+    const body = { model: "sandbox/echo", max_tokens: 1, messages: [{ role: "user", content }] };
     const { status } = await outcomeOf(chat({ url: fleet.url(), key: keys[0]?.key ?? "", body }));
     expect(status).toBe(200);
     await until(async () =>
