@@ -29,7 +29,7 @@ const shapes = {
   operation: "operationId! summary! description tags security parameters requestBody responses! x-addition",
   parameter: "name! in! required description! schema!",
   requestBody: "required content!",
-  response: "description! headers content",
+  response: "description! headers content x-addition",
   mediaType: "schema! examples",
   header: "description! schema! x-addition",
   httpScheme: "type! scheme! description x-addition",
