@@ -95,6 +95,8 @@ export class Provider {
       : chance.happens(0.4)
         ? maxOutputTokens
         : chance.between(1, maxOutputTokens);
+    // Whoever counts nothing at all has told nothing: no format takes it for a count.
+    if (promptTokens + completionTokens === 0) return null;
     const cachedTokens = chance.happens(0.2) ? chance.between(0, promptTokens) : 0;
     return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens: 0, reasoningTokens: 0 };
   }
