@@ -56,11 +56,14 @@ export async function readPieces(
   return pieces;
 }
 
+/** Each record is judged by itself, and one that is refused refuses no other. */
+const boundedOneByOne = { valuesMax: Infinity, depthMax: Infinity };
+
 /** @param bringsRecords which have bounds of their own for what they hold */
 function parseObject(bytes: Uint8Array, bringsRecords: boolean): Record<string, unknown> {
   let body: unknown;
   try {
-    scanJson(bytes, bringsRecords ? Infinity : callJsonValuesMax);
+    scanJson(bytes, bringsRecords ? boundedOneByOne : { valuesMax: callJsonValuesMax });
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
     if (error instanceof GatewayError) throw invalidBody(error.message.replace("The request body", "The body"));

@@ -12,7 +12,7 @@ export type JsonObject = Record<string, unknown>;
  * @throws GatewayError invalid_request when the bytes are not UTF-8, not JSON, too deep, too many fields or values, or no object
  */
 export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObject {
-  scanJson(bytes, valuesMax);
+  scanJson(bytes, valuesMax === undefined ? {} : { valuesMax });
   const body = parse(decode(bytes));
   if (!isJsonObject(body)) throw invalid(undefined, "The request body must be a JSON object");
   return body;

@@ -8,6 +8,13 @@ import { invalid } from "./refuse.ts";
 
 const lowerU = 0x75;
 
+export interface JsonBounds {
+  /** Absent: `jsonValuesMax`. */
+  valuesMax?: number;
+  /** Absent: `jsonDepthMax`. The fields of objects below that are not counted. */
+  depthMax?: number;
+}
+
 /** Fields of the objects that are open, by their depth; one scan ends before the next begins. */
 const fieldsAt = new Uint32Array(jsonDepthMax + 1);
 
@@ -15,7 +22,7 @@ const fieldsAt = new Uint32Array(jsonDepthMax + 1);
  * Says nothing about texts that are not JSON: the parser refuses those.
  * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or so many values, or at half a surrogate pair
  */
-export function scanJson(bytes: Uint8Array, valuesMax = jsonValuesMax): void {
+export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMax = jsonDepthMax }: JsonBounds = {}): void {
   const end = bytes.length;
   let depth = 0;
   // Every comma parts two values, and the first value of a container comes with its opening; an empty one has none.
@@ -28,7 +35,7 @@ export function scanJson(bytes: Uint8Array, valuesMax = jsonValuesMax): void {
     else if (byte === comma) values++;
     else if (byte === colon) countField(depth);
     else if (byte === openBrace || byte === openBracket) {
-      if (++depth > jsonDepthMax) throw invalid(undefined, `The request body is nested deeper than ${jsonDepthMax} levels`);
+      if (++depth > depthMax) throw invalid(undefined, `The request body is nested deeper than ${depthMax} levels`);
       fieldsAt[depth] = 0;
       values++;
       justOpened = true;

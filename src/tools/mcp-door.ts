@@ -79,7 +79,7 @@ async function readMessage(
   const turn = (large: boolean) => (large ? limits.longTurn(called.caller) : null);
   const { taken, rest, end } = await readDocument(called, { sboms, pieces, path: sbomPath, turn });
   try {
-    scanJson(rest, callJsonValuesMax);
+    scanJson(rest, { valuesMax: callJsonValuesMax });
     return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken, end };
   } catch (error) {
     end?.();
