@@ -8,7 +8,7 @@ import { raiseAlarm } from "../kernel/alarm.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
-import { ledgerLookMs, recordLookupMs } from "../limits/constants.ts";
+import { ledgerLookMs, recordLookupMs, recordsCachedMax } from "../limits/constants.ts";
 import type { LoadStore } from "./load.ts";
 
 export interface LedgerFenceParts {
@@ -29,18 +29,29 @@ export class LedgerFence {
   }
 
   /**
-   * Waits for those that this process has not looked at yet. Others are looked at again beside their use.
-   * @throws when the counters or the database did not answer
+   * Waits for those that this process has not looked at of late. Others are looked at again beside their use.
+   * @returns those of which the counters or the database did not answer
    */
-  async passed(workspaces: Iterable<WorkspaceId>): Promise<void> {
+  async unseen(workspaces: Iterable<WorkspaceId>): Promise<ReadonlySet<WorkspaceId>> {
     const now = this.#parts.clock.monotonic();
-    const unseen: Promise<void>[] = [];
+    const awaited = new Set<WorkspaceId>();
     for (const workspace of workspaces) {
-      const lookedAt = this.#looked.get(workspace);
-      if (lookedAt === undefined) unseen.push(this.#look(workspace));
-      else if (now - lookedAt >= ledgerLookMs) this.#look(workspace).catch(() => {});
+      const ageMs = now - (this.#looked.get(workspace) ?? -Infinity);
+      if (ageMs >= 2 * ledgerLookMs) awaited.add(workspace);
+      else if (ageMs >= ledgerLookMs) this.#look(workspace).catch(() => {});
     }
-    if (unseen.length > 0) await Promise.all(unseen);
+    return awaited.size === 0 ? awaited : this.#failed([...awaited]);
+  }
+
+  async #failed(workspaces: WorkspaceId[]): Promise<ReadonlySet<WorkspaceId>> {
+    const failed = new Set<WorkspaceId>();
+    const look = (workspace: WorkspaceId): Promise<void> =>
+      this.#look(workspace).catch((error: unknown) => {
+        failed.add(workspace);
+        this.#parts.log.warn({ event: "ledger.unseen", workspace, reason: String(error) }, "A ledger could not be looked at");
+      });
+    await Promise.all(workspaces.map(look));
+    return failed;
   }
 
   #look(workspace: WorkspaceId): Promise<void> {
@@ -62,6 +73,7 @@ export class LedgerFence {
         raiseAlarm(log, "ledger.went_back", facts, "A ledger is behind its counters: they are loaded anew from it");
       }
     }
+    if (this.#looked.size >= recordsCachedMax) this.#looked.clear();
     this.#looked.set(workspace, at);
   }
 }

@@ -97,26 +97,13 @@ export class AdmissionService {
   }
 
   async #admitAll(admits: Pending[], answers: Answer[]): Promise<void> {
-    let pending = (await this.#isSound(admits.map(({ prepared }) => prepared.request.workspace))) ? admits : [];
-    for (const { index } of pending.length < admits.length ? admits : []) answers[index] = unavailable("billing_unavailable");
+    const unseen = await this.#fence.unseen(admits.map(({ prepared }) => prepared.request.workspace));
+    let pending = admits.filter(({ prepared }) => !unseen.has(prepared.request.workspace));
+    for (const { index } of unseen.size > 0 ? admits : []) answers[index] = unavailable("billing_unavailable");
     const patience = new Patience(this.#parts.clock);
     for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
       const { undecided, loads } = await this.#admitOnce(pending, answers);
       pending = (await patience.wait(loads)) ? undecided : [];
-    }
-  }
-
-  /** Whether ledgers and counters of all these are known to go together. */
-  async #isSound(workspaces: WorkspaceId[]): Promise<boolean> {
-    try {
-      await this.#fence.passed(workspaces);
-      return true;
-    } catch (error) {
-      this.#parts.log.warn(
-        { event: "ledger.unseen", reason: String(error) },
-        "A ledger could not be looked at beside its counters",
-      );
-      return false;
     }
   }
 
@@ -185,7 +172,7 @@ export class AdmissionService {
   #answerOne(ask: Extract<Ask, { kind: "position" | "refresh" }>): Promise<Answer> {
     const parts = { ...this.#parts, loads: this.#loads };
     return this.#guarded(async () => {
-      await this.#fence.passed([ask.workspace]);
+      if ((await this.#fence.unseen([ask.workspace])).size > 0) return unavailable("billing_unavailable");
       return ask.kind === "refresh" ? this.#refresh(ask.workspace) : readPosition(ask, parts);
     });
   }

@@ -177,6 +177,7 @@ export class GenerationBook implements Disposable {
       if (news !== null) this.#spool.writeProgress(news);
     } catch {
       // The spool refuses admissions from here on, and says so.
+      this.#progress.unwritten();
     }
     this.#cancelProgress = this.#progress.size === 0 ? null : clock.after(progressMs, () => this.#writeProgress());
   }

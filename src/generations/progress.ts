@@ -7,6 +7,9 @@ export interface Progress {
   /** A provider has the request. */
   sent: boolean;
   promptTokens: number;
+  /** Parts of the prompt that have prices of their own. */
+  cachedTokens: number;
+  cacheWriteTokens: number;
   completionTokens: number;
   /** Another route than the one in the generation's intent; null: that one. */
   route: OwedRoute | null;
@@ -38,6 +41,11 @@ export class OpenProgress {
     this.#followed.delete(generation);
   }
 
+  /** The last line was not written: all is told anew with the next. */
+  unwritten(): void {
+    for (const followed of this.#followed.values()) followed.written = null;
+  }
+
   /**
    * What has changed, and what a line told so long ago that its segment may be removed; null: nothing.
    * @param nowMs monotonic
@@ -48,8 +56,8 @@ export class OpenProgress {
       const progress = followed.read();
       if (!isNews(progress, followed.written, nowMs)) continue;
       followed.written = { ...progress, at: nowMs };
-      const { sent, promptTokens, completionTokens, route } = progress;
-      if (sent) line.delivered.push([generation, promptTokens, completionTokens]);
+      const { sent, promptTokens, cachedTokens, cacheWriteTokens, completionTokens, route } = progress;
+      if (sent) line.delivered.push([generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens]);
       else line.unsent.push(generation);
       if (route !== null) line.routed.push([generation, route]);
     }

@@ -10,6 +10,8 @@ export interface Cut {
   sent: boolean;
   /** By whom it was served; absent: nobody told. */
   owed?: Intent["owed"];
+  cachedTokens: number;
+  cacheWriteTokens: number;
   completionTokens: number;
 }
 
@@ -22,6 +24,8 @@ export interface Recovered {
   /** Asked for and not dispatched: refused, given up, or held by nobody's knowledge. */
   undecided: Asked[];
 }
+
+const nothingTold = { cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 };
 
 export function nothingRecovered(): Recovered {
   return { cut: [], settlements: [], intents: [], undecided: [] };
@@ -46,7 +50,7 @@ export function recoveredFrom(lines: SpoolLine[]): Recovered {
     if (line.kind === "asked") for (const one of line.asked) asked.set(one.generation, one);
     if (line.kind === "intent") {
       intents.push(line.intent);
-      open.set(line.intent.generation, { intent: line.intent, sent: true, owed: line.intent.owed, completionTokens: 0 });
+      open.set(line.intent.generation, { intent: line.intent, sent: true, owed: line.intent.owed, ...nothingTold });
     }
     if (line.kind === "progress") takeProgress(line.progress, open);
     if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
@@ -64,11 +68,11 @@ function takeProgress({ unsent, delivered, routed }: ProgressLine, open: Map<Gen
     const cut = open.get(generation);
     if (cut) cut.sent = false;
   }
-  for (const [generation, promptTokens, completionTokens] of delivered) {
+  for (const [generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens] of delivered) {
     const cut = open.get(generation);
     if (!cut) continue;
     cut.sent = true;
-    cut.completionTokens = completionTokens;
+    Object.assign(cut, { cachedTokens, cacheWriteTokens, completionTokens });
     if (cut.owed) cut.owed = { ...cut.owed, promptTokens };
   }
   for (const [generation, route] of routed) {

@@ -38,8 +38,8 @@ export type Asked = Static<typeof Asked>;
 const ProgressLine = Type.Object({
   /** Their request has not been sent yet. */
   unsent: Type.Array(Type.String()),
-  /** Tokens of the prompt, and of what was delivered. */
-  delivered: Type.Array(Type.Tuple([Type.String(), Count, Count])),
+  /** Tokens of the prompt, of those the cached ones and those written to the cache, and of what was delivered. */
+  delivered: Type.Array(Type.Tuple([Type.String(), Count, Count, Count, Count])),
   /** Served by another route than their intent says. */
   routed: Type.Array(Type.Tuple([Type.String(), OwedRoute])),
 });

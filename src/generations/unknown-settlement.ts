@@ -17,14 +17,14 @@ const failed = { usageEstimated: false, status: 500, code: "internal_error", fir
  * Its gateway died after the intent and before the settlement. What had been sent is owed: the prompt, and what was delivered by
  * the last line about it.
  */
-export function cutSettlement({ intent, sent, owed, completionTokens }: Cut, nowMs: number): Settlement {
+export function cutSettlement({ intent, sent, owed, ...told }: Cut, nowMs: number): Settlement {
   const { generation, request, workspace, key, month, admittedAt, model, streamed } = intent;
   // A spool may be found after weeks; nothing lasts longer than its hold.
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
   const facts = { generation, request, workspace, key, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
   if (!sent || !owed) return { ...lost("unknown"), ...facts };
   const { provider, prices, promptTokens } = owed;
-  const usage = { ...nothing, promptTokens, completionTokens };
+  const usage = { ...nothing, ...told, promptTokens };
   return { ...facts, ...failed, outcome: "settled", provider, prices, usage, usageEstimated: true };
 }
 

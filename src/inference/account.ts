@@ -1,6 +1,7 @@
 /** One generation's account: opened in the book before its provider is called, settled once, however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../generations/progress.ts";
+import { raiseAlarm } from "../kernel/alarm.ts";
 import { measureGeneration } from "../kernel/metrics.ts";
 import type { Stop } from "../kernel/stop.ts";
 import type { Route, Usage } from "../models/model.ts";
@@ -96,9 +97,10 @@ export class Account {
   }
 
   #progress(): Progress {
-    const { promptTokens, completionTokens } = this.#soFar();
+    const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = this.#soFar();
+    const counts = { promptTokens, cachedTokens, cacheWriteTokens, completionTokens };
     const route = this.#route === this.#facts.route ? null : this.#route;
-    return { sent: this.#sent, promptTokens, completionTokens, route: route && owedRoute(route) };
+    return { sent: this.#sent, ...counts, route: route && owedRoute(route) };
   }
 
   /** The first call counts. When it resolves the client may have the end of the answer. */
@@ -127,7 +129,10 @@ export class Account {
 
   /** As `settle`, for who cannot wait for the end of the event loop's turn. */
   settleNow(settling: Settling): void {
-    void this.settle(settling);
+    this.settle(settling).catch((error: unknown) => {
+      const facts = { generation: this.#reservation.generation, reason: String(error) };
+      raiseAlarm(this.#gateway.log, "spool.failed", facts, "A settlement could not be made: its hold ends as unknown");
+    });
     this.#gateway.book.flush();
   }
 }

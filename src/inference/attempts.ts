@@ -116,6 +116,7 @@ export class Attempts {
     const givenUp = this.#givenUp;
     if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "given up before it was made");
     this.#calledAt = clock.monotonic();
+    this.#sentAt = null;
     const onSent = (): void => void (this.#sentAt = clock.monotonic());
     const second = this.#failed.length > 0;
     const onResent = () => (this.#mayRetry = false);

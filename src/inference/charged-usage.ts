@@ -2,6 +2,7 @@
  * What is charged for an answer: what its provider counted, as far as that is possible, and a count of ours where it told
  * nothing, half or the impossible, or was not heard to its end.
  */
+import { streamStallMsMax } from "../limits/constants.ts";
 import type { ToldUsage, Usage } from "../models/model.ts";
 import type { StreamOutcome } from "./stream.ts";
 
@@ -32,19 +33,25 @@ export const noUsage: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteToke
  */
 export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likelyTokens = 0): ChargedUsage {
   const { usage: told, final, failure, how, producedTokens, uncountedTokens } = outcome;
-  if (!final && failure !== null && producedTokens === 0 && how !== "completed") return { usage: noUsage, estimated: false };
+  const isLeft = how === "client_gone" || outcome.heldUpMs >= streamStallMsMax;
+  // Our own clock ends what a client holds up: that is no failure of the provider, which has long written on.
+  const hasFailed = failure !== null && !(isLeft && failure.code === "upstream_timeout");
+  if (!final && hasFailed && producedTokens === 0 && how !== "completed") return { usage: noUsage, estimated: false };
   const believed = believedUsage(told, bounds);
-  if (final) return completed(believed, { prompt: bounds.promptEstimate, completion: producedTokens });
+  const produced = Math.min(producedTokens, bounds.maxOutputTokens);
+  if (final) return completed(believed, { prompt: bounds.promptEstimate, completion: produced });
   const seen = believed.completionTokens === null ? producedTokens : believed.completionTokens + uncountedTokens;
-  const likely = how === "client_gone" && failure === null ? Math.min(likelyTokens, bounds.maxOutputTokens) : 0;
-  const completion = Math.max(seen, likely);
+  const isWritten = outcome.whole && !bounds.reasons;
+  const likely = isLeft && !hasFailed && !isWritten ? likelyTokens : 0;
+  const completion = Math.min(Math.max(seen, likely), bounds.maxOutputTokens);
   const { usage } = completed({ ...believed, completionTokens: null }, { prompt: bounds.promptEstimate, completion });
   return { usage, estimated: true };
 }
 
 /** @param producedTokens estimated from the answer's texts */
 export function chargedWhole(told: ToldUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
-  return completed(believedUsage(told, bounds), { prompt: bounds.promptEstimate, completion: producedTokens });
+  const completion = Math.min(producedTokens, bounds.maxOutputTokens);
+  return completed(believedUsage(told, bounds), { prompt: bounds.promptEstimate, completion });
 }
 
 /** A client left before its stream had begun, and the request had been sent. @param likelyTokens as above */

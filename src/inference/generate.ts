@@ -200,7 +200,10 @@ function streamed(work: Served, dispatched: Extract<Dispatched, { kind: "stream"
     follow: (soFar) => account.delivering(() => chargedUsage(soFar(), bounds).usage),
     onEnd(outcome) {
       const ms = clock.monotonic() - calledAt;
-      const charged = chargedUsage(outcome, bounds, speeds.tokensIn(route, ms));
+      const hides = bounds.reasons || !route.provider.cancelStopsBilling;
+      // Who hides nothing writes no faster than it is read.
+      const likely = speeds.tokensIn(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
+      const charged = chargedUsage(outcome, bounds, likely);
       if (isMeasure(outcome, ms)) speeds.measured(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
@@ -221,8 +224,10 @@ function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boole
 /** The client left before there was anything to send, and the call was stopped. */
 async function gone(work: Served, { route, sentAt }: Extract<Dispatched, { kind: "gone" }>, gateway: Gateway): Promise<Response> {
   const { clock, speeds } = gateway;
-  const likely = sentAt === null ? 0 : speeds.tokensIn(route, clock.monotonic() - sentAt);
-  const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedGone(boundsOf(work, route), likely);
+  const bounds = boundsOf(work, route);
+  const hides = bounds.reasons || !route.provider.cancelStopsBilling;
+  const likely = sentAt === null ? 0 : speeds.tokensIn(route, { ms: clock.monotonic() - sentAt, hides });
+  const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedGone(bounds, likely);
   await work.account.settle({ ...clientGone, ...charged, route, firstTokenMs: null });
   return new Response(null, { status: clientGone.status });
 }

@@ -31,6 +31,8 @@ export interface StreamOutcome {
   firstTokenMs: number | null;
   /** For how long the provider was held up, because the client had no room. */
   heldUpMs: number;
+  /** All that the model wanted to say is there; its count may not be. */
+  whole: boolean;
 }
 
 export interface RelayOptions {
@@ -198,7 +200,8 @@ class Relay implements TextSource, EventTaker, Waiting {
   }
 
   #outcome(how: StreamOutcome["how"]): StreamOutcome {
-    const { usage, failure, ended, bytes, uncountedBytes } = this.#transcript;
+    const { usage, failure, ended, whole, bytes, uncountedBytes } = this.#transcript;
+    const isHeldUp = this.#phase !== "draining" && !this.#demand;
     return {
       how,
       failure,
@@ -207,7 +210,8 @@ class Relay implements TextSource, EventTaker, Waiting {
       producedTokens: estimatedTokens(bytes),
       uncountedTokens: estimatedTokens(uncountedBytes),
       firstTokenMs: this.#firstTokenMs,
-      heldUpMs: this.#heldUpMs,
+      heldUpMs: this.#heldUpMs + (isHeldUp ? this.#options.clock.monotonic() - this.#sentAt : 0),
+      whole,
     };
   }
 

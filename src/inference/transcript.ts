@@ -65,7 +65,9 @@ export class Transcript {
       case "delta":
         return this.#takeDelta(event);
       case "usage":
-        if (event.usage.completionTokens !== (this.#usage?.completionTokens ?? null)) this.#countedBytes = this.#bytes;
+        // A zero is a placeholder: it holds none of the text beside it.
+        if (event.usage.completionTokens && event.usage.completionTokens !== this.#usage?.completionTokens)
+          this.#countedBytes = this.#bytes;
         this.#usage = laterUsage(this.#usage, event.usage);
         return "";
       case "failure":

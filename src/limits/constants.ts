@@ -145,6 +145,10 @@ export const routeHealthMs = 10_000;
 export const routeHealthWindowMs = 86_400_000;
 /** How quickly a route writes is the mean over its last answers, so much of their time or more. */
 export const routeSpeedWindowMs = 600_000;
+/** Shorter answers tell nothing of it. */
+export const routeSpeedTokensMin = 100;
+/** Of a route that may hide what it writes, until an answer of it was measured. */
+export const presumedTokensPerSecond = 100;
 /** A route that counted more than was reserved comes after all others for so long. */
 export const routeCoolDownMs = 60_000;
 /** A connection to a provider that has carried nothing for longer is closed when the next call would take it. */

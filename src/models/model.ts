@@ -11,7 +11,7 @@ export interface ProviderRecord {
   baseUrl: string;
   /** The environment variable that holds our key; null: none is needed. */
   keyEnv: string | null;
-  /** When the client is gone: true cancels the call, false drains it, for it is billed anyway. */
+  /** Whether a stream that is cancelled is billed no further. */
   cancelStopsBilling: boolean;
   /** false: the provider refuses `stream_options` and tells its usage in every stream unasked. */
   streamOptions: boolean;

@@ -42,7 +42,14 @@ async function published(): Promise<Settlement[]> {
 describe("a gateway that died", () => {
   const prices = { input: "1000000", output: "10000000", cacheRead: "100000", cacheWrite: "1000000" };
   const owed = { provider: "acme", prices, promptTokens: 50_000 };
-  const soFar = { sent: true, promptTokens: 50_000, completionTokens: 299, route: null };
+  const soFar = {
+    sent: true,
+    promptTokens: 50_000,
+    cachedTokens: 40_000,
+    cacheWriteTokens: 5,
+    completionTokens: 299,
+    route: null,
+  };
 
   test("charges prompt and delivered for what its gateway died with, as of a second before", async () => {
     const killed = open();
@@ -57,7 +64,10 @@ describe("a gateway that died", () => {
     expect(open().recover()).toMatchObject({ settled: 0, cut: 2, unknown: 0 });
     expect(await published()).toMatchObject(
       [
-        { generation: told.generation, usage: { promptTokens: 50_000, completionTokens: 299 } },
+        {
+          generation: told.generation,
+          usage: { promptTokens: 50_000, cachedTokens: 40_000, cacheWriteTokens: 5, completionTokens: 299 },
+        },
         { generation: untold.generation, usage: { promptTokens: 50_000, completionTokens: 0 } },
       ].map((charge) => ({ ...charge, outcome: "settled", usageEstimated: true, provider: "acme", prices, status: 500 })),
     );

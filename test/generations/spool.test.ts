@@ -76,7 +76,7 @@ describe("a spool", () => {
     // No dispose: its owner was killed.
     expect(open().takeRecovered()).toEqual({
       settlements: [ended],
-      cut: [{ intent: cut, sent: true, completionTokens: 0 }],
+      cut: [{ intent: cut, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
       intents: [settled, cut],
       undecided: [{ workspace: "ws-1", generation: refused.generation }],
     });

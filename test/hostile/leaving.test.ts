@@ -197,7 +197,7 @@ test("a gateway that is killed charges prompt and delivered, as of a second befo
   const { answer } = ask(on, { model: "cancels/plain", content: "word ".repeat(10_000) });
   const reader = (await answer).body?.pipeThrough(new TextDecoderStream()).getReader();
   for (let seen = 0; seen < 100;) seen += ((await reader?.read())?.value ?? "").match(/word/g)?.length ?? 0;
-  await until(async () => (await spooled()).includes(",12504,125]"));
+  await until(async () => (await spooled()).includes(",12504,0,0,125]"));
   await fleet.gateways[0]?.process.kill();
   await fleet[Symbol.asyncDispose]();
   fleet = stack.use(await Fleet.start(plan));

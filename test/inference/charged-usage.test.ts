@@ -43,6 +43,7 @@ describe("a whole answer of 50 tokens by our estimate", () => {
 });
 
 const failure = new UpstreamFailure("upstream_error", "broke off");
+const late = new UpstreamFailure("upstream_timeout", "not done in time");
 const outcome = (fields: Partial<StreamOutcome>): StreamOutcome => ({
   how: "completed",
   failure: null,
@@ -52,6 +53,7 @@ const outcome = (fields: Partial<StreamOutcome>): StreamOutcome => ({
   uncountedTokens: 50,
   firstTokenMs: 1,
   heldUpMs: 0,
+  whole: false,
   ...fields,
 });
 const left = { how: "client_gone", final: false } as const;
@@ -83,6 +85,19 @@ describe("a stream", () => {
     ["left costs what was produced, where that is more", left, 20, charged(25, 50, true)],
     ["left costs no more than it could have", left, 5_000, charged(25, 200, true)],
     ["left and read to its end costs what its provider counted", { ...left, final: true, usage: told(12, 20_020) }, 5_000, {}],
+    [
+      "that our clock ended because its client held it up costs what its route makes in such a time",
+      { how: "failed", final: false, failure: late, heldUpMs: 60_000 },
+      80,
+      charged(25, 80, true),
+    ],
+    [
+      "that our clock ended though its client read on costs what was produced",
+      { how: "failed", final: false, failure: late },
+      80,
+      charged(25, 50, true),
+    ],
+    ["left once it was whole costs what was produced", { ...left, whole: true }, 80, charged(25, 50, true)],
     ["left, whose provider then failed, costs what was produced", { ...left, failure }, 5_000, charged(25, 50, true)],
   ])("%s", (_, fields, likely, expected) => {
     const large = { ...bounds, tokensMax: 100_000 };
