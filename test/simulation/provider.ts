@@ -128,9 +128,13 @@ export class Provider {
   }
 
   /** Its request was sent, and so many words with it: whoever leaves owes for them. A stream with thoughts is read on for a minute. */
-  #owed({ generation, route, chat }: ProviderCall, words: number, thought: Usage | null = null): void {
+  #owed({ generation, route, chat, maxOutputTokens }: ProviderCall, words: number, thought: Usage | null = null): void {
     const promptTokens = Number(chat["prompt_estimate"]);
-    const seen = { ...nothing, promptTokens, completionTokens: Math.ceil((words * "word ".length) / 4) };
+    const seen = {
+      ...nothing,
+      promptTokens,
+      completionTokens: Math.min(Math.ceil((words * "word ".length) / 4), maxOutputTokens),
+    };
     const isReadOn = this.#host.clock.monotonic() - (this.#calledAt.get(generation) ?? 0) < drainMsMax;
     const billed = chat.model === "acme/thinker" && thought !== null && isReadOn ? thought : seen;
     this.#recorder.note({ kind: "owed", generation, amount: ownCost(pricesOf(route.prices), billed) });
