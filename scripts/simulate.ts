@@ -70,7 +70,7 @@ function progressText(): string {
   const { tally, failed } = totals;
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
-  const told = ["faults", "messages harmed", "requests", "admitted", "charged", "charged late", "expired", "unknown"];
+  const told = ["faults", "messages harmed", "requests", "admitted", "charged", "charged late", "cut", "expired", "unknown"];
   const counts = told.map((name) => `${name} ${shown(name)}`).join(", ");
   return `${shown("seeds")} seeds in ${seconds.toFixed(0)} s (${rate}/s), ${failed.length} failed: ${counts}`;
 }

@@ -17,6 +17,7 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     admitted: of(({ kind }) => kind === "admitted"),
     charged: of((event) => event.kind === "charged" && event.outcome === "settled"),
     "charged late": of((event) => event.kind === "charged" && event.late),
+    cut: of((event) => event.kind === "charged" && event.outcome === "settled" && event.cut),
     expired: of((event) => event.kind === "charged" && event.outcome === "expired"),
     unknown: of((event) => event.kind === "charged" && event.outcome === "unknown"),
     steps: world.scheduler.steps,
