@@ -25,7 +25,7 @@ export interface ProviderClocks {
   streamMs: number;
 }
 
-export interface Sending extends Post, PostOptions {
+export interface SendOptions extends PostOptions {
   onResent?: (() => void) | undefined;
 }
 
@@ -70,10 +70,10 @@ export class Exchange implements Body, BytesTaker, Waiting {
    * an answer has come, and the request goes out once more over a new one, which `onResent` is told.
    * @throws UpstreamFailure
    */
-  async post(transport: Transport, url: URL, { onResent, fresh, ...post }: Sending): Promise<Head> {
+  async post(transport: Transport, url: URL, post: Post, { fresh = false, onResent }: SendOptions = {}): Promise<Head> {
     try {
       if (this.#failure !== null) throw this.#failure;
-      return await this.#send(transport.post(url, post, { fresh: fresh === true }));
+      return await this.#send(transport.post(url, post, { fresh }));
     } catch (error) {
       if (!(error instanceof StaleConnectionError)) throw this.#explained(error);
     }

@@ -77,7 +77,7 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const url = urlOf(provider, path);
   const keyed = keyHeaders(provider, format, context);
   const post = { headers: { ...headersFor(call), ...headers, ...keyed }, body };
-  const head = await exchange.post(transport, url, { ...post, fresh: call.second === true, onResent: call.onResent });
+  const head = await exchange.post(transport, url, post, { fresh: call.second === true, onResent: call.onResent });
   if (head.status !== 200) throw await refusal(head.status, exchange, format);
   if (call.streamed && !isDocument(head)) {
     return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };
