@@ -31,21 +31,12 @@ export class GoogleUsage {
 
   /** Cached tokens are within the prompt, thoughts outside of the candidates. null: nothing was counted so far. */
   usage(): ToldUsage | null {
-    const { promptTokenCount: prompt, toolUsePromptTokenCount: toolUse, totalTokenCount: total = 0 } = this.#told;
-    const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts, cachedContentTokenCount: cached = 0 } = this.#told;
-    if ((prompt ?? toolUse ?? candidates ?? thoughts ?? total) === 0) return null;
-    return toldUsage({
-      prompt: sumOf(prompt, toolUse),
-      completion: sumOf(candidates, thoughts),
-      total,
-      cached,
-      cacheWrite: 0,
-      reasoning: thoughts ?? 0,
-    });
+    const { promptTokenCount = 0, toolUsePromptTokenCount: toolUse = 0, totalTokenCount: total = 0 } = this.#told;
+    const { candidatesTokenCount = 0, thoughtsTokenCount: reasoning = 0, cachedContentTokenCount: cached = 0 } = this.#told;
+    // No zero was taken, so a sum of zero was not told.
+    const prompt = promptTokenCount + toolUse || null;
+    const completion = candidatesTokenCount + reasoning || null;
+    if (prompt === null && completion === null && total === 0) return null;
+    return toldUsage({ prompt, completion, total, cached, cacheWrite: 0, reasoning });
   }
-}
-
-/** null: neither was told. */
-function sumOf(one: number | undefined, another: number | undefined): number | null {
-  return one === undefined && another === undefined ? null : (one ?? 0) + (another ?? 0);
 }
