@@ -6,6 +6,7 @@ import { asArray, asObject, asText, parseJson, type JsonObject } from "../json.t
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, failureDetail, filterHint } from "./failure-words.ts";
 import { accountMessage, accountWords, contextMessage, failedModelWords, filterWords, rateWords } from "./openai-error-words.ts";
+import { codeOfStatus } from "./status-code.ts";
 
 /** An answer other than 200. */
 export function classifyOpenaiError(status: number, body: string): UpstreamFailure {
@@ -65,14 +66,12 @@ function judge(status: number, told: ToldError): UpstreamFailure {
   if (says(rateWords) && status !== 413) return failure("upstream_rate_limited");
   if (accountMessage.test(told.message)) return failure("upstream_auth");
   if (status === 403 && says(filterWords)) return failure("upstream_rejected", filterHint);
-  if (status === 401 || status === 402 || status === 403) return failure("upstream_auth");
-  if (status === 429) return failure("upstream_rate_limited");
+  const byStatus = codeOfStatus(status);
+  if (byStatus === "upstream_auth" || byStatus === "upstream_rate_limited") return failure(byStatus);
   if (says(failedModelWords)) return failure("upstream_error");
-  if (status === 400 || status === 404 || status === 413 || status === 422) {
-    return failure("upstream_rejected", hintFor(told, says(filterWords)));
-  }
+  if (byStatus === "upstream_rejected") return failure(byStatus, hintFor(told, says(filterWords)));
   if (told.words.includes("context_length_exceeded")) return failure("upstream_rejected", contextHint);
-  return failure("upstream_error");
+  return failure(byStatus);
 }
 
 function hintFor(told: ToldError, filtered: boolean): string | null {
