@@ -19,7 +19,7 @@ export function decodeAnthropicAnswer(body: unknown): Answer {
   const reasoning = textsOf(blocks, "thinking").join("");
   const toolCalls = blocks
     .filter((block) => block["type"] === "tool_use")
-    .map((block, index) => toolCallOf(block, mintedToolCallId(message["id"], index)));
+    .map((block, index) => toolCallOf(block, { answerId: message["id"], index }));
   return {
     message: {
       role: "assistant",
@@ -45,8 +45,7 @@ function textsOf(blocks: JsonObject[], type: "text" | "thinking"): string[] {
   return blocks.filter((block) => block["type"] === type).map((block) => asText(block[type]) ?? "");
 }
 
-/** @param minted its id where it has none */
-function toolCallOf({ id, name, input }: JsonObject, minted: string): JsonObject {
+function toolCallOf({ id, name, input }: JsonObject, { answerId, index }: { answerId: unknown; index: number }): JsonObject {
   const called = { name: asText(name) ?? "", arguments: JSON.stringify(input ?? {}) };
-  return { id: asText(id) || minted, type: "function", function: called };
+  return { id: asText(id) || mintedToolCallId(answerId, index), type: "function", function: called };
 }
