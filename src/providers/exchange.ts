@@ -25,15 +25,16 @@ export interface ProviderClocks {
   streamMs: number;
 }
 
+/** Kept until the head is here, and not with a stream that goes on for long: what is called may hold the whole request. */
 export interface SendOptions extends PostOptions {
+  /** Called when the request goes out. */
+  onSent?: (() => void) | undefined;
   onResent?: (() => void) | undefined;
 }
 
 export interface ExchangeOptions {
   clock: Clock;
   clocks: ProviderClocks;
-  /** Called when the request goes out. */
-  onSent?: (() => void) | undefined;
   /** Monotonic milliseconds. */
   startedAt: number;
 }
@@ -42,7 +43,6 @@ export class Exchange implements Body, BytesTaker, Waiting {
   readonly #clock: Clock;
   readonly #clocks: ProviderClocks;
   readonly #endsAt: number;
-  readonly #onSent: (() => void) | undefined;
   #phase: "connection" | "first byte" | "next byte" = "connection";
   #firstByteBy = Infinity;
   /** Monotonic milliseconds: when what is being waited for is too late. */
@@ -52,10 +52,9 @@ export class Exchange implements Body, BytesTaker, Waiting {
   #taker: BytesTaker | null = null;
   #failure: UpstreamFailure | null = null;
 
-  constructor({ clock, clocks, onSent, startedAt }: ExchangeOptions) {
+  constructor({ clock, clocks, startedAt }: ExchangeOptions) {
     this.#clock = clock;
     this.#clocks = clocks;
-    this.#onSent = onSent;
     this.#endsAt = startedAt + clocks.streamMs;
     lookoutOf(clock).add(this);
   }
@@ -70,27 +69,27 @@ export class Exchange implements Body, BytesTaker, Waiting {
    * an answer has come, and the request goes out once more over a new one, which `onResent` is told.
    * @throws UpstreamFailure
    */
-  async post(transport: Transport, url: URL, post: Post, { fresh = false, onResent }: SendOptions = {}): Promise<Head> {
+  async post(transport: Transport, url: URL, post: Post, { fresh = false, onSent, onResent }: SendOptions = {}): Promise<Head> {
     try {
       if (this.#failure !== null) throw this.#failure;
-      return await this.#send(transport.post(url, post, { fresh }));
+      return await this.#send(transport.post(url, post, { fresh }), onSent);
     } catch (error) {
       if (!(error instanceof StaleConnectionError)) throw this.#explained(error);
     }
     onResent?.();
-    return this.#send(transport.post(url, post, { fresh: true })).catch((error: unknown) => {
+    return this.#send(transport.post(url, post, { fresh: true }), onSent).catch((error: unknown) => {
       throw this.#explained(error);
     });
   }
 
-  async #send(call: WireCall): Promise<Head> {
+  async #send(call: WireCall, onSent?: () => void): Promise<Head> {
     this.#call = call;
     if (call.connecting !== null) {
       this.#phase = "connection";
       this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
       await call.connecting;
     }
-    this.#onSent?.();
+    onSent?.();
     this.#phase = "first byte";
     this.#firstByteBy = this.#clock.monotonic() + this.#clocks.firstByteMs;
     this.#dueBy = this.#firstByteBy;

@@ -46,8 +46,8 @@ export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "p
  */
 export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
   requireReserved(reservation, call);
-  const { clock, clocks, givenUp, onSent } = context;
-  const exchange = new Exchange({ clock, clocks, onSent, startedAt: context.startedAt ?? clock.monotonic() });
+  const { clock, clocks, givenUp } = context;
+  const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
   givenUp?.listen(() => exchange.end(new UpstreamFailure("upstream_error", "the call was given up")));
   try {
     return await answerOf(call, exchange, context);
@@ -77,7 +77,8 @@ async function answerOf(call: ProviderCall, exchange: Exchange, context: CallCon
   const url = urlOf(provider, path);
   const keyed = keyHeaders(provider, format, context);
   const post = { headers: { ...headersFor(call), ...headers, ...keyed }, body };
-  const head = await exchange.post(transport, url, post, { fresh: call.second === true, onResent: call.onResent });
+  const { second: fresh = false, onResent } = call;
+  const head = await exchange.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
   if (head.status !== 200) throw await refusal(head.status, exchange, format);
   if (call.streamed && !isDocument(head)) {
     return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };

@@ -15,6 +15,7 @@ import {
   silent,
   stream,
 } from "../support/stub-answers.ts";
+import { until } from "../support/until.ts";
 
 let provider = await startProviderStub();
 let route = aRoute({ base_url: provider.url });
@@ -144,6 +145,22 @@ describe("a stream", () => {
     });
     expect((await readAll(await callStream({ route }))).last).toBe("end");
     expect((await provider.ended()).state).toBe("cancelled");
+  });
+
+  test("that is open holds nothing of who was told that its request went out", async () => {
+    provider.answer(stream([chunk({ content: "Hi" })], { end: "open" }));
+    const open = async () => {
+      const request = { isSent: false };
+      const events = await callStream({ route, context: { onSent: () => void (request.isSent = true) } });
+      return { events, request: new WeakRef(request) };
+    };
+    const streams = await Promise.all(Array.from({ length: 10 }, open));
+    // One may still stand in a register: what is collected is not exact.
+    await until(() => {
+      Bun.gc(true);
+      return streams.filter(({ request }) => request.deref() !== undefined).length <= 1;
+    });
+    await Promise.all(streams.map(({ events }) => events.cancel()));
   });
 });
 
