@@ -7,14 +7,18 @@ import type { Component } from "./match.ts";
 import type { FindingStatus } from "./schema.ts";
 import type { Cause } from "./transitions.ts";
 
-/** Packages that records speak of in whatever spelling, among so many places of a document from one on, with how many components are of them. */
+/**
+ * Packages that records speak of in whatever spelling, among so many places of a document from one on, with how many components are of
+ * them. @param least the first package; null: all of them
+ */
 export async function selectSpokenOf(
-  { sbom, from, places }: { sbom: string; from: number; places: number },
+  { sbom, from, places, least }: { sbom: string; from: number; places: number; least: bigint | null },
   sql: Queries,
 ): Promise<{ id: bigint; components: number }[]> {
   return sql<{ id: bigint; components: number }[]>`
     SELECT package_id AS id, count(*)::integer AS components FROM sbom_components
-    WHERE sbom_id = ${sbom} AND position >= ${from}::integer AND position < ${from}::integer + ${places}::integer AND package_id IS NOT NULL
+    WHERE sbom_id = ${sbom} AND position >= ${from}::integer AND position < ${from}::integer + ${places}::integer
+      AND package_id ${least === null ? sql`IS NOT NULL` : sql`>= ${least}`}
       AND EXISTS (SELECT FROM package_records WHERE package_records.package_id = sbom_components.package_id)
     GROUP BY package_id`;
 }

@@ -11,10 +11,10 @@ export async function packagesToMatch({ sbom, from }: { sbom: string; from: bigi
   const components = new Map<bigint, number>();
   const places = await selectPlaces(sbom, sql);
   for (let at = 0; at < places; at += scanPlacesMax) {
-    const some = await selectSpokenOf({ sbom, from: at, places: scanPlacesMax }, sql);
+    const some = await selectSpokenOf({ sbom, from: at, places: scanPlacesMax, least: from }, sql);
     for (const spoken of some) components.set(spoken.id, (components.get(spoken.id) ?? 0) + spoken.components);
   }
-  const packages = [...components.keys()].filter((id) => from === null || id >= from).toSorted((a, b) => (a < b ? -1 : 1));
+  const packages = [...components.keys()].toSorted((a, b) => (a < b ? -1 : 1));
   return groupsOf(packages, components);
 }
 
