@@ -5,9 +5,8 @@ import type { Clock } from "../kernel/clock.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../limits/tools.ts";
 import { Turns } from "../process/turns.ts";
 import { isNotOlder } from "./modified.ts";
-import { prepareRecord, type Prepared } from "./prepared.ts";
+import { readRecord, type Prepared } from "./prepared.ts";
 import { ReadRecord } from "./prepared-lines.ts";
-import { RecordError } from "./record-error.ts";
 import { storeRecords } from "./store-records.ts";
 import { lockImports, selectFacts, type StoredFacts } from "./store.ts";
 
@@ -71,17 +70,9 @@ async function readAll(
   const candidates: Prepared[] = [];
   const failures: RecordFailure[] = [];
   for (const [index, raw] of records.entries()) {
-    if (raw instanceof ReadRecord) {
-      if ("reason" in raw.read) failures.push({ index, reason: raw.read.reason });
-      else candidates.push(raw.read);
-      continue;
-    }
-    try {
-      candidates.push(prepareRecord(raw));
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error;
-      failures.push({ index, reason: error.message });
-    }
+    const read = raw instanceof ReadRecord ? raw.read : readRecord(raw);
+    if ("reason" in read) failures.push({ index, reason: read.reason });
+    else candidates.push(read);
     await turns.rest();
   }
   return { candidates, failures };

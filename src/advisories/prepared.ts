@@ -8,6 +8,7 @@ import type { PackageName } from "../versions/package-name.ts";
 import type { Advisory } from "./advisory.ts";
 import { factsOf, type IssueFacts } from "./issue-facts.ts";
 import { readAdvisory } from "./read-advisory.ts";
+import { RecordError } from "./record-error.ts";
 
 export interface Prepared {
   id: string;
@@ -24,8 +25,18 @@ export interface Prepared {
   recordElement: string;
 }
 
-/** @throws RecordError saying where the record is wrong */
-export function prepareRecord(raw: unknown): Prepared {
+/** @returns the reason where it cannot be stored, saying where the record is wrong */
+export function readRecord(raw: unknown): Prepared | { reason: string } {
+  try {
+    return prepared(raw);
+  } catch (error) {
+    if (error instanceof RecordError) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** @throws RecordError */
+function prepared(raw: unknown): Prepared {
   const advisory = readAdvisory(raw);
   const { id, modified, aliases } = advisory;
   const entries = entriesOf(advisory);

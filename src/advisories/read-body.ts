@@ -1,8 +1,7 @@
 /** A body with a batch of records, whole: a matter for a process of its own where it is large. */
 import { advisoryBatchMax } from "../limits/tools.ts";
-import { prepareRecord } from "./prepared.ts";
+import { readRecord } from "./prepared.ts";
 import { ReadRecord, type ReadBody } from "./prepared-lines.ts";
-import { RecordError } from "./record-error.ts";
 
 /** Of more records than a batch may have one too many is told, so that it is refused. */
 export function readBody(bytes: Uint8Array): ReadBody {
@@ -21,15 +20,6 @@ export function readBody(bytes: Uint8Array): ReadBody {
   return {
     refused: null,
     others: Object.keys(others).slice(0, 1),
-    records: list && list.slice(0, advisoryBatchMax + 1).map((record) => new ReadRecord(read(record))),
+    records: list && list.slice(0, advisoryBatchMax + 1).map((record) => new ReadRecord(readRecord(record))),
   };
-}
-
-function read(record: unknown): ReadRecord["read"] {
-  try {
-    return prepareRecord(record);
-  } catch (error) {
-    if (error instanceof RecordError) return { reason: error.message };
-    throw error;
-  }
 }
