@@ -35,14 +35,13 @@ export async function selectSbomToRemove(sql: Queries): Promise<string | undefin
 
 const parts = ["finding_sboms", "sbom_edges", "sbom_components"] as const;
 
-/** At most so many rows of a document that is being removed. @returns whether that was the last of it, and it is gone */
-export async function deletePartOfSbom({ id, limit }: { id: string; limit: number }, sql: Queries): Promise<boolean> {
+/** At most so many rows of a document that is being removed; of one that has none left, the document itself. */
+export async function deletePartOfSbom({ id, limit }: { id: string; limit: number }, sql: Queries): Promise<void> {
   for (const table of parts) {
     const { count } = await sql`
       DELETE FROM ${sql(table)} WHERE sbom_id = ${id} AND ctid = ANY (ARRAY (
         SELECT ctid FROM ${sql(table)} WHERE sbom_id = ${id} LIMIT ${limit}))`;
-    if (count > 0) return false;
+    if (count > 0) return;
   }
   await sql`DELETE FROM sboms WHERE id = ${id} AND removing`;
-  return true;
 }
