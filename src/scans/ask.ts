@@ -3,12 +3,11 @@
  * `scan-waits` is told on the bus. What is told may be lost, so scanners look regularly too.
  */
 import type { Transaction } from "../backing/backing.ts";
-import { forgetServed, lockKnowledge, updateToPending, updateUsersToPending } from "./store.ts";
+import { lockKnowledge, updateToPending, updateUsersToPending } from "./store.ts";
 
 /** The project's document is another one. It shows as `pending` from the commit on. */
 export async function askScan({ project, at }: { project: string; at: Date }, tx: Transaction): Promise<void> {
   await updateToPending({ project, at }, tx);
-  await forgetServed(project, tx);
 }
 
 /**

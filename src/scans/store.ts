@@ -4,8 +4,9 @@ import type { WorkspaceId } from "../kernel/ids.ts";
 import { scanSliceMs } from "../limits/tools.ts";
 import type { Pass } from "./pass.ts";
 
+/** Another document is another scan: what the one before had of scanners' time does not count against it. */
 export async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
-  await sql`UPDATE projects SET ${pendingSince(at, sql)} WHERE id = ${project}`;
+  await sql`UPDATE projects SET ${pendingSince(at, sql)}, scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
 }
 
 export async function updateUsersToPending(
@@ -22,11 +23,6 @@ export async function updateUsersToPending(
       ORDER BY projects.id FOR NO KEY UPDATE)
     RETURNING id`;
   return rows.length;
-}
-
-/** Another document is another scan: what the one before had of scanners' time does not count against it. */
-export async function forgetServed(project: string, sql: Queries): Promise<void> {
-  await sql`UPDATE projects SET scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
 }
 
 /** A project that waits or is being scanned keeps its time: its place among those that wait, or the end of the scan's lease. */
