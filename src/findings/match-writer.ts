@@ -36,10 +36,9 @@ export class MatchWriter {
   async #write(): Promise<void> {
     const { matches, unknowns } = this.#waiting;
     this.#waiting = { matches: [], unknowns: [] };
-    const { pass } = this.#scan;
     if (unknowns.length > 0) await recordUnknowns(unknowns, this.#scan);
-    pass.cursor = this.#cursor;
-    await recordMatches(matches, { scan: this.#scan, further: pass });
+    this.#scan.pass.cursor = this.#cursor;
+    await recordMatches(matches, this.#scan);
   }
 
   /** One for each version at least, so that none of them looks as if it could be held against everything. */

@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { newToolsId } from "../kernel/ids.ts";
 import { projectFindingsMax } from "../limits/tools.ts";
-import type { Pass } from "../scans/pass.ts";
 import { reopenSeen } from "./claims.ts";
 import type { Match, Unknown } from "./match.ts";
 import { upsertUnknowns } from "./rest-store.ts";
@@ -26,15 +25,11 @@ export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, 
   await lease.hold((tx) => upsertUnknowns({ project: lease.project, unknowns, at }, tx));
 }
 
-/**
- * One transaction. What an issue affects of a package may come in several.
- * @param further how far the scan is with it; null: no further than before
- */
+/** One transaction, which keeps the scan's pass too. What an issue affects of a package may come in several. */
 export async function recordMatches(
   matches: readonly Match[],
-  { scan, further }: { scan: Scan & { sbom: string }; further: Pass | null },
+  { lease, workspace, sbom, at, pass, signal, clock }: Scan & { sbom: string },
 ): Promise<void> {
-  const { lease, workspace, sbom, at, pass, signal, clock } = scan;
   signal.throwIfAborted();
   await lease.hold(async (tx, { product }) => {
     const { project } = lease;
@@ -51,7 +46,7 @@ export async function recordMatches(
     await insertOccurrences({ sbom, findings: there }, tx);
     pass.findings += there.length;
     pass.findingsLeftOut += plan.leftOut;
-  }, further);
+  }, pass);
 }
 
 export const scannerName = "scanner";
