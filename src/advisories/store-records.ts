@@ -1,8 +1,8 @@
 /** New states of records, and all that follows from them, in the transaction of an import. */
 import type { Transaction } from "../backing/backing.ts";
 import { askScansOf } from "../scans/ask.ts";
-import type { PackageName } from "../versions/package-name.ts";
-import { packageIdentity, packageIds, withOtherSpellings } from "../versions/store.ts";
+import { packageIdentity, type PackageName } from "../versions/package-name.ts";
+import { packageIds, withOtherSpellings } from "../versions/store.ts";
 import { groupAliases, type AliasClaim } from "./alias-groups.ts";
 import { selectIssues } from "./issue-store.ts";
 import type { Prepared } from "./prepared.ts";

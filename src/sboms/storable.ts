@@ -4,7 +4,7 @@
  */
 import { arrayText } from "../backing/array-text.ts";
 import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits/tools.ts";
-import { packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";
+import { packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";
 import type { SbomComponent, SbomDocument } from "./document.ts";
 import { invalidSbom, SbomRefusal } from "./refusal.ts";
 
@@ -119,7 +119,7 @@ function requireFewVersions(rows: readonly Row[]): void {
   const versions = new Map<string, Set<string>>();
   for (const { named, version } of rows) {
     if (named === null || version === null) continue;
-    const key = `${named.ecosystem} ${packageKey(named)}`;
+    const key = packageIdentity(named);
     const own = versions.get(key) ?? new Set();
     versions.set(key, own.add(version));
     if (own.size <= sbomVersionsMax) continue;
@@ -132,7 +132,7 @@ function requireFewVersions(rows: readonly Row[]): void {
 
 function packagesOf(rows: readonly Row[]): PackageName[] {
   const named = rows.flatMap(({ named }) => named ?? []);
-  return [...new Map(named.map((one) => [`${one.ecosystem} ${packageKey(one)}`, one])).values()];
+  return [...new Map(named.map((one) => [packageIdentity(one), one])).values()];
 }
 
 function batchesOf<T>(rows: readonly T[]): T[][] {

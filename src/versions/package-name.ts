@@ -20,6 +20,11 @@ export function packageKey({ ecosystem, name }: PackageName): string {
   return name;
 }
 
+/** The same for all spellings of one package: `npm lodash`. */
+export function packageIdentity(name: PackageName): string {
+  return `${name.ecosystem} ${packageKey(name)}`;
+}
+
 /**
  * @param shown the component's name beside the package URL: it tells how a Go module is spelled whose package URL is all lower case
  * @returns null where the type is of none of the seven ecosystems

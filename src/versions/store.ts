@@ -2,7 +2,7 @@ import { arrayText } from "../backing/array-text.ts";
 import type { Queries } from "../backing/backing.ts";
 import { byCodeUnits } from "../kernel/by-code-units.ts";
 import type { Ecosystem } from "./ecosystem.ts";
-import { packageKey, type PackageName } from "./package-name.ts";
+import { packageIdentity, packageKey, type PackageName } from "./package-name.ts";
 
 interface PackageRow {
   /** `${ecosystem} ${packageKey}`. */
@@ -10,11 +10,6 @@ interface PackageRow {
   ecosystem: Ecosystem;
   key: string;
   name: string;
-}
-
-/** What `packageIds` knows a package by: `npm lodash`. */
-export function packageIdentity(name: PackageName): string {
-  return `${name.ecosystem} ${packageKey(name)}`;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
 import { wordOf } from "../findings/ecosystem-words.ts";
 import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../limits/tools.ts";
-import { packageIdentity } from "../versions/store.ts";
+import { packageIdentity } from "../versions/package-name.ts";
 import { rangeTexts } from "./range-texts.ts";
 import type { Affected } from "./schema.ts";
 

@@ -9,7 +9,7 @@ import { readAffected, type OsvAffected } from "../../src/versions/osv-affected.
 import { evaluateAll } from "../../src/versions/osv-range.ts";
 import { packageNameOf } from "../../src/versions/package-name.ts";
 import { parsePackageUrl } from "../../src/versions/package-url.ts";
-import { packageIdentity } from "../../src/versions/store.ts";
+import { packageIdentity } from "../../src/versions/package-name.ts";
 import { readVersion } from "../../src/versions/version.ts";
 
 function issueOf(ecosystem: Ecosystem, entries: Record<string, OsvAffected>): Issue {

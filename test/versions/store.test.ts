@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Database } from "../../src/backing/backing.ts";
 import type { PackageName } from "../../src/versions/package-name.ts";
-import { packageIdentity, packageIds } from "../../src/versions/store.ts";
+import { packageIdentity } from "../../src/versions/package-name.ts";
+import { packageIds } from "../../src/versions/store.ts";
 import { databases } from "../support/databases.ts";
 
 const lodash: PackageName = { ecosystem: "npm", name: "lodash" };
