@@ -7,6 +7,7 @@ import type { Operation } from "../operations/operation.ts";
 import { ByteBudget, type ByteHolder } from "../quotas/byte-budget.ts";
 import { CallWindows, type Counts } from "../quotas/call-windows.ts";
 import { FairTurns, type EndTurn } from "../quotas/fair-turns.ts";
+import { DoorPace } from "./door-pace.ts";
 
 interface Options {
   clock: Clock;
@@ -15,7 +16,6 @@ interface Options {
   /** Of keys without a limit of their own. */
   perMinuteDefault?: number;
 }
-import { DoorPace } from "./door-pace.ts";
 
 export class CallLimits {
   readonly windows: CallWindows;
