@@ -19,9 +19,8 @@ describe.each(databases)("aliases on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
   beforeEach(async () => {
-    await world.clear();
+    project = await world.onlyProject("shop");
     store = new AdvisoryStore(database.sql, () => world.clock.now());
-    project = await world.project("shop");
     await world.upload(project, ["pkg:npm/lodash@1.0.0"]);
   });
 

@@ -21,8 +21,7 @@ describe.each(databases)("Go modules on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => stage[Symbol.asyncDispose]());
   beforeEach(async () => {
-    await world.clear();
-    project = await world.project("shop");
+    project = await world.onlyProject("shop");
   });
 
   const found = async (purl: string) => {

@@ -22,8 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await world.clear();
-  project = await world.project("shop");
+  project = await world.onlyProject("shop");
   await world.publish(lodash("CVE-2026-0001"));
   await world.upload(project, ["pkg:npm/lodash@4.17.19", "pkg:npm/lodash@4.17.20"]);
   await world.scan();

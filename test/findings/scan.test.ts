@@ -15,8 +15,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
   beforeEach(async () => {
-    await world.clear();
-    project = await world.project("shop");
+    project = await world.onlyProject("shop");
   });
   const scan = () => world.scan();
   const decide = (status: string, falsePositive = false) => database.sql`

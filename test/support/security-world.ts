@@ -93,6 +93,12 @@ export class SecurityWorld {
     }
   }
 
+  /** Nothing but workspaces is left, and a new project. */
+  async onlyProject(name: string): Promise<string> {
+    await this.clear();
+    return this.project(name);
+  }
+
   /** Imports records, each state younger than all before. */
   async publish(...records: TestRecord[]): Promise<void> {
     const osv = records.map(({ id, aliases = [], withdrawn = false, published, affected }) => ({
