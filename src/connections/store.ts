@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from "../backing/backing.ts";
+import { byteaText } from "../backing/bytea-text.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Owner, SealedField } from "./sealed-credentials.ts";
@@ -43,7 +44,7 @@ export async function writeFields({ id, fields }: { id: string; fields: SealedFi
     INSERT INTO connection_fields (connection_id, field, sealed)
     SELECT ${id}, new.field, new.sealed
     FROM unnest(${fields.map(({ field }) => field)}::text[],
-      ${fields.map(({ sealed }) => `\\x${Buffer.from(sealed).toString("hex")}`)}::text[]::bytea[]) AS new (field, sealed)`;
+      ${fields.map(({ sealed }) => byteaText(sealed))}::text[]::bytea[]) AS new (field, sealed)`;
 }
 
 export async function updateCredentialSet(
@@ -88,7 +89,7 @@ export async function updateFields(fields: OwnedField[], tx: Transaction): Promi
   await tx`
     UPDATE connection_fields SET sealed = new.sealed
     FROM unnest(${fields.map(({ id }) => id)}::text[], ${fields.map(({ field }) => field)}::text[],
-      ${fields.map(({ sealed }) => `\\x${Buffer.from(sealed).toString("hex")}`)}::text[]::bytea[]) AS new (id, field, sealed)
+      ${fields.map(({ sealed }) => byteaText(sealed))}::text[]::bytea[]) AS new (id, field, sealed)
     WHERE connection_fields.connection_id = new.id AND connection_fields.field = new.field`;
 }
 

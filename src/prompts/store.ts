@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from "../backing/backing.ts";
+import { byteaText } from "../backing/bytea-text.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../kernel/ids.ts";
 import type { SealedPrompt } from "./sealed-prompt.ts";
@@ -13,16 +14,12 @@ export async function insertPrompts(prompts: SealedPrompt[], sql: Queries): Prom
     INSERT INTO stored_prompts (generation_id, workspace_id, at, messages, answer, answer_cut)
     SELECT new.generation, new.workspace, new.at, new.messages, new.answer, new.cut
     FROM unnest(${column(({ generation }) => generation)}::text[], ${column(({ workspace }) => workspace)}::text[],
-      ${column(({ at }) => isoTime(at))}::timestamptz[], ${column(({ messages }) => hex(messages))}::text[]::bytea[],
-      ${column(({ answer }) => answer && hex(answer))}::text[]::bytea[], ${column(({ answerCut }) => String(answerCut))}::boolean[]
+      ${column(({ at }) => isoTime(at))}::timestamptz[], ${column(({ messages }) => byteaText(messages))}::text[]::bytea[],
+      ${column(({ answer }) => answer && byteaText(answer))}::text[]::bytea[], ${column(({ answerCut }) => String(answerCut))}::boolean[]
     ) AS new (generation, workspace, at, messages, answer, cut)
     JOIN workspaces ON workspaces.id = new.workspace AND workspaces.prompt_storage
     FOR SHARE OF workspaces
     ON CONFLICT (generation_id) DO NOTHING`;
-}
-
-function hex(bytes: Uint8Array): string {
-  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`;
 }
 
 export async function selectPrompt(generation: GenerationId, sql: Queries): Promise<SealedPrompt | undefined> {

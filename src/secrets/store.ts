@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from "../backing/backing.ts";
+import { byteaText } from "../backing/bytea-text.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 
 /** The data key of a workspace as it is stored: sealed. */
@@ -33,6 +34,6 @@ export async function updateDataKeys(keys: WrappedKey[], tx: Transaction): Promi
   await tx`
     UPDATE data_keys SET wrapped = new.wrapped
     FROM unnest(${keys.map(({ workspace }) => workspace)}::text[],
-      ${keys.map(({ wrapped }) => `\\x${Buffer.from(wrapped).toString("hex")}`)}::text[]::bytea[]) AS new (workspace, wrapped)
+      ${keys.map(({ wrapped }) => byteaText(wrapped))}::text[]::bytea[]) AS new (workspace, wrapped)
     WHERE data_keys.workspace_id = new.workspace`;
 }
