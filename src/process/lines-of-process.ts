@@ -3,8 +3,7 @@ import { spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "../kernel/clock.ts";
-
-const lineEnd = 0x0a;
+import { linesOfBytes } from "./lines-of-bytes.ts";
 
 /** @throws when it cannot be started; lines that are missing because it was ended are the reader's to notice */
 export async function* linesOfProcess({
@@ -25,16 +24,7 @@ export async function* linesOfProcess({
   try {
     // One that ends early breaks this pipe too: the other end says so.
     pipeline(Readable.from(input), child.stdin).catch(() => {});
-    let begun: Uint8Array[] = [];
-    for await (const chunk of child.stdout) {
-      let rest: Uint8Array = chunk;
-      for (let end = rest.indexOf(lineEnd); end !== -1; end = rest.indexOf(lineEnd)) {
-        yield Buffer.concat([...begun, rest.subarray(0, end)]).toString("utf8");
-        begun = [];
-        rest = rest.subarray(end + 1);
-      }
-      if (rest.length > 0) begun.push(rest);
-    }
+    yield* linesOfBytes(child.stdout);
     if (child.pid === undefined) await failed;
   } finally {
     cancel();

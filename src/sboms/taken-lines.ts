@@ -2,6 +2,7 @@
  * What was taken of a body as lines of JSON and back, for the way from one process to another: each line is small enough that
  * reading it holds nobody up. Both ends are this file, of one and the same version.
  */
+import { linesOfBytes } from "../process/lines-of-bytes.ts";
 import type { Turns } from "../process/turns.ts";
 import type { PackageName } from "../versions/package-name.ts";
 import { packagesPerStatement } from "../limits/tools.ts";
@@ -39,7 +40,7 @@ function* partsOf({ taken, rest }: TakenBody): Generator<Line> {
 /** @throws when the lines end before their end */
 export async function takenOf(chunks: AsyncIterable<Uint8Array>, turns: Turns): Promise<TakenBody> {
   const body: TakenBody = { taken: null, rest: new Uint8Array() };
-  for await (const text of lines(chunks)) {
+  for await (const text of linesOfBytes(chunks)) {
     const line = parsed(text);
     if (line.kind === "end") return body;
     addTo(body, line);
@@ -63,18 +64,3 @@ function addTo(body: TakenBody, line: Exclude<Line, { kind: "end" }>): void {
 function parsed(text: string): Line {
   return JSON.parse(text) as Line;
 }
-
-async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let begun: Uint8Array[] = [];
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(lineEnd); end !== -1; end = chunk.indexOf(lineEnd, start)) {
-      yield Buffer.concat([...begun, chunk.subarray(start, end)]).toString("utf8");
-      begun = [];
-      start = end + 1;
-    }
-    if (start < chunk.length) begun.push(chunk.subarray(start));
-  }
-}
-
-const lineEnd = 0x0a;

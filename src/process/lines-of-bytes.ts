@@ -1,0 +1,15 @@
+const lineEnd = 0x0a;
+
+/** The lines of what comes in pieces, without their ends; what stands behind the last end is no line. */
+export async function* linesOfBytes(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let begun: Uint8Array[] = [];
+  for await (const piece of pieces) {
+    let start = 0;
+    for (let end = piece.indexOf(lineEnd); end !== -1; end = piece.indexOf(lineEnd, start)) {
+      yield Buffer.concat([...begun, piece.subarray(start, end)]).toString("utf8");
+      begun = [];
+      start = end + 1;
+    }
+    if (start < piece.length) begun.push(piece.subarray(start));
+  }
+}
