@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import type { Clock } from "./kernel/clock.ts";
 import { jsonAnswer } from "./kernel/json-answer.ts";
 import { registry } from "./kernel/metrics.ts";
+import { peerAddress, type Peers } from "./kernel/peer-address.ts";
 import { healthKeptMs } from "./limits/quotas.ts";
 import { sharedFor } from "./process/shared-for.ts";
 
@@ -27,15 +28,9 @@ export const Readiness = Type.Object({
   }),
 });
 
-/** Of a server that can tell. */
-interface Peers {
-  requestIP(request: Request): { address: string } | null;
-}
-
 export function healthRoutes(health: Health): Elysia {
   const app = new Elysia({ normalize: false });
-  const isOperator = (request: Request, server: Peers | null) =>
-    health.isOperator(request, server?.requestIP(request)?.address ?? null);
+  const isOperator = (request: Request, server: Peers) => health.isOperator(request, peerAddress(request, server));
   const checked = sharedFor(healthKeptMs, health.clock, () => runChecks(health.checks));
   const metrics = sharedFor(healthKeptMs, health.clock, () => registry.metrics());
   app.get("/health", () => new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8" } }));

@@ -1,6 +1,7 @@
 /** /api/console: the one control API, which the command line, tests and the Console call with the operator token. */
 import { Elysia } from "elysia";
 import { withDeadline } from "../kernel/clock.ts";
+import { peerAddress, type Peers } from "../kernel/peer-address.ts";
 import { requestTarget } from "../kernel/request-target.ts";
 import { jsonAnswer } from "../kernel/json-answer.ts";
 import { readRest } from "../inference/read-rest.ts";
@@ -18,8 +19,7 @@ interface Context {
   request: Request;
   /** Absent where the path has none. */
   params?: Record<string, string>;
-  /** Who is at the connection's other end, where the server can tell. */
-  server: { requestIP(request: Request): { address: string } | null } | null;
+  server: Peers;
 }
 
 export function controlApi(parts: ControlParts) {
@@ -35,7 +35,7 @@ export function controlApi(parts: ControlParts) {
 /** The token comes before everything else: who has none learns nothing of paths, methods or names. */
 async function answer({ request, params, server }: Context, methods: Endpoint[], parts: ControlParts): Promise<Response> {
   try {
-    parts.operator.authorize(request, server?.requestIP(request)?.address ?? null);
+    parts.operator.authorize(request, peerAddress(request, server));
     const endpoint = chosen(request, methods);
     const call = {
       input: await readFields(request, endpoint, parts.clock),
