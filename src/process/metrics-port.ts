@@ -1,6 +1,6 @@
 /** A process's own port for what watches it: /metrics and /health. It asks for no token, so it listens on loopback unless told otherwise. */
 import { createServer } from "node:http";
-import { type Config } from "../config.ts";
+import type { Config } from "../config.ts";
 import { ConfigError } from "./variables.ts";
 import { registry } from "../kernel/metrics.ts";
 
