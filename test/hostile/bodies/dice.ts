@@ -1,5 +1,5 @@
 /** Chance by a seed, in the forms that the makers of bodies need. */
-import { randomFrom } from "../../support/random.ts";
+import { randomFrom, shuffled } from "../../support/random.ts";
 
 export class Dice {
   readonly #random: () => number;
@@ -24,6 +24,10 @@ export class Dice {
 
   list<T>(lengthMax: number, make: () => T): T[] {
     return Array.from({ length: this.below(lengthMax + 1) }, make);
+  }
+
+  shuffled<T>(items: readonly T[]): T[] {
+    return shuffled(items, this.#random);
   }
 
   bytes(length: number): Uint8Array {

@@ -39,7 +39,7 @@ export function holdThread({ seed, oneTextIn, runsEach }: Plan): Held {
     for (const sink of sinks) {
       const text = dice.oneIn(oneTextIn) ? texts[dice.below(texts.length)] : undefined;
       if (text === undefined || held.problems.length >= problemsMax) continue;
-      for (const run of shuffled([...sink.runs(text, dice)], dice).slice(0, runsEach)) {
+      for (const run of dice.shuffled([...sink.runs(text, dice)]).slice(0, runsEach)) {
         tryRun(run, `seed ${seed}, ${sink.name}: ${keyOf(expression)}, ${JSON.stringify(text(60))}`, held);
       }
     }
@@ -60,9 +60,4 @@ function tryRun(run: () => unknown, name: string, held: Held): void {
   held.runs++;
   held.longestMs = Math.max(held.longestMs, ms);
   if (ms > heldMsMax) held.problems.push(`${name}: held the thread for ${ms.toFixed(0)} ms`);
-}
-
-function shuffled<T>(items: readonly T[], dice: Dice): T[] {
-  const drawn = items.map((item) => ({ item, at: dice.below(1_000_000) }));
-  return drawn.toSorted((one, other) => one.at - other.at).map(({ item }) => item);
 }

@@ -1,4 +1,5 @@
 /** What the holder of a tools key can do to others: each of these goes on until it is told to stop. */
+import { sleep, systemClock } from "../../../src/kernel/clock.ts";
 import { RawClient } from "../../support/raw-client.ts";
 
 export interface Attack {
@@ -29,18 +30,10 @@ async function post(attack: Attack, to: string, body: string): Promise<void> {
     const response = await fetch(`http://127.0.0.1:${port}${to}`, { method: "POST", headers, body, signal });
     await response.arrayBuffer();
     answered(response.status);
-    if (response.status !== 200) await rest(refusedRestMs, signal);
+    if (response.status !== 200) await sleep(systemClock, refusedRestMs, signal);
   } catch {
-    if (!signal.aborted) await rest(refusedRestMs, signal);
+    if (!signal.aborted) await sleep(systemClock, refusedRestMs, signal);
   }
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
-  });
 }
 
 async function repeated(attack: Attack, once: () => Promise<void>): Promise<void> {
@@ -111,7 +104,7 @@ async function slowBodies(attack: Attack): Promise<void> {
   };
   const clients = Array.from({ length: slowSocketsOfKey }, open);
   while (!attack.signal.aborted) {
-    await rest(slowLookMs, attack.signal);
+    await sleep(systemClock, slowLookMs, attack.signal);
     for (const [index, client] of clients.entries()) {
       if (client.text === "") continue;
       attack.answered(Number(client.text.slice(9, 12)));

@@ -1,5 +1,5 @@
 /** Which faults come in which order: given by the seed alone. Every kind comes before any comes again. */
-import { randomFrom } from "../../../support/random.ts";
+import { randomFrom, shuffled } from "../../../support/random.ts";
 import { serverNames } from "../world/links.ts";
 import { hasLink, partNames, type Fault } from "./fault.ts";
 
@@ -73,11 +73,4 @@ function chosen<T>(from: readonly T[], random: Random, fits: (one: T) => boolean
   const one = fitting[Math.floor(random() * fitting.length)];
   if (one === undefined) throw new Error("There is nothing to choose from");
   return one;
-}
-
-function shuffled<T>(list: T[], random: Random): T[] {
-  return list
-    .map((one) => ({ one, order: random() }))
-    .toSorted((a, b) => a.order - b.order)
-    .map(({ one }) => one);
 }

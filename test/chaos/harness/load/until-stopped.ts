@@ -1,4 +1,5 @@
 /** Something that is done again and again beside the load, and tried again where its outcome is not known. */
+import { sleep, systemClock } from "../../../../src/kernel/clock.ts";
 
 /** How long to wait after each turn, and before the next try. */
 const everyMs = 1_500;
@@ -23,17 +24,7 @@ export class UntilStopped {
       const outcome = await turn(n).catch(() => null);
       if (outcome === false) return;
       if (outcome) n++;
-      await pause(everyMs, signal);
+      await sleep(systemClock, everyMs, signal);
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
