@@ -66,7 +66,11 @@ export class Operator {
     const [workspace, owner] = ["agents", "agent@example.test"];
     await this.call("POST", "/workspaces", { name: workspace });
     await this.call("POST", "/members", { workspace, email: owner, role: "member" });
-    return (await this.call<{ key: string }>("POST", "/keys", { workspace, owner, kind: "tools" })).key;
+    return this.toolsKey({ workspace, owner });
+  }
+
+  async toolsKey(of: { workspace: string; owner: string }): Promise<string> {
+    return (await this.call<{ key: string }>("POST", "/keys", { ...of, kind: "tools" })).key;
   }
 
   verify(): Promise<{ ok: boolean; broken: unknown }> {

@@ -9,8 +9,7 @@ async function toolsKey(fleet: Fleet): Promise<string> {
   const operator = fleet.operator();
   const workspace = await operator.call<{ id: string }>("POST", "/workspaces", { name: "mailed" });
   await operator.call("POST", "/members", { workspace: workspace.id, email: "owner@example.test", role: "member" });
-  const form = { workspace: workspace.id, owner: "owner@example.test", kind: "tools" };
-  return (await operator.call<{ key: string }>("POST", "/keys", form)).key;
+  return operator.toolsKey({ workspace: workspace.id, owner: "owner@example.test" });
 }
 
 async function reportBug(fleet: Fleet, key: string, happened: string): Promise<string> {

@@ -70,7 +70,7 @@ async function hostileKeys(fleet: Fleet): Promise<string[]> {
     await operator.call("POST", "/workspaces", { name: workspace });
     await operator.call("POST", "/members", { workspace, email: owner, role: "member" });
     for (let key = 0; key < keysOfWorkspace; key++) {
-      keys.push((await operator.call<{ key: string }>("POST", "/keys", { workspace, owner, kind: "tools" })).key);
+      keys.push(await operator.toolsKey({ workspace, owner }));
     }
   }
   return keys;

@@ -1,7 +1,6 @@
 /** One workspace's SBOM with as many findings as fit, while others ask, upload and decide: none of them is to notice. */
 import { scanFindingsMax, sbomVersionsMax } from "../../../src/limits/tools.ts";
 import { Fleet } from "../../support/fleet.ts";
-import type { Operator } from "../../support/operator.ts";
 import type { PartOptions } from "./part.ts";
 import { tallied } from "./bodies.ts";
 
@@ -12,6 +11,8 @@ const everyMs = 500;
 const answerMsMax = 4_000;
 const smallMsMax = 30_000;
 const freshKeys = 60;
+/** Of each customer. */
+const owner = "owner@example.test";
 
 interface Watched {
   statuses: Record<string, number>;
@@ -24,8 +25,8 @@ export async function scansPart({ seconds, say }: PartOptions): Promise<string[]
   await operator.call("POST", "/advisories", { records: Array.from({ length: issues }, (_, index) => record(index)) });
   const { workspace, keys } = await operator.customer({ credit: "1", keys: freshKeys });
   const [hostile, honest] = [
-    await toolsKey(operator, workspace),
-    await toolsKey(operator, (await operator.customer({ credit: "1" })).workspace),
+    await operator.toolsKey({ workspace, owner }),
+    await operator.toolsKey({ workspace: (await operator.customer({ credit: "1" })).workspace, owner }),
   ];
   const tools = (key: string, name: string, body: object) => toolsCall(fleet.url(), { key, name, body });
   const refused = await tools(hostile, "upload_sbom", { sbom: document([sbomVersionsMax * packages]), project: "refused" });
@@ -117,11 +118,6 @@ function document(counts: readonly number[]) {
     })),
   );
   return { bomFormat: "CycloneDX", specVersion: "1.6", components };
-}
-
-async function toolsKey(operator: Operator, workspace: string): Promise<string> {
-  const form = { workspace, owner: "owner@example.test", name: "tools", kind: "tools" };
-  return (await operator.call<{ key: string }>("POST", "/keys", form)).key;
 }
 
 async function toolsCall(url: string, { key, name, body }: { key: string; name: string; body: object }) {

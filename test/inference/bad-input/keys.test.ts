@@ -69,9 +69,9 @@ describe.each([
 test("a tools key, the operator's token and a revoked key open nothing either", async () => {
   const operator = on.fleet.operator();
   const { workspace, key, keys } = await on.customer();
-  const tools = await operator.call<{ key: string }>("POST", "/keys", { workspace, owner: "owner@example.test", kind: "tools" });
+  const tools = await operator.toolsKey({ workspace, owner: "owner@example.test" });
   await operator.call("POST", `/keys/${keys[0]?.id}/revoke`);
-  for (const wrong of [tools.key, operatorToken, key]) {
+  for (const wrong of [tools, operatorToken, key]) {
     await expectRefused(on, () => fetch(`${on.fleet.url()}/gpt/v1/key`, { headers: { authorization: `Bearer ${wrong}` } }), {
       code: "invalid_api_key",
     });
