@@ -1,11 +1,10 @@
 /** The service on another runtime than Bun, as a process. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { operatorToken } from "./fleet.ts";
 import { Operator } from "./operator.ts";
 import { OurProcess, repository } from "./process.ts";
 import { stubKeyEnv } from "./stub-catalog.ts";
-
-const operatorToken = "operator-token-of-a-test-of-32-characters";
 
 /** The program itself and not its starter, so that a signal ends it; null: there is none for this platform. */
 export const deno: string | null = findDeno();

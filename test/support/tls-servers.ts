@@ -43,7 +43,7 @@ export async function startTlsServers({
   };
 }
 
-export function atLocalhost(url: string): string {
+function atLocalhost(url: string): string {
   return url.replace("127.0.0.1", "localhost");
 }
 
@@ -67,9 +67,7 @@ async function encryptPostgres(url: string, { key, cert }: Secure): Promise<void
 /** On a port of its own, beside the plain one. */
 async function encryptRedis(url: string, { folder, secure }: { folder: string; secure: Secure }): Promise<number> {
   const port = await freePort();
-  const [keyFile, certificateFile] = [join(folder, "tls.key"), join(folder, "tls.crt")];
-  await writeFile(keyFile, secure.key, { mode: 0o600 });
-  await writeFile(certificateFile, secure.cert);
+  const { keyFile, certificateFile } = await writeSecure(folder, secure);
   const client = new RedisClient(url);
   const settings = [
     "tls-cert-file",
@@ -86,10 +84,15 @@ async function encryptRedis(url: string, { folder, secure }: { folder: string; s
   return port;
 }
 
-async function encryptNats(folder: string, { key, cert }: Secure): Promise<void> {
+async function encryptNats(folder: string, secure: Secure): Promise<void> {
+  const { keyFile, certificateFile } = await writeSecure(folder, secure);
+  const files = `cert_file: ${JSON.stringify(certificateFile)}, key_file: ${JSON.stringify(keyFile)}`;
+  await appendFile(join(folder, "nats.conf"), `\ntls { ${files} }\n`);
+}
+
+async function writeSecure(folder: string, { key, cert }: Secure): Promise<{ keyFile: string; certificateFile: string }> {
   const [keyFile, certificateFile] = [join(folder, "tls.key"), join(folder, "tls.crt")];
   await writeFile(keyFile, key, { mode: 0o600 });
   await writeFile(certificateFile, cert);
-  const files = `cert_file: ${JSON.stringify(certificateFile)}, key_file: ${JSON.stringify(keyFile)}`;
-  await appendFile(join(folder, "nats.conf"), `\ntls { ${files} }\n`);
+  return { keyFile, certificateFile };
 }

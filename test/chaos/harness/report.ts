@@ -21,8 +21,7 @@ export function summaryOf(result: RunResult): string[] {
     `answers: ${shown(answersByCode(notes.clients))}`,
     `invariants checked: ${results.map(({ id, looked }) => `${id} ${looked}`).join(", ")}`,
     `lost ${lost.length}, doubled ${doubled.length}, unmetered ${unmetered.length}; ${worst}`,
-    `violations: ${violations.length}`,
-    ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
+    ...shownViolations(violations),
   ];
 }
 
@@ -31,8 +30,7 @@ export function rollingSummaryOf({ calls, endedAfterMs, tally, violations }: Rol
     ``,
     `gateways restarted: ${endedAfterMs.length}, each ended within ${seconds(Math.max(...endedAfterMs))} of its signal`,
     `requests sent ${calls}, charged ${tally.charged}, of unknown end ${tally.unknown}`,
-    `violations: ${violations.length}`,
-    ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
+    ...shownViolations(violations),
   ];
 }
 
@@ -40,9 +38,12 @@ export function restartsSummaryOf({ opened, answered, repeated, violations }: Re
   return [
     ``,
     `connections opened ${opened}, answered ${answered}, of them asked for twice ${repeated}, lost ${opened - answered}`,
-    `violations: ${violations.length}`,
-    ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`),
+    ...shownViolations(violations),
   ];
+}
+
+function shownViolations(violations: readonly string[]): string[] {
+  return [`violations: ${violations.length}`, ...violations.slice(0, violationsShown).map((violation) => `  ${violation}`)];
 }
 
 export function reportOf(result: RunResult): unknown {
