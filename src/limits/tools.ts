@@ -111,7 +111,7 @@ export const sbomStoreMs = 120_000;
 export const projectMoveMs = 60_000;
 /** Larger documents are read in a process of their own: 32 KiB hold the thread for some 3 ms. */
 export const sbomReadHereBytesMax = 32 * 1024;
-/** Such processes at once; each needs up to a gigabyte for the largest documents. */
+/** Such processes at once, and never more than leave one core to chats; each needs up to a gigabyte for the largest documents. */
 export const sbomReadersMax = 2;
 export const sbomReadersPerWorkspaceMax = 1;
 /** Documents that wait for one, of all and of one workspace, and for how long. */

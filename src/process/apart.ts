@@ -1,10 +1,8 @@
 /** The side of a program of ours that works apart in a process of its own: what it gets on stdin, and how it answers in lines. */
 import { once } from "node:events";
-import { constants, setPriority } from "node:os";
 
-/** All of stdin. What is done apart can wait for a core: chats go before it. */
+/** All of stdin. */
 export async function sentBytes(): Promise<Buffer> {
-  setPriority(constants.priority.PRIORITY_LOW);
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
   return Buffer.concat(chunks);

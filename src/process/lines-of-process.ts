@@ -1,9 +1,9 @@
 /** A program of ours that takes its input on stdin and answers in lines on stdout, in a process that ends in time. */
-import { spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "../kernel/clock.ts";
 import { linesOfBytes } from "./lines-of-bytes.ts";
+import { spawnApart } from "./spawn-apart.ts";
 
 /** @throws when it cannot be started; lines that are missing because it was ended are the reader's to notice */
 export async function* linesOfProcess({
@@ -17,7 +17,7 @@ export async function* linesOfProcess({
   withinMs: number;
   clock: Clock;
 }): AsyncGenerator<string> {
-  const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "ignore"], env: {} });
+  const child = spawnApart(program, "pipe");
   const failed = new Promise<never>((_, reject) => child.on("error", reject));
   failed.catch(() => {});
   const cancel = clock.after(withinMs, () => void child.kill("SIGKILL"));

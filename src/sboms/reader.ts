@@ -1,5 +1,4 @@
 /** Reads SBOMs without holding the event loop: small ones at once, large ones in processes of their own, some at a time. */
-import { spawn, type ChildProcess } from "node:child_process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
@@ -17,6 +16,7 @@ import {
 } from "../limits/tools.ts";
 import type { DiskFloor } from "../quotas/disk-floor.ts";
 import { FairTurns } from "../quotas/fair-turns.ts";
+import { processesApartMax, spawnApart } from "../process/spawn-apart.ts";
 import { Turns } from "../process/turns.ts";
 import { SbomRefusal } from "./refusal.ts";
 import { spool, type Pieces } from "./spooled.ts";
@@ -26,7 +26,7 @@ import { takeSbom, type SbomPath, type TakenBody } from "./take-sbom.ts";
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 const busy = "Too many SBOMs are being read at present (sbomReadersMax); nothing was stored, so try again in a minute";
 const readerTurns = {
-  runningMax: sbomReadersMax,
+  runningMax: Math.min(sbomReadersMax, processesApartMax),
   runningPerHolderMax: sbomReadersPerWorkspaceMax,
   waitingMax: sbomReadersWaitingMax,
   waitingPerHolderMax: sbomReadersWaitingPerWorkspaceMax,
@@ -104,8 +104,7 @@ export class SbomReader {
 
   async #readInProcess(path: string, sent: Sent): Promise<TakenBody> {
     const { clock } = this.#parts;
-    const stdin = "fd" in sent ? sent.fd : "pipe";
-    const reader = spawn(process.execPath, [path], { stdio: [stdin, "pipe", "ignore"], env: {} });
+    const reader = spawnApart(path, "fd" in sent ? sent.fd : "pipe");
     let late = false;
     const cancel = clock.after(sbomReadMs, () => {
       late = true;
@@ -154,11 +153,10 @@ function tooMuchBeside({ taken }: TakenBody, path: readonly string[]): SbomRefus
 }
 
 /** @throws when it cannot be started, or ends before its answer does */
-function answerOf(reader: ChildProcess, input: readonly Uint8Array[] | null, turns: Turns): Promise<TakenBody> {
+function answerOf(reader: ReturnType<typeof spawnApart>, input: readonly Uint8Array[] | null, turns: Turns): Promise<TakenBody> {
   return new Promise((resolve, reject) => {
     const { stdin, stdout } = reader;
     reader.on("error", reject);
-    if (stdout === null) return;
     // One that ends early breaks this pipe too: the other end says so.
     if (stdin !== null && input !== null) pipeline(Readable.from(input), stdin).catch(() => {});
     takenOf(stdout, turns).then(resolve, reject);
