@@ -49,10 +49,11 @@ export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMa
   }
 }
 
-/** Outside strings, a colon stands in fields alone. */
+/** Outside strings, a colon stands in fields alone; the parser refuses one that no container holds. */
 function countField(depth: number): void {
-  const fields = (fieldsAt[Math.max(depth, 0)] ?? 0) + 1;
-  fieldsAt[Math.max(depth, 0)] = fields;
+  if (depth < 1) return;
+  const fields = (fieldsAt[depth] ?? 0) + 1;
+  fieldsAt[depth] = fields;
   if (fields > jsonFieldsMax) throw invalid(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
 }
 

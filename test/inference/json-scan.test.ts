@@ -43,6 +43,10 @@ describe("fields of an object", () => {
     expect(refusal(`{"a":${most},"b":[${most},${most}],"c":1}`)).toBeNull();
     expect(refusal(`[{"a":1},${fields(jsonFieldsMax + 1)}]`)).toContain("more than 5000 fields");
   });
+
+  test("are not counted outside of all objects: what one text has there says nothing of the next", () => {
+    for (let text = 0; text <= jsonFieldsMax; text++) expect(refusal("}:")).toBeNull();
+  });
 });
 
 describe("values", () => {
