@@ -41,9 +41,9 @@ export class OpenProgress {
     this.#followed.delete(generation);
   }
 
-  /** The last line was not written: all is told anew with the next. */
+  /** The last line was not written: all is told anew with the next. What earlier lines told still stands until then. */
   unwritten(): void {
-    for (const followed of this.#followed.values()) followed.written = null;
+    for (const { written } of this.#followed.values()) if (written) written.at = -Infinity;
   }
 
   /**

@@ -9,6 +9,7 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { progressKeptMs, progressMs, settlementPauseMs } from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { FakeBus } from "../support/fake-bus.ts";
+import { canFillDisk, withDiskFullAt } from "../support/full-disk.ts";
 import { reservation } from "../support/intents.ts";
 import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -91,6 +92,25 @@ describe("a gateway that died", () => {
       { generation: elsewhere.generation, outcome: "settled", ...other },
     ]);
   });
+
+  test.skipIf(!canFillDisk)(
+    "charges what was sent while the disk was full, where a line from before says that it was not",
+    async () => {
+      const killed = open();
+      const begun = reservation();
+      killed.begin(begun, { ...facts, owed });
+      await settled();
+      let sent = false;
+      killed.follow(begun.generation, () => ({ ...soFar, completionTokens: 0, sent }));
+      clock.advance(progressMs);
+      sent = true;
+      withDiskFullAt(0, () => clock.advance(progressMs));
+      clock.advance(progressMs);
+      killed[Symbol.dispose]();
+
+      expect(open().recover()).toMatchObject({ cut: 1, unknown: 0 });
+    },
+  );
 
   test("is told of a generation again while it is open, though nothing of it changes: old segments are removed", async () => {
     const killed = open();
