@@ -1,9 +1,10 @@
 /** How many streams are read to their end although their clients have left: bounded for each workspace, so that none takes all. */
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { drainsMax, drainsPerWorkspaceMax } from "../limits/constants.ts";
+import { HolderCounts } from "../quotas/holder-counts.ts";
 
 export class Drains {
-  readonly #active = new Map<WorkspaceId, number>();
+  readonly #active = new HolderCounts();
   #total = 0;
 
   get active(): number {
@@ -12,8 +13,7 @@ export class Drains {
 
   /** @returns what gives the place back, or null when too many are under way */
   take(workspace: WorkspaceId): (() => void) | null {
-    const own = this.#active.get(workspace) ?? 0;
-    if (own >= drainsPerWorkspaceMax || this.#total >= drainsMax) return null;
+    if (this.#active.of(workspace) >= drainsPerWorkspaceMax || this.#total >= drainsMax) return null;
     this.#add(workspace, 1);
     let taken = true;
     return () => {
@@ -23,9 +23,7 @@ export class Drains {
   }
 
   #add(workspace: WorkspaceId, change: 1 | -1): void {
-    const own = (this.#active.get(workspace) ?? 0) + change;
+    this.#active.add(workspace, change);
     this.#total += change;
-    if (own === 0) this.#active.delete(workspace);
-    else this.#active.set(workspace, own);
   }
 }

@@ -4,6 +4,7 @@ import { sleep, type Clock } from "../kernel/clock.ts";
 import { liveLookMs } from "../limits/constants.ts";
 import { openAnswersMax, openAnswersPerKeyMax, openAnswersPerWorkspaceMax, openAnswersRetryMs } from "../limits/quotas.ts";
 import { Stop } from "../kernel/stop.ts";
+import { HolderCounts } from "../quotas/holder-counts.ts";
 import { LimitReachedError } from "../quotas/limit-reached.ts";
 import { asGatewayError } from "./load-limits.ts";
 
@@ -15,8 +16,8 @@ interface Holder {
 
 export class LiveAnswers {
   readonly #live = new Map<Stop, Holder>();
-  /** By key and by workspace; of whoever has none nothing is kept. */
-  readonly #counts = new Map<string, number>();
+  /** By key and by workspace. */
+  readonly #counts = new HolderCounts();
   #whenEmpty: (() => void)[] = [];
 
   get size(): number {
@@ -27,8 +28,8 @@ export class LiveAnswers {
   begin({ key, workspace }: Holder): Stop {
     const answer = new Stop();
     this.#live.set(answer, { key, workspace });
-    this.#count(key, 1);
-    this.#count(workspace, 1);
+    this.#counts.add(key, 1);
+    this.#counts.add(workspace, 1);
     return answer;
   }
 
@@ -36,8 +37,8 @@ export class LiveAnswers {
     const holder = this.#live.get(answer);
     if (holder === undefined) return;
     this.#live.delete(answer);
-    this.#count(holder.key, -1);
-    this.#count(holder.workspace, -1);
+    this.#counts.add(holder.key, -1);
+    this.#counts.add(holder.workspace, -1);
     if (this.#live.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 
@@ -47,20 +48,13 @@ export class LiveAnswers {
    */
   require(caller: Caller): void {
     const { id, workspace } = caller.record;
-    const over = (holder: string, max: number): boolean => (this.#counts.get(holder) ?? 0) >= max;
     const retryAfterMs = openAnswersRetryMs;
-    if (over(id, openAnswersPerKeyMax) || over(workspace, openAnswersPerWorkspaceMax)) {
+    if (this.#counts.of(id) >= openAnswersPerKeyMax || this.#counts.of(workspace) >= openAnswersPerWorkspaceMax) {
       const message = `At most ${openAnswersPerKeyMax} answers of a key and ${openAnswersPerWorkspaceMax} of its workspace may be open`;
       throw asGatewayError(new LimitReachedError(message, { status: 429, retryAfterMs }), caller);
     }
     if (this.#live.size < openAnswersMax) return;
     throw asGatewayError(new LimitReachedError("Too many answers are open", { status: 503, retryAfterMs }), caller);
-  }
-
-  #count(holder: string, change: number): void {
-    const count = (this.#counts.get(holder) ?? 0) + change;
-    if (count === 0) this.#counts.delete(holder);
-    else this.#counts.set(holder, count);
   }
 
   /** Resolves when all that are under way now have ended, or after `waitMs`; others may have begun meanwhile. */

@@ -1,5 +1,6 @@
 /** Bytes that requests under way may hold together: all of a process, those of a workspace, those of a key. */
 import { budgetRetryMs } from "../limits/quotas.ts";
+import { HolderCounts } from "./holder-counts.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
 export interface ByteLimits {
@@ -44,7 +45,7 @@ export class ByteLease implements Disposable {
 
 export class ByteBudget {
   readonly #limits: ByteLimits;
-  readonly #held = new Map<string, number>();
+  readonly #held = new HolderCounts();
   #total = 0;
 
   constructor(limits: ByteLimits) {
@@ -64,29 +65,19 @@ export class ByteBudget {
     const { totalBytes, perWorkspaceBytes, perKeyBytes, reserve } = this.#limits;
     const small = reserve !== undefined && before + bytes <= reserve.smallBytes;
     const total = totalBytes - (small ? 0 : (reserve?.bytes ?? 0));
-    if (this.#of(key) + bytes > perKeyBytes) throw refusal(429, "of this key", perKeyBytes);
-    if (this.#of(workspace) + bytes > perWorkspaceBytes) throw refusal(429, "of this workspace", perWorkspaceBytes);
+    if (this.#held.of(key) + bytes > perKeyBytes) throw refusal(429, "of this key", perKeyBytes);
+    if (this.#held.of(workspace) + bytes > perWorkspaceBytes) throw refusal(429, "of this workspace", perWorkspaceBytes);
     if (this.#total + bytes > total) throw refusal(503, "of all callers", total);
-    this.#add(key, bytes);
-    this.#add(workspace, bytes);
+    this.#held.add(key, bytes);
+    this.#held.add(workspace, bytes);
     this.#total += bytes;
   }
 
   giveBack({ key, workspace }: ByteHolder, bytes: number): void {
     if (bytes === 0) return;
-    this.#add(key, -bytes);
-    this.#add(workspace, -bytes);
+    this.#held.add(key, -bytes);
+    this.#held.add(workspace, -bytes);
     this.#total -= bytes;
-  }
-
-  #of(holder: string): number {
-    return this.#held.get(holder) ?? 0;
-  }
-
-  #add(holder: string, bytes: number): void {
-    const held = this.#of(holder) + bytes;
-    if (held === 0) this.#held.delete(holder);
-    else this.#held.set(holder, held);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Turns at something scarce: so many at once, few for each holder, and the others wait; holders are served one after the other. */
 import type { Clock } from "../kernel/clock.ts";
+import { HolderCounts } from "./holder-counts.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
 export interface TurnLimits {
@@ -22,7 +23,7 @@ export class FairTurns {
   readonly #clock: Clock;
   readonly #limits: TurnLimits;
   readonly #busy: string;
-  readonly #running = new Map<string, number>();
+  readonly #running = new HolderCounts();
   /** By holder; the one that was served last stands last. */
   readonly #waiting = new Map<string, Waiting[]>();
   #runningCount = 0;
@@ -62,21 +63,18 @@ export class FairTurns {
   }
 
   #mayRun(holder: string): boolean {
-    const own = this.#running.get(holder) ?? 0;
-    return this.#runningCount < this.#limits.runningMax && own < this.#limits.runningPerHolderMax;
+    return this.#runningCount < this.#limits.runningMax && this.#running.of(holder) < this.#limits.runningPerHolderMax;
   }
 
   #begin(holder: string): EndTurn {
     this.#runningCount++;
-    this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
+    this.#running.add(holder, 1);
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
       this.#runningCount--;
-      const left = (this.#running.get(holder) ?? 1) - 1;
-      if (left === 0) this.#running.delete(holder);
-      else this.#running.set(holder, left);
+      this.#running.add(holder, -1);
       this.#startNext();
     };
   }
