@@ -98,8 +98,11 @@ export class AdmissionService {
 
   async #admitAll(admits: Pending[], answers: Answer[]): Promise<void> {
     const unseen = await this.#fence.unseen(admits.map(({ prepared }) => prepared.request.workspace));
-    let pending = admits.filter(({ prepared }) => !unseen.has(prepared.request.workspace));
-    for (const { index } of unseen.size > 0 ? admits : []) answers[index] = unavailable("billing_unavailable");
+    let pending: Pending[] = [];
+    for (const admit of admits) {
+      if (unseen.has(admit.prepared.request.workspace)) answers[admit.index] = unavailable("billing_unavailable");
+      else pending.push(admit);
+    }
     const patience = new Patience(this.#parts.clock);
     for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
       const { undecided, loads } = await this.#admitOnce(pending, answers);
