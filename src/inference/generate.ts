@@ -15,7 +15,7 @@ import { dispatch, type Dispatched } from "./dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { unexpected } from "./handle.ts";
 import { generationHeaders, streamHeaders, windowHeaders } from "./headers.ts";
-import { readOnFor, type ReadOn } from "./read-on.ts";
+import { hidesOutput, readOnFor, type ReadOn } from "./read-on.ts";
 import { relay, type StreamOutcome } from "./stream.ts";
 import { estimatedTokens, textBytes } from "./text-bytes.ts";
 import type { Attempt } from "./attempts.ts";
@@ -200,7 +200,7 @@ function streamed(work: Served, dispatched: Extract<Dispatched, { kind: "stream"
     follow: (soFar) => account.delivering(() => chargedUsage(soFar(), bounds).usage),
     onEnd(outcome) {
       const ms = clock.monotonic() - calledAt;
-      const hides = bounds.reasons || !route.provider.cancelStopsBilling;
+      const hides = hidesOutput(bounds, route);
       // Who hides nothing writes no faster than it is read.
       const likely = speeds.tokensIn(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
       const charged = chargedUsage(outcome, bounds, likely);
@@ -225,7 +225,7 @@ function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boole
 async function gone(work: Served, { route, sentAt }: Extract<Dispatched, { kind: "gone" }>, gateway: Gateway): Promise<Response> {
   const { clock, speeds } = gateway;
   const bounds = boundsOf(work, route);
-  const hides = bounds.reasons || !route.provider.cancelStopsBilling;
+  const hides = hidesOutput(bounds, route);
   const likely = sentAt === null ? 0 : speeds.tokensIn(route, { ms: clock.monotonic() - sentAt, hides });
   const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedGone(bounds, likely);
   await work.account.settle({ ...clientGone, ...charged, route, firstTokenMs: null });

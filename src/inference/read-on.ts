@@ -25,11 +25,16 @@ interface ReadOnParts {
   clock: Clock;
 }
 
-/** Of one request. Thoughts are billed and need not be delivered, and some providers bill on whoever cancels: only their count is true. */
+/** Whether more may be billed than is seen. Thoughts need not be delivered, and some providers bill on whoever cancels: only their count is true. */
+export function hidesOutput({ reasons }: Pick<Model, "reasons">, { provider }: Pick<Route, "provider">): boolean {
+  return reasons || !provider.cancelStopsBilling;
+}
+
+/** Of one request. */
 export function readOnFor({ model, workspace, drains, clock }: ReadOnParts): ReadOn {
   let until: number | null = null;
   return (route, finished) => {
-    if (!finished && !model.reasons && route.provider.cancelStopsBilling) return null;
+    if (!finished && !hidesOutput(model, route)) return null;
     const release = drains.take(workspace);
     until ??= clock.monotonic() + drainMsMax;
     return release && { until, release };
