@@ -18,8 +18,19 @@ export interface Ending {
 
 const nobody: OwedRoute = { provider: "none", prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" } };
 
+/** By route of the catalog: each is written at every beginning and every end, and its prices are numbers of many digits. */
+const written = new WeakMap<Route, OwedRoute>();
+
 /** Who serves, and at what prices, in the words of spool and settlement. */
-export function owedRoute({ provider, prices }: Route): OwedRoute {
+export function owedRoute(route: Route): OwedRoute {
+  const known = written.get(route);
+  if (known) return known;
+  const owed = inWords(route);
+  written.set(route, owed);
+  return owed;
+}
+
+function inWords({ provider, prices }: Route): OwedRoute {
   return {
     provider: provider.id,
     prices: {
