@@ -2,13 +2,10 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { readSettlement } from "./settlement-codec.ts";
-import { Amount, Count, type Settlement } from "./settlement.ts";
-
-/** Pico-USD per token, as decimal strings. */
-const OwedPrices = Type.Object({ input: Amount, output: Amount, cacheRead: Amount, cacheWrite: Amount });
+import { Amount, Count, Settlement } from "./settlement.ts";
 
 /** What is owed for an answer is reckoned by whoever serves it. */
-export const OwedRoute = Type.Object({ provider: Type.String(), prices: OwedPrices });
+export const OwedRoute = Type.Object({ provider: Type.String(), prices: Settlement.properties.prices });
 export type OwedRoute = Static<typeof OwedRoute>;
 
 /** Written before a provider is called. */
@@ -20,7 +17,7 @@ export const Intent = Type.Object({
   month: Type.String(),
   fingerprint: Type.String(),
   /** nano-USD. */
-  amount: Type.String({ pattern: "^\\d{1,19}$" }),
+  amount: Amount,
   /** Milliseconds, the counters' clock. */
   admittedAt: Type.Number(),
   model: Type.String(),
