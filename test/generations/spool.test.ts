@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeSettlement } from "../../src/generations/settlement-codec.ts";
+import type { Recovered } from "../../src/generations/recovered.ts";
 import type { Settlement } from "../../src/generations/settlement.ts";
 import { Spool } from "../../src/generations/spool.ts";
 import type { Intent } from "../../src/generations/spool-line.ts";
@@ -24,6 +25,7 @@ afterEach(() => folder[Symbol.asyncDispose]());
 const open = () => new Spool(folder.path, clock);
 const segments = () => readdirSync(folder.path).toSorted();
 const ids = (list: readonly { generation: string }[]) => list.map(({ generation }) => generation);
+const cutIds = ({ cut }: Recovered) => ids(cut.map(({ intent: one }) => one));
 
 function endOf(begun: Intent, fields: Partial<Settlement> = {}): Settlement {
   const { generation, workspace, key, admittedAt } = begun;
@@ -98,13 +100,7 @@ describe("a spool", () => {
     for (const length of [1, 17, cutLine.length - 1]) {
       writeFileSync(join(folder.path, name), whole);
       appendFileSync(join(folder.path, name), `{"kind":"settlement","settlement":${cutLine}`.slice(0, length));
-      expect(
-        ids(
-          open()
-            .takeRecovered()
-            .cut.map(({ intent: one }) => one),
-        ),
-      ).toEqual([begun.generation]);
+      expect(cutIds(open().takeRecovered())).toEqual([begun.generation]);
     }
   });
 
@@ -177,13 +173,7 @@ describe("segments of a spool", () => {
     clock.advance(rateWindowMs);
     spool.confirm(ids(others));
     expect(segments()).toEqual(["0000000001.jsonl", "0000000004.jsonl"]);
-    expect(
-      ids(
-        open()
-          .takeRecovered()
-          .cut.map(({ intent: one }) => one),
-      ),
-    ).toContain(long.generation);
+    expect(cutIds(open().takeRecovered())).toContain(long.generation);
   });
 });
 
@@ -221,7 +211,7 @@ describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
     for (const refusal of refused) expect(await refusal).toBeInstanceOf(Error);
     write(spool, endOf(after));
     const recovered = open().takeRecovered();
-    expect(ids(recovered.cut.map(({ intent: one }) => one))).toEqual([before.generation]);
+    expect(cutIds(recovered)).toEqual([before.generation]);
     expect(ids(recovered.settlements)).toEqual([after.generation]);
   });
 });
