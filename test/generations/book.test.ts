@@ -1,61 +1,41 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { GenerationBook } from "../../src/generations/book.ts";
 import { decodeOpenReport, encodeOpenQuestion, type OpenReport } from "../../src/generations/open-report.ts";
 import { decodeSettlements, encodeSettled } from "../../src/generations/settlement-codec.ts";
-import type { Settlement } from "../../src/generations/settlement.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
-import { silentLog } from "../../src/kernel/log.ts";
 import { holdMs, settlementPauseMs, unsettledMax } from "../../src/limits/constants.ts";
-import { ManualClock, settled } from "../support/clock.ts";
-import { FakeBus } from "../support/fake-bus.ts";
+import { Books } from "../support/books.ts";
+import { settled } from "../support/clock.ts";
 import { endOf } from "../support/fronts.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { canFillDisk, withDiskFullAt } from "../support/full-disk.ts";
 import { reservation } from "../support/intents.ts";
-import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 
-let folder: TemporaryFolder;
-let clock: ManualClock;
-let bus: FakeBus;
-const books: GenerationBook[] = [];
+let books: Books;
 beforeEach(async () => {
-  folder = await temporaryFolder();
-  clock = new ManualClock();
-  bus = new FakeBus();
+  books = await Books.make();
 });
-afterEach(async () => {
-  for (const book of books.splice(0)) book[Symbol.dispose]();
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => books[Symbol.asyncDispose]());
 
 const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
 const usage = { promptTokens: 10, completionTokens: 5 };
 
-function open(): GenerationBook {
-  const book = new GenerationBook({ bus, clock, log: silentLog, folder: folder.path });
-  books.push(book);
-  return book;
-}
-
 async function reports(workspace = "ws-1"): Promise<OpenReport> {
-  const all = (await bus.survey("open-generations", encodeOpenQuestion({ workspace }))).map(decodeOpenReport);
+  const all = (await books.bus.survey("open-generations", encodeOpenQuestion({ workspace }))).map(decodeOpenReport);
   return { holds: all.flatMap(({ holds }) => holds), windows: all.flatMap(({ windows }) => windows) };
 }
 
-async function published(): Promise<Settlement[]> {
-  await clock.pass(settlementPauseMs);
-  return bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
-}
-
 async function confirmAll(): Promise<void> {
-  await clock.pass(settlementPauseMs);
-  bus.broadcast("settled", encodeSettled(bus.stored.splice(0).map(({ payload }) => decodeSettlements(payload).batch)));
+  await books.clock.pass(settlementPauseMs);
+  books.bus.broadcast(
+    "settled",
+    encodeSettled(books.bus.stored.splice(0).map(({ payload }) => decodeSettlements(payload).batch)),
+  );
 }
 
 describe("the book of generations", () => {
   test("reports as open what was begun until the ledger confirmed it, and to the workspace that asks", async () => {
-    const book = open();
+    const book = books.open();
     const begun = reservation();
     await book.begin(begun, facts);
     await book.begin(reservation({ workspace: "ws-2" }), facts);
@@ -78,19 +58,19 @@ describe("the book of generations", () => {
   });
 
   test("reports the last minute's admissions however far the counters' clock is from the time of day here", async () => {
-    const book = open();
-    const begun = reservation({ admittedAt: clock.now() - 180_000 });
+    const book = books.open();
+    const begun = reservation({ admittedAt: books.clock.now() - 180_000 });
     await book.begin(begun, facts);
     await book.end(endOf(begun, usage));
     await settled();
     await confirmAll();
-    await clock.pass(59_000);
+    await books.clock.pass(59_000);
     expect((await reports()).windows).toEqual([{ key: "key-1", times: [begun.admittedAt] }]);
   });
 
   test("reports when the last minute's requests of each key were admitted, also after they were confirmed", async () => {
-    const book = open();
-    const start = clock.now();
+    const book = books.open();
+    const start = books.clock.now();
     for (const [key, offset] of [
       ["key-1", 0],
       ["key-2", 5],
@@ -106,13 +86,13 @@ describe("the book of generations", () => {
       { key: "key-1", times: [start, start + 7] },
       { key: "key-2", times: [start + 5] },
     ]);
-    await clock.pass(150_000);
+    await books.clock.pass(150_000);
     expect(await reports()).toEqual({ holds: [], windows: [] });
   });
 
   test("keeps a key's ten thousand admissions a minute within twice that memory", async () => {
-    const book = open();
-    const start = clock.now();
+    const book = books.open();
+    const start = books.clock.now();
     for (let number = 0; number < 25_000; number++) {
       const begun = reservation({ generation: `gen-${number}`, admittedAt: start + number * 6 });
       await book.begin(begun, facts);
@@ -123,7 +103,7 @@ describe("the book of generations", () => {
   }, 30_000);
 
   test("takes no more than 200,000 generations that the ledger has not confirmed", async () => {
-    const book = open();
+    const book = books.open();
     const begun = Array.from({ length: unsettledMax }, (_, number) =>
       book.begin(reservation({ generation: `gen-${number}`, request: "r" }), facts),
     );
@@ -133,55 +113,55 @@ describe("the book of generations", () => {
   }, 30_000);
 
   test("publishes each end once, as it was told", async () => {
-    const book = open();
+    const book = books.open();
     const begun = reservation();
     await book.begin(begun, facts);
     const ended = endOf(begun, usage);
     await book.end(ended);
-    expect(await published()).toEqual([ended]);
+    expect(await books.published()).toEqual([ended]);
   });
 
   test("deletes its segments by itself once all is confirmed", async () => {
-    const book = open();
+    const book = books.open();
     for (let number = 0; number < 2_000; number++) {
       const begun = reservation();
       await book.begin(begun, facts);
       await book.end(endOf(begun, usage));
     }
     await settled();
-    expect(readdirSync(folder.path).length).toBeGreaterThan(1);
+    expect(readdirSync(books.path).length).toBeGreaterThan(1);
     await confirmAll();
-    await clock.pass(90_000);
-    expect(readdirSync(folder.path).length).toBe(1);
+    await books.clock.pass(90_000);
+    expect(readdirSync(books.path).length).toBe(1);
   });
 
   test("leaves no timer behind when it is closed", async () => {
-    const book = open();
+    const book = books.open();
     const begun = reservation();
     await book.begin(begun, facts);
     await book.end(endOf(begun, usage));
     await settled();
     book[Symbol.dispose]();
-    expect(clock.pending).toBe(0);
-    expect(await bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }))).toEqual([]);
+    expect(books.clock.pending).toBe(0);
+    expect(await books.bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }))).toEqual([]);
   });
 });
 
 describe("a book whose owner was killed", () => {
   test("is taken up: what was settled is published again, what no provider was called for is unknown and charged nothing", async () => {
-    const killed = open();
+    const killed = books.open();
     const [ended, lost] = [reservation(), reservation()];
     killed.begin(ended, facts);
     killed.begin(lost, facts);
     killed.end(endOf(ended, usage));
     killed[Symbol.dispose]();
-    bus.stored = [];
+    books.bus.stored = [];
 
-    clock.advance(5_000);
-    const successor = open();
+    books.clock.advance(5_000);
+    const successor = books.open();
     expect(successor.recover()).toEqual({ settled: 1, cut: 0, unknown: 1, undecided: [] });
     expect((await reports()).holds.map(({ generation }) => generation)).toEqual([ended.generation, lost.generation]);
-    expect(await published()).toMatchObject([
+    expect(await books.published()).toMatchObject([
       { generation: ended.generation, outcome: "settled", usage },
       {
         generation: lost.generation,
@@ -198,40 +178,40 @@ describe("a book whose owner was killed", () => {
   });
 
   test("rebuilds the last minute of each key", async () => {
-    const killed = open();
+    const killed = books.open();
     const begun = reservation();
     killed.begin(begun, facts);
     killed[Symbol.dispose]();
-    open().recover();
+    books.open().recover();
     expect((await reports()).windows).toEqual([{ key: "key-1", times: [begun.admittedAt] }]);
   });
 
   test("killed again while it is taken up loses nothing", async () => {
-    const killed = open();
+    const killed = books.open();
     const lost = reservation();
     killed.begin(lost, facts);
     killed[Symbol.dispose]();
-    const second = open();
+    const second = books.open();
     second.recover();
     second[Symbol.dispose]();
-    bus.stored = [];
-    expect(open().recover()).toEqual({ settled: 1, cut: 0, unknown: 0, undecided: [] });
-    expect(await published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
+    books.bus.stored = [];
+    expect(books.open().recover()).toEqual({ settled: 1, cut: 0, unknown: 0, undecided: [] });
+    expect(await books.published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
   });
 
   test("found after weeks tells no duration that no log can hold", async () => {
-    const killed = open();
+    const killed = books.open();
     killed.begin(reservation(), facts);
     killed[Symbol.dispose]();
-    clock.advance(60 * 24 * 3_600_000);
-    open().recover();
-    expect(await published()).toMatchObject([{ durationMs: holdMs }]);
+    books.clock.advance(60 * 24 * 3_600_000);
+    books.open().recover();
+    expect(await books.published()).toMatchObject([{ durationMs: holdMs }]);
   });
 });
 
 describe.skipIf(!canFillDisk)("on a full disk", () => {
   test("nothing is begun, an end is published all the same, and when there is room again all goes on", async () => {
-    const book = open();
+    const book = books.open();
     const begun = reservation();
     await book.begin(begun, facts);
     const refused = failureOf(book.begin(reservation(), facts));
@@ -243,7 +223,7 @@ describe.skipIf(!canFillDisk)("on a full disk", () => {
     });
     expect(String(await refused)).toContain("Credit cannot be checked");
     await ended;
-    expect(await published()).toMatchObject([{ generation: begun.generation }]);
+    expect(await books.published()).toMatchObject([{ generation: begun.generation }]);
     expect(book.unsettled).toBe(1);
     expect(book.accepting()).toBe(true);
     await book.begin(reservation(), facts);

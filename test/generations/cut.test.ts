@@ -2,43 +2,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { GenerationBook } from "../../src/generations/book.ts";
-import { decodeSettlements } from "../../src/generations/settlement-codec.ts";
-import type { Settlement } from "../../src/generations/settlement.ts";
-import { silentLog } from "../../src/kernel/log.ts";
-import { progressKeptMs, progressMs, settlementPauseMs } from "../../src/limits/constants.ts";
-import { ManualClock, settled } from "../support/clock.ts";
-import { FakeBus } from "../support/fake-bus.ts";
+import { progressKeptMs, progressMs } from "../../src/limits/constants.ts";
+import { Books } from "../support/books.ts";
+import { settled } from "../support/clock.ts";
 import { canFillDisk, withDiskFullAt } from "../support/full-disk.ts";
 import { reservation } from "../support/intents.ts";
-import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 
-let folder: TemporaryFolder;
-let clock: ManualClock;
-let bus: FakeBus;
-const books: GenerationBook[] = [];
+let books: Books;
 beforeEach(async () => {
-  folder = await temporaryFolder();
-  clock = new ManualClock();
-  bus = new FakeBus();
+  books = await Books.make();
 });
-afterEach(async () => {
-  for (const book of books.splice(0)) book[Symbol.dispose]();
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => books[Symbol.asyncDispose]());
 
 const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
-
-function open(): GenerationBook {
-  const book = new GenerationBook({ bus, clock, log: silentLog, folder: folder.path });
-  books.push(book);
-  return book;
-}
-
-async function published(): Promise<Settlement[]> {
-  await clock.pass(settlementPauseMs);
-  return bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
-}
 
 describe("a gateway that died", () => {
   const prices = { input: "1000000", output: "10000000", cacheRead: "100000", cacheWrite: "1000000" };
@@ -53,17 +29,17 @@ describe("a gateway that died", () => {
   };
 
   test("charges prompt and delivered for what its gateway died with, as of a second before", async () => {
-    const killed = open();
+    const killed = books.open();
     const [told, untold] = [reservation(), reservation()];
     for (const begun of [told, untold]) killed.begin(begun, { ...facts, streamed: true, owed });
     await settled();
     killed.follow(told.generation, () => soFar);
-    clock.advance(progressMs);
+    books.clock.advance(progressMs);
     killed[Symbol.dispose]();
-    bus.stored = [];
+    books.bus.stored = [];
 
-    expect(open().recover()).toMatchObject({ settled: 0, cut: 2, unknown: 0 });
-    expect(await published()).toMatchObject(
+    expect(books.open().recover()).toMatchObject({ settled: 0, cut: 2, unknown: 0 });
+    expect(await books.published()).toMatchObject(
       [
         {
           generation: told.generation,
@@ -75,19 +51,19 @@ describe("a gateway that died", () => {
   });
 
   test("charges nothing for a request that was not sent, and the second route's prices where that one served", async () => {
-    const killed = open();
+    const killed = books.open();
     const [unsent, elsewhere] = [reservation(), reservation()];
     for (const begun of [unsent, elsewhere]) killed.begin(begun, { ...facts, owed });
     await settled();
     const other = { provider: "other", prices: { ...prices, output: "7" } };
     killed.follow(unsent.generation, () => ({ ...soFar, sent: false }));
     killed.follow(elsewhere.generation, () => ({ ...soFar, completionTokens: 0, route: other }));
-    clock.advance(progressMs);
+    books.clock.advance(progressMs);
     killed[Symbol.dispose]();
-    bus.stored = [];
+    books.bus.stored = [];
 
-    expect(open().recover()).toMatchObject({ cut: 1, unknown: 1 });
-    expect(await published()).toMatchObject([
+    expect(books.open().recover()).toMatchObject({ cut: 1, unknown: 1 });
+    expect(await books.published()).toMatchObject([
       { generation: unsent.generation, outcome: "unknown", usage: { promptTokens: 0 } },
       { generation: elsewhere.generation, outcome: "settled", ...other },
     ]);
@@ -96,31 +72,31 @@ describe("a gateway that died", () => {
   test.skipIf(!canFillDisk)(
     "charges what was sent while the disk was full, where a line from before says that it was not",
     async () => {
-      const killed = open();
+      const killed = books.open();
       const begun = reservation();
       killed.begin(begun, { ...facts, owed });
       await settled();
       let sent = false;
       killed.follow(begun.generation, () => ({ ...soFar, completionTokens: 0, sent }));
-      clock.advance(progressMs);
+      books.clock.advance(progressMs);
       sent = true;
-      withDiskFullAt(0, () => clock.advance(progressMs));
-      clock.advance(progressMs);
+      withDiskFullAt(0, () => books.clock.advance(progressMs));
+      books.clock.advance(progressMs);
       killed[Symbol.dispose]();
 
-      expect(open().recover()).toMatchObject({ cut: 1, unknown: 0 });
+      expect(books.open().recover()).toMatchObject({ cut: 1, unknown: 0 });
     },
   );
 
   test("is told of a generation again while it is open, though nothing of it changes: old segments are removed", async () => {
-    const killed = open();
+    const killed = books.open();
     const begun = reservation();
     killed.begin(begun, { ...facts, owed });
     await settled();
     let read = 0;
     killed.follow(begun.generation, () => (read++, soFar));
-    for (let passed = 0; passed < 2 * progressKeptMs; passed += progressMs) clock.advance(progressMs);
-    const lines = readFileSync(join(folder.path, "0000000001.jsonl"), "utf8").match(/"progress"/g) ?? [];
+    for (let passed = 0; passed < 2 * progressKeptMs; passed += progressMs) books.clock.advance(progressMs);
+    const lines = readFileSync(join(books.path, "0000000001.jsonl"), "utf8").match(/"progress"/g) ?? [];
     expect(read).toBeGreaterThan(60);
     expect(lines.length / 2).toBe(2);
   });

@@ -1,0 +1,46 @@
+/** Books of one folder: each takes over what the one before it left, however that ended. */
+import { GenerationBook } from "../../src/generations/book.ts";
+import { decodeSettlements } from "../../src/generations/settlement-codec.ts";
+import type { Settlement } from "../../src/generations/settlement.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { settlementPauseMs } from "../../src/limits/constants.ts";
+import { ManualClock } from "./clock.ts";
+import { FakeBus } from "./fake-bus.ts";
+import { temporaryFolder, type TemporaryFolder } from "./temporary-folder.ts";
+
+export class Books implements AsyncDisposable {
+  readonly clock = new ManualClock();
+  readonly bus = new FakeBus();
+  readonly #folder: TemporaryFolder;
+  readonly #opened: GenerationBook[] = [];
+
+  private constructor(folder: TemporaryFolder) {
+    this.#folder = folder;
+  }
+
+  static async make(): Promise<Books> {
+    return new Books(await temporaryFolder());
+  }
+
+  get path(): string {
+    return this.#folder.path;
+  }
+
+  open(): GenerationBook {
+    const { bus, clock, path: folder } = this;
+    const book = new GenerationBook({ bus, clock, log: silentLog, folder });
+    this.#opened.push(book);
+    return book;
+  }
+
+  /** What the bus has, after the pause in which settlements are gathered. */
+  async published(): Promise<Settlement[]> {
+    await this.clock.pass(settlementPauseMs);
+    return this.bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const book of this.#opened) book[Symbol.dispose]();
+    await this.#folder[Symbol.asyncDispose]();
+  }
+}
