@@ -44,15 +44,6 @@ export class BodyReader {
     }
   }
 
-  /** Reads on without keeping anything, until the end or `bytesMax`. */
-  async skip(bytesMax: number): Promise<void> {
-    for (let bytes = 0; bytes <= bytesMax;) {
-      const { value } = await this.#reader.read();
-      if (value === undefined) return;
-      bytes += value.length;
-    }
-  }
-
   /** Lets the server drop what else arrives. */
   discard(): void {
     this.#reader.cancel().catch(() => {});

@@ -5,6 +5,7 @@ import { GatewayError } from "../kernel/errors.ts";
 import { bodyBytesMax } from "../limits/constants.ts";
 import type { ByteLease } from "../quotas/byte-budget.ts";
 import { BodyReader } from "./body-reader.ts";
+import { declaredBytes } from "./declared-bytes.ts";
 import { asGatewayError } from "./load-limits.ts";
 import { readRest } from "./read-rest.ts";
 import { invalid } from "./refuse.ts";
@@ -70,11 +71,6 @@ async function refuse(
 ): Promise<GatewayError> {
   await readRest(request, clock, reader);
   return error;
-}
-
-function declaredBytes(request: Request): number | null {
-  const header = request.headers.get("content-length");
-  return header !== null && /^\d+$/.test(header) ? Number(header) : null;
 }
 
 function isEncoded(request: Request): boolean {

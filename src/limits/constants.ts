@@ -28,6 +28,10 @@ export const jsonFieldsMax = 5_000;
 export const callJsonValuesMax = 10_000;
 /** A refused body is read on for this long where the answer would be lost otherwise. */
 export const refusedBodyMsMax = 5_000;
+/** A body of this declared length is left to the server, which reads it after the answer. */
+export const refusedBodySmallBytes = 1024 * 1024;
+/** A sender that sends nothing for so long has its answer, if it does not ask to be closed. */
+export const refusedBodyIdleMs = 1_000;
 export const modelIdCharactersMax = 256;
 
 // Ours: admission

@@ -50,6 +50,8 @@ export const documentsSpooledBytesMax = 2 * 1024 * 1024 * 1024;
 export const documentsSpooledPerWorkspaceBytesMax = 512 * 1024 * 1024;
 export const documentsSpooledPerKeyBytesMax = 256 * 1024 * 1024;
 export const budgetRetryMs = 1_000;
+/** Documents, attachments, and large bodies that are refused: as fast as all of a process are read together. */
+export const largeBodiesBytesPerSecond = 32 * 1024 * 1024;
 
 // Of a process: its disk
 /** Below so many free bytes documents and attachments are refused, so that what is owed can still be written down. */

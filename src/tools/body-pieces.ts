@@ -1,5 +1,6 @@
 /** The body of a call, piece by piece as it arrives: within its size, its time, and what may be under way together. */
 import { BodyReader } from "../inference/body-reader.ts";
+import { declaredBytes } from "../inference/declared-bytes.ts";
 import { readRest } from "../inference/read-rest.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { toolsBodyMs } from "../limits/tools.ts";
@@ -11,8 +12,8 @@ interface Options {
   bytesMax: number;
   /** What the body is counted in, until who reads it has ended. */
   lease: ByteLease;
-  /** Waits while the event loop is busy. Absent: the body is small. */
-  breathe?: () => Promise<void>;
+  /** Waits until the next piece may be read. Absent: the body is small. */
+  breathe?: (piece: Uint8Array) => Promise<void>;
 }
 
 /**
@@ -22,7 +23,7 @@ interface Options {
 export async function* bodyPieces(request: Request, { clock, bytesMax, lease, breathe }: Options): AsyncGenerator<Uint8Array> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new OperationError("The body is compressed: send it as it is");
-  const declared = declaredBytes(request);
+  const declared = declaredBytes(request) ?? 0;
   if (declared > bytesMax) throw tooLarge(bytesMax);
   lease.grow(declared);
   if (request.body === null) return;
@@ -42,16 +43,11 @@ export async function* bodyPieces(request: Request, { clock, bytesMax, lease, br
       }
       if (bytes > lease.bytes) lease.grow(bytes - lease.bytes);
       yield piece;
-      if (breathe) await breathe();
+      if (breathe) await breathe(piece);
     }
   } finally {
     if (!ended) reader.discard();
   }
-}
-
-function declaredBytes(request: Request): number {
-  const header = request.headers.get("content-length");
-  return header !== null && /^\d+$/.test(header) ? Number(header) : 0;
 }
 
 function broken(): never {

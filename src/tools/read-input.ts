@@ -7,6 +7,7 @@ import { sbomCallBytesMax, toolsBodyBytesMax } from "../limits/tools.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { ByteLease } from "../quotas/byte-budget.ts";
+import { largeBodies } from "../quotas/byte-pace.ts";
 import type { EndTurn } from "../quotas/fair-turns.ts";
 import type { TakenSbom } from "../sboms/take-sbom.ts";
 import { bodyPieces } from "./body-pieces.ts";
@@ -45,7 +46,11 @@ export async function readInput(called: Called, operation: Operation, parts: Too
 
 /** For bodies that may be large. */
 export function paced({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
-  return { clock, breathe: () => limits.door.breathe() };
+  const breathe = async (piece: Uint8Array): Promise<void> => {
+    await limits.door.breathe();
+    await largeBodies.read(piece.length);
+  };
+  return { clock, breathe };
 }
 
 async function whole({ request }: Called, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {

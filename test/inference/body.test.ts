@@ -180,6 +180,43 @@ test("the rest of a body that was read, or is being read, is left alone", async 
   expect(locked.body?.locked).toBe(true);
 });
 
+describe("a large body that is refused", () => {
+  const large = { "content-length": String(8 * 1024 * 1024) };
+  const piece = new Uint8Array(128 * 1024);
+
+  function refused(headers: Record<string, string>) {
+    const clock = new ManualClock();
+    const { readable: body, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    let answered = false;
+    const reading = readRest(new Request("http://weir/", { method: "POST", body, headers }), clock);
+    void reading.then(() => (answered = true));
+    return { clock, reading, sender: writable.getWriter(), answered: () => answered };
+  }
+
+  test("is read before its answer, which a server would otherwise do after it and as fast as it comes", async () => {
+    const { clock, reading, sender, answered } = refused(large);
+    await sender.write(piece);
+    await clock.pass(999);
+    expect(answered()).toBe(false);
+    void sender.close();
+    await reading;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("is no longer waited for once its sender has rested for a second", async () => {
+    const { clock, reading, answered } = refused(large);
+    await clock.pass(999);
+    expect(answered()).toBe(false);
+    await clock.pass(1);
+    await reading;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("is left to the server where it is small", async () => {
+    await refused({ "content-length": String(1024 * 1024) }).reading;
+  });
+});
+
 test("identity encoding and an absent body pass", async () => {
   const options = { clock: systemClock, bodyMs: 1_000, ...held() };
   const request = new Request("http://weir/", { method: "POST", body: "{}", headers: { "content-encoding": "identity" } });
