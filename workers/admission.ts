@@ -4,7 +4,7 @@ import type { ModelsView } from "../src/admission/decide.ts";
 import { MeteringWatch } from "../src/admission/metering-watch.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
-import { loadAccount, loadKeyMonth } from "../src/credit/load.ts";
+import { loadAccount, loadHeads, loadKeyMonth } from "../src/credit/load.ts";
 import { findKeyRecords } from "../src/keys/find.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
@@ -31,6 +31,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
     store: {
       account: (workspace, generations) => loadAccount({ workspace, generations }, sql),
       keyMonth: (workspace, key, month) => loadKeyMonth({ workspace, key, month }, sql),
+      heads: (workspaces) => loadHeads(workspaces, sql),
     },
   });
   stack.use(bus.listen("records-changed", () => service.records.forget()));

@@ -8,12 +8,12 @@ import { raiseAlarm } from "../kernel/alarm.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
-import { ledgerLookMs, recordLookupMs, recordsCachedMax } from "../limits/constants.ts";
+import { ledgerLookMs, ledgerLookPauseMs, recordLookupMs, recordsCachedMax } from "../limits/constants.ts";
 import type { LoadStore } from "./load.ts";
 
 export interface LedgerFenceParts {
   counters: Pick<Counters, "read" | "forget">;
-  store: Pick<LoadStore, "account">;
+  store: Pick<LoadStore, "heads">;
   clock: Clock;
   log: Logger;
 }
@@ -22,7 +22,10 @@ export class LedgerFence {
   readonly #parts: LedgerFenceParts;
   /** When each was last found in order, in monotonic milliseconds. */
   readonly #looked = new Map<WorkspaceId, number>();
-  readonly #looking = new Map<WorkspaceId, Promise<void>>();
+  /** Each look tells which workspaces it could not see. */
+  readonly #looking = new Map<WorkspaceId, Promise<ReadonlySet<WorkspaceId>>>();
+  /** Nobody waits for these: they are gathered for one look. */
+  #due = new Set<WorkspaceId>();
 
   constructor(parts: LedgerFenceParts) {
     this.#parts = parts;
@@ -38,42 +41,72 @@ export class LedgerFence {
     for (const workspace of workspaces) {
       const ageMs = now - (this.#looked.get(workspace) ?? -Infinity);
       if (ageMs >= 2 * ledgerLookMs) awaited.add(workspace);
-      else if (ageMs >= ledgerLookMs) this.#look(workspace).catch(() => {});
+      else if (ageMs >= ledgerLookMs) this.#lookSoon(workspace);
     }
-    return awaited.size === 0 ? awaited : this.#failed([...awaited]);
+    if (awaited.size === 0) return awaited;
+    this.#begin([...awaited]);
+    const looks = new Set([...awaited].map((workspace) => this.#looking.get(workspace)));
+    const failed = await Promise.all(looks);
+    return awaited.intersection(new Set(failed.flatMap((unseen) => [...(unseen ?? [])])));
   }
 
-  async #failed(workspaces: WorkspaceId[]): Promise<ReadonlySet<WorkspaceId>> {
-    const failed = new Set<WorkspaceId>();
-    const look = (workspace: WorkspaceId): Promise<void> =>
-      this.#look(workspace).catch((error: unknown) => {
-        failed.add(workspace);
-        this.#parts.log.warn({ event: "ledger.unseen", workspace, reason: String(error) }, "A ledger could not be looked at");
-      });
-    await Promise.all(workspaces.map(look));
-    return failed;
+  #lookSoon(workspace: WorkspaceId): void {
+    this.#due.add(workspace);
+    if (this.#due.size > 1) return;
+    this.#parts.clock.after(ledgerLookPauseMs, () => {
+      const due = [...this.#due];
+      this.#due = new Set();
+      this.#begin(due);
+    });
   }
 
-  #look(workspace: WorkspaceId): Promise<void> {
-    const looking = this.#looking.get(workspace) ?? this.#lookNow(workspace).finally(() => this.#looking.delete(workspace));
-    this.#looking.set(workspace, looking);
-    return looking;
+  /** One look for all of them that nobody looks at already. */
+  #begin(workspaces: readonly WorkspaceId[]): void {
+    const fresh = workspaces.filter((workspace) => !this.#looking.has(workspace));
+    if (fresh.length === 0) return;
+    const look = this.#look(fresh);
+    for (const workspace of fresh) this.#looking.set(workspace, look);
+    void look.then(() => {
+      for (const workspace of fresh) this.#looking.delete(workspace);
+    });
   }
 
   /** The counters first: what the ledger commits is pushed to them afterwards, so it is never behind them but after a restore. */
-  async #lookNow(workspace: WorkspaceId): Promise<void> {
-    const { counters, store, clock, log } = this.#parts;
+  async #look(workspaces: readonly WorkspaceId[]): Promise<ReadonlySet<WorkspaceId>> {
+    const { store, clock, log } = this.#parts;
     const at = clock.monotonic();
-    const { account } = await counters.read(workspace, null);
-    if (account !== null) {
-      const ledger = await withDeadline(clock, recordLookupMs, "Looking at a ledger's head", store.account(workspace, []));
-      const head = ledger?.account.sequence ?? 0n;
-      if (head < account.sequence && (await counters.forget(workspace, head + 1n))) {
-        const facts = { workspace, counters: account.sequence.toString(), ledger: head.toString() };
-        raiseAlarm(log, "ledger.went_back", facts, "A ledger is behind its counters: they are loaded anew from it");
-      }
+    let unseen = workspaces;
+    try {
+      const sequences = await this.#sequencesOf(workspaces);
+      unseen = [...sequences.keys()];
+      const heads =
+        unseen.length === 0
+          ? null
+          : await withDeadline(clock, recordLookupMs, "Looking at heads of ledgers", store.heads(unseen));
+      for (const [workspace, sequence] of sequences)
+        await this.#compare({ workspace, sequence, head: heads?.get(workspace) ?? 0n });
+      if (this.#looked.size >= recordsCachedMax) this.#looked.clear();
+      for (const workspace of workspaces) this.#looked.set(workspace, at);
+      return new Set();
+    } catch (error) {
+      log.warn({ event: "ledger.unseen", workspaces: unseen.length, reason: String(error) }, "Ledgers could not be looked at");
+      return new Set(unseen);
     }
-    if (this.#looked.size >= recordsCachedMax) this.#looked.clear();
-    this.#looked.set(workspace, at);
+  }
+
+  /** As the counters have them; those that they do not know are loaded from the ledger before they are used. */
+  async #sequencesOf(workspaces: readonly WorkspaceId[]): Promise<Map<WorkspaceId, bigint>> {
+    const read = async (workspace: WorkspaceId) => ({ workspace, ...(await this.#parts.counters.read(workspace, null)) });
+    const positions = await Promise.all(workspaces.map(read));
+    return new Map(
+      positions.flatMap(({ workspace, account }) => (account === null ? [] : [[workspace, account.sequence] as const])),
+    );
+  }
+
+  async #compare({ workspace, sequence, head }: { workspace: WorkspaceId; sequence: bigint; head: bigint }): Promise<void> {
+    const { counters, log } = this.#parts;
+    if (head >= sequence || !(await counters.forget(workspace, head + 1n))) return;
+    const facts = { workspace, counters: sequence.toString(), ledger: head.toString() };
+    raiseAlarm(log, "ledger.went_back", facts, "A ledger is behind its counters: they are loaded anew from it");
   }
 }

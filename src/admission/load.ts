@@ -17,6 +17,8 @@ export interface LoadStore {
     generations: GenerationId[],
   ): Promise<{ account: AccountPush; ended: Set<GenerationId> } | null>;
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
+  /** The sequence of each workspace's ledger; those that are none are missing. */
+  heads(workspaces: readonly WorkspaceId[]): Promise<ReadonlyMap<WorkspaceId, bigint>>;
 }
 
 export interface LoadParts {

@@ -3,7 +3,7 @@ import type { Queries } from "../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../backing/counters.ts";
 import type { Month } from "../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
-import { selectAccount, selectKeyMonth } from "./store.ts";
+import { selectAccount, selectHeads, selectKeyMonth } from "./store.ts";
 
 /** A hold lives twenty minutes, so only this month and the one before are still asked about. */
 const monthsMax = 2;
@@ -35,4 +35,9 @@ export async function loadKeyMonth(
 ): Promise<KeyMonthPush> {
   const row = await selectKeyMonth({ workspace, key, month }, sql);
   return { workspace, key, month, spent: row?.spent ?? 0n, version: row?.version ?? 0n, sequence: row?.sequence ?? 0n };
+}
+
+/** How far each ledger is; those that there are not are missing. */
+export async function loadHeads(workspaces: readonly WorkspaceId[], sql: Queries): Promise<ReadonlyMap<WorkspaceId, bigint>> {
+  return new Map((await selectHeads(workspaces, sql)).map(({ workspace, sequence }) => [workspace, sequence]));
 }

@@ -66,6 +66,14 @@ export async function selectAccount(
   return row;
 }
 
+export function selectHeads(
+  workspaces: readonly WorkspaceId[],
+  sql: Queries,
+): Promise<{ workspace: WorkspaceId; sequence: bigint }[]> {
+  return sql<{ workspace: WorkspaceId; sequence: bigint }[]>`
+    SELECT workspace_id AS workspace, sequence FROM credit_accounts WHERE workspace_id = ANY(${workspaces}::text[])`;
+}
+
 /** One statement, hence one snapshot; undefined: there is no such workspace. */
 export async function selectKeyMonth(
   { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },

@@ -87,6 +87,8 @@ export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
 /** How often a ledger that is used is looked at beside its counters: a database may have been restored. */
 export const ledgerLookMs = 30_000;
+/** Looks that nobody waits for are gathered for so long. */
+export const ledgerLookPauseMs = 250;
 /** A record that is used at this age is read again while it serves. */
 export const readAheadAgeMs = 20_000;
 /** Such reads are gathered for so long. */

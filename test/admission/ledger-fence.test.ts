@@ -4,7 +4,7 @@ import { LedgerFence } from "../../src/admission/ledger-fence.ts";
 import type { LoadStore } from "../../src/admission/load.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { ledgerLookMs } from "../../src/limits/constants.ts";
+import { ledgerLookMs, ledgerLookPauseMs } from "../../src/limits/constants.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 import { alarmsRaised } from "../support/stored-money.ts";
 
@@ -23,12 +23,13 @@ beforeEach(async () => {
 });
 
 function fence(): LedgerFence {
-  const account: LoadStore["account"] = async (workspace) => {
+  const heads: LoadStore["heads"] = async (workspaces) => {
     reads++;
-    if (head === null) throw new Error("the database does not answer");
-    return { account: { workspace, balance: 100n, sequence: head, months: [] }, ended: new Set() };
+    const sequence = head;
+    if (sequence === null) throw new Error("the database does not answer");
+    return new Map(workspaces.map((workspace) => [workspace, sequence]));
   };
-  return new LedgerFence({ counters, store: { account }, clock, log: silentLog });
+  return new LedgerFence({ counters, store: { heads }, clock, log: silentLog });
 }
 
 const isKnown = async () => (await counters.read("w1", null)).account !== null;
@@ -65,8 +66,24 @@ test("one that is restored under a running fleet is found within half a minute, 
   head = 3n;
   clock.advance(ledgerLookMs);
   await on.unseen(["w1"]);
+  await clock.pass(ledgerLookPauseMs);
   await settled();
   expect(await isKnown()).toBe(false);
+});
+
+test("many that are due are one question to the database", async () => {
+  const names = Array.from({ length: 50 }, (_, number) => `many ${number}`);
+  for (const workspace of names) {
+    await counters.load({ account: { workspace, balance: 1n, sequence: 7n, months: [] }, holds: [], windows: [] });
+  }
+  const on = fence();
+  await on.unseen(names);
+  expect(reads).toBe(1);
+  clock.advance(ledgerLookMs);
+  for (const name of names) await on.unseen([name]);
+  await clock.pass(ledgerLookPauseMs);
+  await settled();
+  expect(reads).toBe(2);
 });
 
 test("one that was not used for a minute is waited for again", async () => {

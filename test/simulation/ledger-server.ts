@@ -37,6 +37,7 @@ export class LedgerServer {
     return {
       account: (workspace, generations) => this.server.call(host, () => this.ledger.account(workspace, generations)),
       keyMonth: (workspace, key, month) => this.server.call(host, () => this.ledger.keyMonth(workspace, key, month)),
+      heads: (workspaces) => this.server.call(host, () => this.ledger.heads(workspaces)),
     };
   }
 

@@ -77,6 +77,14 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return this.#push(workspace, [month]);
   }
 
+  async heads(workspaces: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const known = workspaces.flatMap((workspace) => {
+      const account = this.accounts.get(workspace);
+      return account ? [[workspace, account.sequence] as const] : [];
+    });
+    return new Map(known);
+  }
+
   async keyMonth(workspace: string, key: string, month: string): Promise<KeyMonthPush> {
     return this.#keyMonth({ workspace, key, month });
   }
