@@ -17,24 +17,7 @@ export const suites: Suite[] = [
   { name: "conformance", folders: ["wire"], budgetSeconds: 60, usesServers: true },
   { name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
   { name: "chaos", folders: ["chaos"], budgetSeconds: 90, usesServers: true },
-  {
-    name: "tools",
-    folders: [
-      "tools",
-      "tickets",
-      "versions",
-      "advisories",
-      "sboms",
-      "lockfiles",
-      "scans",
-      "findings",
-      "vulnerabilities",
-      "projects",
-      "repositories",
-    ],
-    budgetSeconds: 90,
-    usesServers: true,
-  },
+  { name: "tools", folders: ["security"], budgetSeconds: 90, usesServers: true },
   { name: "connectors", folders: ["connectors", "browser"], budgetSeconds: 60, usesServers: true },
 ];
 

@@ -7,9 +7,9 @@ import { openLog, type Logger } from "./kernel/log.ts";
 import { keepPrivate } from "./process/keep-private.ts";
 import { serverSettings } from "./process/server-settings.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
-import type { Service } from "./service.ts";
+import type { Service } from "./server/service.ts";
 import { whenStopped } from "./process/stop.ts";
-import { stopServing } from "./stop-serving.ts";
+import { stopServing } from "./server/stop-serving.ts";
 
 async function main(): Promise<number> {
   const config = readConfig();
@@ -52,8 +52,8 @@ function refuseTakenPort({ host, port }: Config, shared: boolean): Promise<void>
 /** Each mode's libraries are loaded by that mode alone. */
 async function openService(config: Config, log: Logger): Promise<Service> {
   const parts = { config, log, clock: systemClock };
-  if (config.backends.mode === "distributed") return (await import("./distributed.ts")).openDistributed(parts);
-  return (await import("./embedded.ts")).openEmbedded(parts);
+  if (config.backends.mode === "distributed") return (await import("./server/distributed.ts")).openDistributed(parts);
+  return (await import("./server/embedded.ts")).openEmbedded(parts);
 }
 
 /** A refusal to start is one line for a person, not a stack. */

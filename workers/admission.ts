@@ -1,11 +1,11 @@
 /** The worker that decides admissions: answers the questions of every front. Any number of them may run. */
-import { AdmissionService } from "../src/admission/service.ts";
-import type { ModelsView } from "../src/admission/decide.ts";
-import { MeteringWatch } from "../src/admission/metering-watch.ts";
+import { AdmissionService } from "../src/gateway/admission/service.ts";
+import type { ModelsView } from "../src/gateway/admission/decide.ts";
+import { MeteringWatch } from "../src/gateway/admission/metering-watch.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
-import { loadAccount, loadHeads, loadKeyMonth } from "../src/credit/load.ts";
-import { findKeyRecords } from "../src/keys/find.ts";
+import { loadAccount, loadHeads, loadKeyMonth } from "../src/gateway/credit/load.ts";
+import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 

@@ -5,8 +5,8 @@ import type { MailConfig } from "../src/config.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/limits/tools.ts";
-import { sendDue } from "../src/mails/send-due.ts";
-import { mailServer, reasonOf, type MailServer } from "../src/mails/smtp.ts";
+import { sendDue } from "../src/security/mails/send-due.ts";
+import { mailServer, reasonOf, type MailServer } from "../src/security/mails/smtp.ts";
 
 export interface MailerParts {
   sql: Database;

@@ -3,11 +3,11 @@ import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { reconcileForEver } from "../src/metering/reconcile.ts";
-import { settlementStore } from "../src/metering/store.ts";
-import { sweepForEver } from "../src/metering/sweep.ts";
-import { upkeepStore } from "../src/metering/upkeep-store.ts";
-import { consumeSettlements } from "../src/metering/worker.ts";
+import { reconcileForEver } from "../src/gateway/metering/reconcile.ts";
+import { settlementStore } from "../src/gateway/metering/store.ts";
+import { sweepForEver } from "../src/gateway/metering/sweep.ts";
+import { upkeepStore } from "../src/gateway/metering/upkeep-store.ts";
+import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 
 export interface MeteringWorkerParts {
   backing: Backing;

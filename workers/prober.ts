@@ -5,16 +5,16 @@
  */
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
-import { probeTicket } from "../src/credit/reservation.ts";
+import { probeTicket } from "../src/gateway/credit/reservation.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../src/kernel/ids.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { launchChecksAtOnce, proberPauseMs } from "../src/limits/constants.ts";
-import type { Model, Route } from "../src/models/model.ts";
-import type { Models } from "../src/models/models.ts";
-import { recordLaunchCheck } from "../src/models/store.ts";
-import type { CallProvider } from "../src/providers/http.ts";
-import { launchCheck } from "../src/providers/launch-check.ts";
+import type { Model, Route } from "../src/gateway/models/model.ts";
+import type { Models } from "../src/gateway/models/models.ts";
+import { recordLaunchCheck } from "../src/gateway/models/store.ts";
+import type { CallProvider } from "../src/gateway/providers/http.ts";
+import { launchCheck } from "../src/gateway/providers/launch-check.ts";
 
 export interface ProberParts {
   sql: Database;

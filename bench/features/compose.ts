@@ -1,27 +1,27 @@
 /**
- * A gateway with some of its features: the parts of src as src/front.ts puts them together, and stand-ins for those that a step
+ * A gateway with some of its features: the parts of src as src/server/front.ts puts them together, and stand-ins for those that a step
  * is still without. Nothing in src can switch them off.
  */
 import { join } from "node:path";
-import { AdmissionClient, type Admission, type Caller, type Wanted } from "../../src/admission/client.ts";
+import { AdmissionClient, type Admission, type Caller, type Wanted } from "../../src/gateway/admission/client.ts";
 import type { Backing } from "../../src/backing/backing.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Config } from "../../src/config.ts";
-import { GenerationBook } from "../../src/generations/book.ts";
-import { Drains } from "../../src/inference/drains.ts";
-import type { Gateway } from "../../src/inference/gateway.ts";
-import { LiveAnswers } from "../../src/inference/live.ts";
-import { bodyBudget } from "../../src/inference/load-limits.ts";
+import { GenerationBook } from "../../src/gateway/generations/book.ts";
+import { Drains } from "../../src/gateway/inference/drains.ts";
+import type { Gateway } from "../../src/gateway/inference/gateway.ts";
+import { LiveAnswers } from "../../src/gateway/inference/live.ts";
+import { bodyBudget } from "../../src/gateway/inference/load-limits.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";
-import { RouteCoolDown } from "../../src/models/health/route-cool-down.ts";
-import { RouteHealth } from "../../src/models/health/route-health.ts";
-import { RouteSpeeds } from "../../src/models/health/route-speeds.ts";
-import type { Models } from "../../src/models/models.ts";
-import { providerCalls } from "../../src/providers/http.ts";
+import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
+import { RouteHealth } from "../../src/gateway/models/health/route-health.ts";
+import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
+import type { Models } from "../../src/gateway/models/models.ts";
+import { providerCalls } from "../../src/gateway/providers/http.ts";
 import { startAdmission } from "../../workers/admission.ts";
 import { ConfirmingBus } from "./confirming-bus.ts";
 import type { ComposedStep } from "./steps.ts";

@@ -1,7 +1,7 @@
 /** Calls of lists by chance: filters as callers combine them, an offset anywhere. */
-import type { Scope } from "../../src/operations/caller.ts";
-import { ecosystemOfWord, ecosystemWords } from "../../src/findings/ecosystem-words.ts";
-import { ranksOf, severities } from "../../src/findings/severity.ts";
+import type { Scope } from "../../src/security/operations/caller.ts";
+import { ecosystemOfWord, ecosystemWords } from "../../src/security/findings/ecosystem-words.ts";
+import { ranksOf, severities } from "../../src/security/findings/severity.ts";
 import * as plan from "./plan.ts";
 import { productId, projectId, sbomId, type NaiveFilter } from "./store.ts";
 

@@ -1,4 +1,4 @@
-import { CursorError, readAdvisories, type Cursor, type Progress } from "../../src/advisories/read-advisories.ts";
+import { CursorError, readAdvisories, type Cursor, type Progress } from "../../src/security/advisories/read-advisories.ts";
 import { advisoryFailuresShownMax } from "../../src/limits/tools.ts";
 import { advisoryBatches, type AdvisoryBatch, type Failure } from "./advisory-batches.ts";
 import { CallError } from "./call.ts";

@@ -1,5 +1,5 @@
 /** What was read of advisories, in batches as the service takes them. */
-import type { Cursor, Reading } from "../../src/advisories/read-advisories.ts";
+import type { Cursor, Reading } from "../../src/security/advisories/read-advisories.ts";
 import { advisoryBatchBytesMax, advisoryBatchMax, advisoryBytesMax } from "../../src/limits/tools.ts";
 
 export interface AdvisoryBatch {

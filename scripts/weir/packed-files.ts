@@ -1,5 +1,5 @@
 /** Files as a tar archive (POSIX.1-2017, pax interchange format), for the one way in which repositories come to the service. */
-import type { RepositoryFile } from "../../src/lockfiles/read-lock-files.ts";
+import type { RepositoryFile } from "../../src/security/lockfiles/read-lock-files.ts";
 
 const blockBytes = 512;
 

@@ -2,8 +2,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { repositoryArchiveBytesMax } from "../../src/limits/tools.ts";
-import { folderFiles } from "../../src/repositories/folder-files.ts";
-import { RepositoryError } from "../../src/repositories/repository-error.ts";
+import { folderFiles } from "../../src/security/repositories/folder-files.ts";
+import { RepositoryError } from "../../src/security/repositories/repository-error.ts";
 import { originOf } from "./git-origin.ts";
 import { packedFiles } from "./packed-files.ts";
 

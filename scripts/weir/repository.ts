@@ -1,4 +1,4 @@
-import { RepositoryError } from "../../src/repositories/repository-error.ts";
+import { RepositoryError } from "../../src/security/repositories/repository-error.ts";
 import { CallError } from "./call.ts";
 import { ofWorkspace } from "./flags.ts";
 import { packedRepository, type PackedRepository } from "./packed-repository.ts";

@@ -1,8 +1,8 @@
 /** The operations of /api/console, from the list that its routes are made of. */
-import { controlPrefix } from "../console/api.ts";
-import type { Endpoint } from "../console/endpoint.ts";
-import { endpoints } from "../console/endpoints.ts";
-import { controlStatuses, type ControlCode } from "../workspaces/control-error.ts";
+import { controlPrefix } from "../control-api/api.ts";
+import type { Endpoint } from "../control-api/endpoint.ts";
+import { endpoints } from "../control-api/endpoints.ts";
+import { controlStatuses, type ControlCode } from "../accounts/workspaces/control-error.ts";
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
 import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
 

@@ -1,5 +1,5 @@
 /** What a process says of itself. */
-import { Readiness } from "../health.ts";
+import { Readiness } from "../process/health.ts";
 import { jsonSchema } from "../kernel/json-schema.ts";
 import { jsonContent, type Answer, type Paths } from "./operation.ts";
 

@@ -1,7 +1,7 @@
 /** A catalog that somebody wrote to harm its readers: whatever it says is shown as text. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CatalogCopy } from "../connectors/catalog-copy.ts";
-import { bareConnector, sampleConnector } from "../connectors/sample.ts";
+import { CatalogCopy } from "../connectors/catalog/catalog-copy.ts";
+import { bareConnector, sampleConnector } from "../connectors/catalog/sample.ts";
 import { Fleet } from "../support/fleet.ts";
 import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 import { chromiumPath, Visit } from "./browser.ts";

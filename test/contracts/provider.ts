@@ -5,8 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ToldUsage } from "../../src/models/model.ts";
-import { UpstreamFailure, type ProviderCall, type WireFormat } from "../../src/providers/provider.ts";
+import type { ToldUsage } from "../../src/gateway/models/model.ts";
+import { UpstreamFailure, type ProviderCall, type WireFormat } from "../../src/gateway/providers/provider.ts";
 import { Transcript } from "../support/transcript.ts";
 import { aRoute } from "../support/models.ts";
 

@@ -4,14 +4,14 @@
  */
 import { describe, expect, test } from "bun:test";
 import { nearest } from "../../src/kernel/nearest.ts";
-import { readYarnClassicLock } from "../../src/lockfiles/npm/yarn-classic.ts";
-import { readRequirements } from "../../src/lockfiles/pypi/requirements.ts";
-import { parseBaseUrl } from "../../src/connections/base-url.ts";
-import { isLicenceId } from "../../src/sboms/licence-ids.ts";
-import { graphOf } from "../../src/sboms/spdx/graph.ts";
-import { draftOfSpdx2 } from "../../src/sboms/spdx/draft-2.ts";
-import { parsePackageUrl } from "../../src/versions/package-url.ts";
-import { versionToMatch } from "../../src/versions/version-to-match.ts";
+import { readYarnClassicLock } from "../../src/security/lockfiles/npm/yarn-classic.ts";
+import { readRequirements } from "../../src/security/lockfiles/pypi/requirements.ts";
+import { parseBaseUrl } from "../../src/http/base-url.ts";
+import { isLicenceId } from "../../src/security/sboms/licence-ids.ts";
+import { graphOf } from "../../src/security/sboms/spdx/graph.ts";
+import { draftOfSpdx2 } from "../../src/security/sboms/spdx/draft-2.ts";
+import { parsePackageUrl } from "../../src/security/versions/package-url.ts";
+import { versionToMatch } from "../../src/security/versions/version-to-match.ts";
 import { Dice } from "./bodies/dice.ts";
 import { holdThread } from "./held/hold.ts";
 import { holdService } from "./held/served.ts";

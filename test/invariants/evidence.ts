@@ -1,6 +1,6 @@
 /** What checkers look at, and what they say. Whatever a harness cannot gather is null, and says so in the result. */
 import type { AccountPush, KeyMonthPush } from "../../src/backing/counters.ts";
-import type { Verification } from "../../src/metering/verify.ts";
+import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { Dump } from "../support/counters/harness.ts";
 import type { Traces } from "../support/traces.ts";
 import type { History } from "./history.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { invariants as storedChecks } from "../../src/metering/verify-store.ts";
-import type { Verification } from "../../src/metering/verify.ts";
+import { invariants as storedChecks } from "../../src/gateway/metering/verify-store.ts";
+import type { Verification } from "../../src/gateway/metering/verify.ts";
 import { openEmbeddedHarness } from "../support/counters/embedded.ts";
 import { Traces } from "../support/traces.ts";
 import { nothingIsHeld } from "./counters-conserve.ts";

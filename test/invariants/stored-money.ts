@@ -1,5 +1,5 @@
 /** What the database alone must answer for: the invariants of `weir ledger verify`, by the promise that each belongs to. */
-import type { Verification } from "../../src/metering/verify.ts";
+import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { Finding } from "./evidence.ts";
 
 /** Every invariant of `weir ledger verify` stands in one of them. */

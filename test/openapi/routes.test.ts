@@ -1,7 +1,7 @@
 /** The description has the paths and methods of the app, and no others. */
 import { describe, expect, test } from "bun:test";
-import { makeApp, type AppParts } from "../../src/app.ts";
-import { OperatorGate } from "../../src/console/operator-gate.ts";
+import { makeApp, type AppParts } from "../../src/server/app.ts";
+import { OperatorGate } from "../../src/control-api/operator-gate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";

@@ -1,5 +1,5 @@
 /** The processes of a run, each in its place: what dies in it has a successor there. */
-import type { ModelsView } from "../../src/admission/decide.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { chatModel } from "../support/model.ts";
 import type { Chance } from "./chance.ts";
 import type { Clients } from "./clients.ts";

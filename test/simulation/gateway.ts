@@ -1,18 +1,18 @@
 /** A gateway without HTTP: everything from the checked request to the last line of its answer is the real thing. */
-import { AdmissionClient } from "../../src/admission/client.ts";
-import { GenerationBook } from "../../src/generations/book.ts";
-import { adoptOrphansForEver } from "../../src/generations/orphans.ts";
-import type { CheckedChat } from "../../src/inference/chat.ts";
-import { Drains } from "../../src/inference/drains.ts";
-import type { Gateway } from "../../src/inference/gateway.ts";
-import { generate } from "../../src/inference/generate.ts";
-import { webStream } from "../../src/inference/web-stream.ts";
-import { LiveAnswers } from "../../src/inference/live.ts";
-import { RouteCoolDown } from "../../src/models/health/route-cool-down.ts";
-import { RouteSpeeds } from "../../src/models/health/route-speeds.ts";
+import { AdmissionClient } from "../../src/gateway/admission/client.ts";
+import { GenerationBook } from "../../src/gateway/generations/book.ts";
+import { adoptOrphansForEver } from "../../src/gateway/generations/orphans.ts";
+import type { CheckedChat } from "../../src/gateway/inference/chat.ts";
+import { Drains } from "../../src/gateway/inference/drains.ts";
+import type { Gateway } from "../../src/gateway/inference/gateway.ts";
+import { generate } from "../../src/gateway/inference/generate.ts";
+import { webStream } from "../../src/gateway/inference/web-stream.ts";
+import { LiveAnswers } from "../../src/gateway/inference/live.ts";
+import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
+import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import type { ModelsView } from "../../src/admission/decide.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { Provider } from "./provider.ts";
 import type { Chance } from "./chance.ts";
 import { recordsMax } from "./plan.ts";
@@ -42,7 +42,7 @@ export class SimGateway {
   readonly #gateway: Gateway;
   readonly #recorder: Recorder;
 
-  /** As `src/front.ts` and `src/distributed.ts` put it together. */
+  /** As `src/server/front.ts` and `src/server/distributed.ts` put it together. */
   constructor({ host, network, disk, folders, models, chance, recorder }: GatewayParts) {
     this.host = host;
     this.#recorder = recorder;

@@ -1,5 +1,5 @@
 /** Runs seeds, holds each to all invariants, and says of one that fails what happened in it and how to see it again. */
-import type { Verification } from "../../src/metering/verify.ts";
+import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { HistoryEvent } from "../invariants/history.ts";
 import { brokenLines, checkAll, type Result } from "../invariants/invariants.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";

@@ -1,11 +1,11 @@
 /** The database: the ledger in memory and the records of keys, called over the network. */
-import type { LoadStore } from "../../src/admission/load.ts";
-import type { FindRecords } from "../../src/admission/records.ts";
-import type { KeyRecord } from "../../src/keys/record.ts";
+import type { LoadStore } from "../../src/gateway/admission/load.ts";
+import type { FindRecords } from "../../src/gateway/admission/records.ts";
+import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { databaseDeadlineMs } from "../../src/limits/constants.ts";
-import type { Charge } from "../../src/metering/charge.ts";
-import type { Booked, SettlementStore } from "../../src/metering/settle.ts";
-import type { UpkeepStore } from "../../src/metering/upkeep-store.ts";
+import type { Charge } from "../../src/gateway/metering/charge.ts";
+import type { Booked, SettlementStore } from "../../src/gateway/metering/settle.ts";
+import type { UpkeepStore } from "../../src/gateway/metering/upkeep-store.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "./recorder.ts";

@@ -1,5 +1,5 @@
 /** What a run is about: workspaces, keys and limits so small that everything is contested. All of it from the seed. */
-import type { KeyRecord } from "../../src/keys/record.ts";
+import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { hashOf, keyRecord } from "../support/key-records.ts";
 import type { Chance } from "./chance.ts";
 

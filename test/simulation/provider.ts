@@ -1,7 +1,7 @@
 /** A provider that answers, fails and breaks off by chance, and keeps a log of its own of what it was asked and what it counted. */
-import type { Reservation } from "../../src/credit/reservation.ts";
-import type { Prices, Usage } from "../../src/models/model.ts";
-import type { CallProvider } from "../../src/providers/http.ts";
+import type { Reservation } from "../../src/gateway/credit/reservation.ts";
+import type { Prices, Usage } from "../../src/gateway/models/model.ts";
+import type { CallProvider } from "../../src/gateway/providers/http.ts";
 import { drainMsMax } from "../../src/limits/constants.ts";
 import {
   UpstreamFailure,
@@ -9,7 +9,7 @@ import {
   type ProviderAnswer,
   type ProviderCall,
   type ProviderEvent,
-} from "../../src/providers/provider.ts";
+} from "../../src/gateway/providers/provider.ts";
 import { end, FakeEvents, finish, text } from "../support/fake-events.ts";
 import type { Chance } from "./chance.ts";
 import type { Host } from "./host.ts";

@@ -5,7 +5,7 @@ import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
 import { migrate } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { verifyLedger, type Verification } from "../../src/metering/verify.ts";
+import { verifyLedger, type Verification } from "../../src/gateway/metering/verify.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

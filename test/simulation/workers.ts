@@ -1,11 +1,11 @@
 /** The workers as `workers/` put them together, over simulated parts. */
-import type { ModelsView } from "../../src/admission/decide.ts";
-import { MeteringWatch } from "../../src/admission/metering-watch.ts";
-import { AdmissionService } from "../../src/admission/service.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
+import { MeteringWatch } from "../../src/gateway/admission/metering-watch.ts";
+import { AdmissionService } from "../../src/gateway/admission/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { reconcileForEver } from "../../src/metering/reconcile.ts";
-import { sweepForEver } from "../../src/metering/sweep.ts";
-import { consumeSettlements } from "../../src/metering/worker.ts";
+import { reconcileForEver } from "../../src/gateway/metering/reconcile.ts";
+import { sweepForEver } from "../../src/gateway/metering/sweep.ts";
+import { consumeSettlements } from "../../src/gateway/metering/worker.ts";
 import type { CountersServer } from "./counters-server.ts";
 import type { Host } from "./host.ts";
 import type { LedgerServer } from "./ledger-server.ts";

@@ -1,5 +1,5 @@
 /** A whole run's world: its servers, processes and clients, and all that can be done to them. */
-import type { KeyRecord } from "../../src/keys/record.ts";
+import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import type { Chance } from "./chance.ts";
 import { Clients, someRequest } from "./clients.ts";
 import { CountersServer } from "./counters-server.ts";

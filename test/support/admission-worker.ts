@@ -1,14 +1,14 @@
 /** A worker of admission over counters in this process, a ledger in memory, and a table of keys. */
-import { AdmissionService } from "../../src/admission/service.ts";
-import { decodeAnswers, encodeAsk, encodeAsks } from "../../src/admission/codec.ts";
-import { fingerprintOf } from "../../src/admission/fingerprint.ts";
-import type { ModelsView } from "../../src/admission/decide.ts";
-import type { AdmitAsk, Answer, AnswerMessage, Ask } from "../../src/admission/message.ts";
+import { AdmissionService } from "../../src/gateway/admission/service.ts";
+import { decodeAnswers, encodeAsk, encodeAsks } from "../../src/gateway/admission/codec.ts";
+import { fingerprintOf } from "../../src/gateway/admission/fingerprint.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
+import type { AdmitAsk, Answer, AnswerMessage, Ask } from "../../src/gateway/admission/message.ts";
 import type { Counters } from "../../src/backing/counters.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import type { KeyRecord } from "../../src/keys/record.ts";
+import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";
 import { hashOf, keyRecord } from "./key-records.ts";

@@ -1,5 +1,5 @@
 /** Reading advisories in tests. */
-import { readAdvisories, type Reading, type ReadOptions } from "../../src/advisories/read-advisories.ts";
+import { readAdvisories, type Reading, type ReadOptions } from "../../src/security/advisories/read-advisories.ts";
 
 /** The least that a record may be. */
 export function osvRecord(id: string, fields: Record<string, unknown> = {}): Record<string, unknown> {

@@ -1,16 +1,16 @@
 /** A call of a provider as an admitted request makes it. */
-import { reservationFrom, type Reservation } from "../../src/credit/reservation.ts";
+import { reservationFrom, type Reservation } from "../../src/gateway/credit/reservation.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { Route } from "../../src/models/model.ts";
-import { callProvider, type CallContext } from "../../src/providers/http.ts";
+import type { Route } from "../../src/gateway/models/model.ts";
+import { callProvider, type CallContext } from "../../src/gateway/providers/http.ts";
 import {
   UpstreamFailure,
   type Answer,
   type ChatBody,
   type ProviderAnswer,
   type ProviderCall,
-} from "../../src/providers/provider.ts";
+} from "../../src/gateway/providers/provider.ts";
 import { aRoute } from "./models.ts";
 import { OneByOne } from "./one-by-one.ts";
 import { Transcript } from "./transcript.ts";

@@ -1,12 +1,12 @@
 /** The control API over a database, without a network: what a client with the operator token sees. */
 import { pino } from "pino";
-import { controlApi } from "../../src/console/api.ts";
-import type { ControlParts, Position } from "../../src/console/parts.ts";
+import { controlApi } from "../../src/control-api/api.ts";
+import type { ControlParts, Position } from "../../src/control-api/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
-import { OperatorGate } from "../../src/console/operator-gate.ts";
+import { OperatorGate } from "../../src/control-api/operator-gate.ts";
 import { testSbomReader } from "./sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { Keyring } from "../../src/secrets/keyring.ts";
+import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Platforms } from "./platforms.ts";
 

@@ -4,11 +4,11 @@
  */
 import { join } from "node:path";
 import { BusTimeoutError, type Reply } from "../../src/backing/bus.ts";
-import type { Reservation } from "../../src/credit/reservation.ts";
+import type { Reservation } from "../../src/gateway/credit/reservation.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import type { KeyRecord } from "../../src/keys/record.ts";
-import { upkeepStore } from "../../src/metering/upkeep-store.ts";
-import { settleEvents } from "../../src/metering/worker.ts";
+import type { KeyRecord } from "../../src/accounts/keys/record.ts";
+import { upkeepStore } from "../../src/gateway/metering/upkeep-store.ts";
+import { settleEvents } from "../../src/gateway/metering/worker.ts";
 import { AdmissionWorker, forwardTo } from "./admission-worker.ts";
 import { settled } from "./clock.ts";
 import type { StoredEvent } from "./fake-bus.ts";

@@ -1,6 +1,6 @@
 /** What `src/main.ts` serves in one process, behind Deno's own server: database, counters, workers and all. */
 import { readConfig } from "../../src/config.ts";
-import { openEmbedded } from "../../src/embedded.ts";
+import { openEmbedded } from "../../src/server/embedded.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openLog } from "../../src/kernel/log.ts";
 

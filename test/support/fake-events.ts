@@ -1,5 +1,5 @@
 /** A provider's stream whose events a test hands out. */
-import type { EventSource, EventTaker, ProviderEvent } from "../../src/providers/provider.ts";
+import type { EventSource, EventTaker, ProviderEvent } from "../../src/gateway/providers/provider.ts";
 
 export class FakeEvents implements EventSource {
   /** How often an event was asked for. */

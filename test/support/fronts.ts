@@ -1,14 +1,14 @@
-/** Fronts without HTTP: a client of admission and a book of generations, as `src/front.ts` joins them. */
+/** Fronts without HTTP: a client of admission and a book of generations, as `src/server/front.ts` joins them. */
 import { join } from "node:path";
-import { AdmissionClient, type Admission, type Caller } from "../../src/admission/client.ts";
-import { recordOnBus } from "../../src/admission/record-on-bus.ts";
+import { AdmissionClient, type Admission, type Caller } from "../../src/gateway/admission/client.ts";
+import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import type { Bus } from "../../src/backing/bus.ts";
-import type { Reservation } from "../../src/credit/reservation.ts";
-import { GenerationBook } from "../../src/generations/book.ts";
-import type { Settlement } from "../../src/generations/settlement.ts";
+import type { Reservation } from "../../src/gateway/credit/reservation.ts";
+import { GenerationBook } from "../../src/gateway/generations/book.ts";
+import type { Settlement } from "../../src/gateway/generations/settlement.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import type { KeyRecord } from "../../src/keys/record.ts";
+import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { settlement } from "./settlements.ts";
 
 export interface FrontOptions {

@@ -1,6 +1,6 @@
 /** Records of keys for tests that need no database. */
 import { hashKey } from "../../src/kernel/ids.ts";
-import type { KeyRecord } from "../../src/keys/record.ts";
+import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 
 export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
   return {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { Elysia } from "elysia";
 import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import type { Service } from "../../src/service.ts";
-import { stopServing } from "../../src/stop-serving.ts";
+import type { Service } from "../../src/server/service.ts";
+import { stopServing } from "../../src/server/stop-serving.ts";
 
 /** Whenever a time is over it computes for a while first: connections come meanwhile that it has not taken yet. */
 const busyMs = 30;

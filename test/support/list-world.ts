@@ -2,7 +2,7 @@
 import { arrayText } from "../../src/backing/array-text.ts";
 import type { Database, Queries, Transaction } from "../../src/backing/backing.ts";
 import { newToolsId } from "../../src/kernel/ids.ts";
-import type { Ecosystem } from "../../src/versions/ecosystem.ts";
+import type { Ecosystem } from "../../src/security/versions/ecosystem.ts";
 
 export const statuses = ["open", "resolved", "ignored", "in_progress"] as const;
 

@@ -1,5 +1,5 @@
 /** A model for tests that care about what it supports. */
-import type { Model } from "../../src/models/model.ts";
+import type { Model } from "../../src/gateway/models/model.ts";
 import { route } from "./routes.ts";
 
 export function chatModel(supports: string[] = [], fields: Partial<Model> = {}): Model {

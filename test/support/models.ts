@@ -1,7 +1,7 @@
 /** Models and routes for tests that need no files. */
-import { modelFrom, providerFrom } from "../../src/models/catalog-entry.ts";
-import type { Model, ProviderRecord, Route } from "../../src/models/model.ts";
-import type { ModelEntry, ProviderEntry } from "../../src/models/schema.ts";
+import { modelFrom, providerFrom } from "../../src/gateway/models/catalog-entry.ts";
+import type { Model, ProviderRecord, Route } from "../../src/gateway/models/model.ts";
+import type { ModelEntry, ProviderEntry } from "../../src/gateway/models/schema.ts";
 import { stubModel, stubProvider } from "./stub-catalog.ts";
 
 export function aProvider(entry: Partial<ProviderEntry> = {}): ProviderRecord {

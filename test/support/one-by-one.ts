@@ -1,5 +1,5 @@
 /** A stream's events one by one, however many came together. */
-import type { EventSource, ProviderEvent } from "../../src/providers/provider.ts";
+import type { EventSource, ProviderEvent } from "../../src/gateway/providers/provider.ts";
 
 export class OneByOne {
   readonly #events: EventSource;

@@ -1,5 +1,5 @@
 /** The platforms that repositories are imported from, as a test wants them: their public addresses until it names a stub's. */
-import { callOutside, type CallOutside } from "../../src/connections/outside.ts";
+import { callOutside, type CallOutside } from "../../src/http/safe-fetch.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 
 export class Platforms {

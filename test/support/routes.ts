@@ -1,5 +1,5 @@
 /** Routes for tests that care about who is called and not about prices. */
-import type { ProviderRecord, Route } from "../../src/models/model.ts";
+import type { ProviderRecord, Route } from "../../src/gateway/models/model.ts";
 
 export function route(id: string, provider: Partial<ProviderRecord> = {}): Route {
   return {

@@ -1,7 +1,7 @@
 /** One small product (an app that needs `left`, which needs `right`, which holds `inner`) in every format that is read. */
-import { readSbom } from "../../src/sboms/read-sbom.ts";
-import type { SbomDocument } from "../../src/sboms/document.ts";
-import { SbomRefusal } from "../../src/sboms/refusal.ts";
+import { readSbom } from "../../src/security/sboms/read-sbom.ts";
+import type { SbomDocument } from "../../src/security/sboms/document.ts";
+import { SbomRefusal } from "../../src/security/sboms/refusal.ts";
 
 export const cyclonedxVersions = ["1.2", "1.3", "1.4", "1.5", "1.6", "1.7"];
 const serialNumber = "urn:uuid:3e671687-395b-41f5-a30f-a58921a69b79";

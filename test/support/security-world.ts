@@ -1,14 +1,14 @@
 /** Advisories, projects and documents as the rest of the service writes them, in a few words, and scans of them. */
 import type { Database } from "../../src/backing/backing.ts";
-import { scanNext } from "../../src/findings/scan-next.ts";
+import { scanNext } from "../../src/security/findings/scan-next.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { newToolsId } from "../../src/kernel/ids.ts";
-import { askScan } from "../../src/scans/ask.ts";
-import { packageIds } from "../../src/versions/store.ts";
-import type { Ecosystem } from "../../src/versions/ecosystem.ts";
-import type { OsvAffected } from "../../src/versions/osv-affected.ts";
-import { packageIdentity, packageNameOf } from "../../src/versions/package-name.ts";
-import { parsePackageUrl } from "../../src/versions/package-url.ts";
+import { askScan } from "../../src/security/scans/ask.ts";
+import { packageIds } from "../../src/security/versions/store.ts";
+import type { Ecosystem } from "../../src/security/versions/ecosystem.ts";
+import type { OsvAffected } from "../../src/security/versions/osv-affected.ts";
+import { packageIdentity, packageNameOf } from "../../src/security/versions/package-name.ts";
+import { parsePackageUrl } from "../../src/security/versions/package-url.ts";
 import { AdvisoryStore } from "./advisory-store.ts";
 import type { ManualClock } from "./clock.ts";
 import { Control } from "./control.ts";

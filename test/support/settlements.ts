@@ -1,10 +1,10 @@
 /** Ended generations as fronts report them, booked the way metering books them. */
 import type { Database } from "../../src/backing/backing.ts";
-import type { Settlement } from "../../src/generations/settlement.ts";
+import type { Settlement } from "../../src/gateway/generations/settlement.ts";
 import { monthOf } from "../../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
-import { chargeOf } from "../../src/metering/charge.ts";
-import { settlementStore } from "../../src/metering/store.ts";
+import { chargeOf } from "../../src/gateway/metering/charge.ts";
+import { settlementStore } from "../../src/gateway/metering/store.ts";
 
 type Facts = Partial<Settlement> & Pick<Settlement, "workspace" | "key">;
 

@@ -1,7 +1,7 @@
 /** Writes catalog folders: what CATALOG_DIR names. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ModelEntry, ProviderEntry } from "../../src/models/schema.ts";
+import type { ModelEntry, ProviderEntry } from "../../src/gateway/models/schema.ts";
 
 /** The variable that the stub's key stands in; give the service any value for it. */
 export const stubKeyEnv = "STUB_API_KEY";

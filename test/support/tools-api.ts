@@ -1,13 +1,13 @@
 /** The tools API over a database, without a network: what a client with a tools key sees. */
 import { pino } from "pino";
 import type { Database } from "../../src/backing/backing.ts";
-import type { AttachmentFolder } from "../../src/tickets/attachment-folder.ts";
-import { toolsRoutes } from "../../src/tools/routes.ts";
+import type { AttachmentFolder } from "../../src/security/tickets/attachment-folder.ts";
+import { toolsRoutes } from "../../src/security/api/routes.ts";
 import { systemClock, type Clock } from "../../src/kernel/clock.ts";
-import type { DiskFloor } from "../../src/quotas/disk-floor.ts";
-import { CallLimits } from "../../src/tools/call-limits.ts";
+import type { DiskFloor } from "../../src/accounts/quotas/disk-floor.ts";
+import { CallLimits } from "../../src/security/api/call-limits.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { Keyring } from "../../src/secrets/keyring.ts";
+import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { objectOf } from "./control.ts";
 import { roomyDisk, testSbomReader } from "./sbom-reader.ts";
 import { Platforms } from "./platforms.ts";

@@ -1,5 +1,5 @@
 /** A database with a workspace of each role, and the tools API over it with a key of `member@<workspace>`. */
-import type { AttachmentFolder } from "../../src/tickets/attachment-folder.ts";
+import type { AttachmentFolder } from "../../src/security/tickets/attachment-folder.ts";
 import { Control } from "./control.ts";
 import type { TestDatabase } from "./databases.ts";
 import { ToolsApi } from "./tools-api.ts";

@@ -1,6 +1,6 @@
 /** Puts the events of a provider's stream together, as a client's SDK would, and refuses what no stream may do. */
-import type { ToldUsage } from "../../src/models/model.ts";
-import type { FinishReason, ProviderEvent, UpstreamFailure } from "../../src/providers/provider.ts";
+import type { ToldUsage } from "../../src/gateway/models/model.ts";
+import type { FinishReason, ProviderEvent, UpstreamFailure } from "../../src/gateway/providers/provider.ts";
 
 interface ToolCall {
   id: string;

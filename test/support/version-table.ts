@@ -1,6 +1,6 @@
 /** Tables of versions: what comes before what, and what is the same. */
 import { expect } from "bun:test";
-import { compareVersions, readVersion, type KnownVersion, type VersionScheme } from "../../src/versions/version.ts";
+import { compareVersions, readVersion, type KnownVersion, type VersionScheme } from "../../src/security/versions/version.ts";
 
 export function known({ scheme, text }: { scheme: VersionScheme; text: string }): KnownVersion {
   const version = readVersion({ scheme, text });

@@ -22,13 +22,13 @@ export const rules: Rule[] = [
         .filter(({ from, to }) => placeOf(to) === -1 || placeOf(to) > placeOf(from))
         .map(({ from, to }) => `${from} (${placeName(from)}) imports ${to} (${placeName(to)})`),
     bites: {
-      "src/keys/find.ts": 'import type { Charge } from "../credit/charge.ts";',
+      "src/accounts/keys/find.ts": 'import type { Charge } from "../../gateway/credit/charge.ts";',
       "src/main.ts": 'await import("../scripts/seed.ts");',
     },
     spares: {
-      "src/credit/charge.ts": 'import { find } from "../keys/find.ts";\nexport { x } from "./y.ts";',
-      "src/embedded.ts": 'import { start } from "../workers/metering.ts";',
-      "src/kernel/a.ts": '// import x from "../keys/find.ts"',
+      "src/gateway/credit/charge.ts": 'import { find } from "../../accounts/keys/find.ts";\nexport { x } from "./y.ts";',
+      "src/server/embedded.ts": 'import { start } from "../../workers/metering.ts";',
+      "src/kernel/a.ts": '// import x from "../accounts/keys/find.ts"',
     },
   },
   {
@@ -39,7 +39,11 @@ export const rules: Rule[] = [
           .filter((pair) => from.startsWith(pair.from) && to.startsWith(pair.to))
           .map(({ why }) => `${from} imports ${to}, but ${why}`),
       ),
-    bites: { "src/inference/chat.ts": 'import { startMetering } from "../../workers/metering.ts";' },
+    bites: {
+      "src/gateway/inference/chat.ts": 'import { startMetering } from "../../../workers/metering.ts";',
+      "src/gateway/models/model.ts": 'import { parsePurl } from "../../security/sboms/purl.ts";',
+      "src/security/sboms/purl.ts": 'import { priceOf } from "../../gateway/models/price.ts";',
+    },
     spares: { "src/backing/backing.ts": 'import { EmbeddedBus } from "./embedded/bus.ts";' },
   },
   {
@@ -50,28 +54,34 @@ export const rules: Rule[] = [
         .filter(({ from, to }) => !(packageHomes[to] ?? []).some((home) => from.startsWith(home)))
         .map(({ from, to }) => `${from} imports ${to}`),
     bites: {
-      "src/keys/find.ts": 'import postgres from "postgres";',
-      "src/credit/x.ts": 'import { TypeCompiler } from "left-pad/compiler";',
+      "src/accounts/keys/find.ts": 'import postgres from "postgres";',
+      "src/gateway/credit/x.ts": 'import { TypeCompiler } from "left-pad/compiler";',
     },
     spares: {
-      "src/keys/store.ts": 'import type { Sql } from "postgres";',
+      "src/accounts/keys/store.ts": 'import type { Sql } from "postgres";',
       "src/backing/distributed/bus.ts": 'import {\n  connect,\n} from "nats";\nimport { once } from "node:events";',
-      "src/models/check.ts": 'import { Value } from "@sinclair/typebox/value";',
+      "src/gateway/models/check.ts": 'import { Value } from "@sinclair/typebox/value";',
     },
   },
   textRule({
     name: "the environment is read in src/config.ts alone",
     pattern: /process\.env|\bimport\.meta\.env|\bBun\.env/,
     allowed: (path) => path === "src/config.ts",
-    bites: { "src/keys/find.ts": 'const slug = process.env["SERVICE_SLUG"];' },
+    bites: { "src/accounts/keys/find.ts": 'const slug = process.env["SERVICE_SLUG"];' },
     spares: { "src/config.ts": "readConfig(process.env)", "src/a.ts": "// process.env is read elsewhere" },
   }),
   textRule({
     name: "SQL is written in store files and in src/backing alone",
     pattern: /\b(sql|tx|transaction)(<[^`;]*>)?`/i,
     allowed: (path) => /(\/|-)store\.ts$/.test(path) || path.startsWith("src/backing/"),
-    bites: { "src/keys/find.ts": "await backing.sql<Row[]>`SELECT 1`", "src/keys/edit.ts": "await tx`UPDATE api_keys`" },
-    spares: { "src/keys/store.ts": "await sql`SELECT 1`", "src/metering/verify-store.ts": "await sql`SELECT 1`" },
+    bites: {
+      "src/accounts/keys/find.ts": "await backing.sql<Row[]>`SELECT 1`",
+      "src/accounts/keys/edit.ts": "await tx`UPDATE api_keys`",
+    },
+    spares: {
+      "src/accounts/keys/store.ts": "await sql`SELECT 1`",
+      "src/gateway/metering/verify-store.ts": "await sql`SELECT 1`",
+    },
   }),
   textRule({
     name: "the code runs on web standards and Node's modules, but for a few named files",
@@ -83,9 +93,9 @@ export const rules: Rule[] = [
   textRule({
     name: "admission alone makes reservations, the only tickets to a provider",
     pattern: /\breservationFrom\b/,
-    allowed: (path) => path.startsWith("src/admission/") || path === "src/credit/reservation.ts",
-    bites: { "src/inference/dispatch.ts": 'import { reservationFrom } from "../credit/reservation.ts";' },
-    spares: { "src/admission/client.ts": "reservationFrom(facts)" },
+    allowed: (path) => path.startsWith("src/gateway/admission/") || path === "src/gateway/credit/reservation.ts",
+    bites: { "src/gateway/inference/dispatch.ts": 'import { reservationFrom } from "../credit/reservation.ts";' },
+    spares: { "src/gateway/admission/client.ts": "reservationFrom(facts)" },
   }),
   {
     name: `no file of code has more than ${linesMax} lines`,
@@ -108,8 +118,13 @@ export const rules: Rule[] = [
             /(^|\/)(utils?|helpers?|common|shared|misc|lib)(\/|\.)/.test(path) ||
             /^src\/.*\bindex\.ts$/.test(path)),
       ),
-    bites: { "src/keys/utils.ts": "", "src/common/a.ts": "", "src/keys/findKey.ts": "", "src/providers/index.ts": "" },
-    spares: { "src/keys/find-key.ts": "", "test/inference/chat.200.test.ts": "", "README.md": "" },
+    bites: {
+      "src/accounts/keys/utils.ts": "",
+      "src/common/a.ts": "",
+      "src/accounts/keys/findKey.ts": "",
+      "src/gateway/providers/index.ts": "",
+    },
+    spares: { "src/accounts/keys/find-key.ts": "", "test/gateway/inference/chat.200.test.ts": "", "README.md": "" },
   },
   textRule({
     name: "nothing is left to be done in a comment",
@@ -129,11 +144,11 @@ export const rules: Rule[] = [
             .filter((named) => !tree.has(named))
             .map((named) => `${path} names ${named}`),
         ),
-    bites: { "README.md": "Read `docs/nowhere.md` and src/keys/gone.ts, then run `node scripts/none.mjs start`." },
+    bites: { "README.md": "Read `docs/nowhere.md` and src/accounts/keys/gone.ts, then run `node scripts/none.mjs start`." },
     spares: {
       "docs/a.md":
-        "See `src/keys/<verb>.ts`, `src/keys/*.ts`, src/keys/find.ts, bench/results/2026-11-20.md and https://x.org/src/y.ts.",
-      "src/keys/find.ts": "",
+        "See `src/accounts/keys/<verb>.ts`, `src/accounts/keys/*.ts`, src/accounts/keys/find.ts, bench/results/2026-11-20.md and https://x.org/src/y.ts.",
+      "src/accounts/keys/find.ts": "",
     },
   },
 ];

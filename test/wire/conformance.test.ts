@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { errorTable, type ErrorCode } from "../../src/kernel/errors.ts";
 import { parseUsd } from "../../src/kernel/money.ts";
-import type { ToldUsage } from "../../src/models/model.ts";
+import type { ToldUsage } from "../../src/gateway/models/model.ts";
 import { expectExactLedger } from "../support/exact-ledger.ts";
 import type { Customer } from "../support/operator.ts";
 import type { ProviderStub } from "../support/provider-stub.ts";

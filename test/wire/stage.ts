@@ -5,8 +5,8 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { supportWords } from "../../src/inference/supports.ts";
-import { startGithub } from "../repositories/github-stub.ts";
+import { supportWords } from "../../src/gateway/inference/supports.ts";
+import { startGithub } from "../security/repositories/github-stub.ts";
 import { atEnd } from "../support/at-end.ts";
 import { Fleet } from "../support/fleet.ts";
 import { repository } from "../support/process.ts";

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ErrorCode } from "../../src/kernel/errors.ts";
-import type { ToldUsage } from "../../src/models/model.ts";
-import { spokenFormats } from "../../src/providers/registry.ts";
+import type { ToldUsage } from "../../src/gateway/models/model.ts";
+import { spokenFormats } from "../../src/gateway/providers/registry.ts";
 import { json, rawStream, text, type StubAnswer } from "../support/stub-answers.ts";
 
 export interface ToldCall {

@@ -1,11 +1,11 @@
 /** Everything that can be known of a run once it is quiet, for the checkers of test/invariants. */
 import { openPostgres } from "../../../../src/backing/distributed/postgres.ts";
 import { openDistributedCounters } from "../../../../src/backing/distributed/counters.ts";
-import { loadAccount, loadKeyMonth } from "../../../../src/credit/load.ts";
+import { loadAccount, loadKeyMonth } from "../../../../src/gateway/credit/load.ts";
 import { monthOf, systemClock } from "../../../../src/kernel/clock.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";
 import { Secret } from "../../../../src/kernel/secret.ts";
-import { verifyLedger } from "../../../../src/metering/verify.ts";
+import { verifyLedger } from "../../../../src/gateway/metering/verify.ts";
 import type { Evidence, Settled } from "../../../invariants/evidence.ts";
 import { connectClient, dumpRedis } from "../../../support/counters/redis.ts";
 import { Traces } from "../../../support/traces.ts";

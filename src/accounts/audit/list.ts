@@ -1,0 +1,38 @@
+import { Type, type Static } from "@sinclair/typebox";
+import type { Queries } from "../../backing/backing.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { selectAudit, type AuditFilter } from "./store.ts";
+
+const text = (description: string) => Type.String({ description });
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const FieldChange = Type.Object({
+  from: Type.Unknown({ description: "The value before" }),
+  to: Type.Unknown({ description: "The value afterwards" }),
+});
+
+export const AuditView = Type.Object({
+  at: text("When, ISO 8601 in UTC"),
+  event: text("What was done, such as `auth.api.key.updated`"),
+  actor: text("Who did it: an e-mail address, or `operator`"),
+  role: text("The role under which it was done"),
+  carried_by: textOrNull("Whose authority let a member's act through; null where the actor needed none"),
+  workspace_id: textOrNull("Where; null: in no workspace"),
+  target: textOrNull("The id or address of what was changed"),
+  changes: Type.Record(Type.String(), FieldChange, { description: "The fields that changed, and no others" }),
+});
+export type AuditView = Static<typeof AuditView>;
+
+/** Audit rows, newest first. */
+export async function listAudit(filter: AuditFilter, sql: Queries): Promise<AuditView[]> {
+  const rows = await selectAudit(filter, sql);
+  return rows.map((row) => ({
+    at: isoTime(row.at.getTime()),
+    event: row.event,
+    actor: row.actor,
+    role: row.role,
+    carried_by: row.carriedBy,
+    workspace_id: row.workspace,
+    target: row.target,
+    changes: row.changes,
+  }));
+}

@@ -1,0 +1,45 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Signature } from "./actor.ts";
+import type { Changes } from "./changes.ts";
+
+export interface NewAuditRow extends Signature {
+  /** Milliseconds. */
+  at: number;
+  event: string;
+  workspace: WorkspaceId | null;
+  target: string | null;
+  changes: Changes;
+}
+
+export interface AuditRow extends Omit<NewAuditRow, "at"> {
+  at: Date;
+}
+
+export async function insertAudits(rows: NewAuditRow[], tx: Transaction): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    INSERT INTO audit_events (at, event, actor, role, carried_by, workspace_id, target, changes)
+    SELECT at, event, actor, role, "carriedBy", workspace, target, changes
+    FROM jsonb_to_recordset(${tx.json(rows.map((row) => ({ ...row, at: isoTime(row.at) })))}) AS new (at timestamptz, event text,
+      actor text, role text, "carriedBy" text, workspace text, target text, changes jsonb)`;
+}
+
+export interface AuditFilter {
+  workspace: WorkspaceId | null;
+  event: string | null;
+  limit: number;
+}
+
+/** Newest first. */
+export async function selectAudit({ workspace, event, limit }: AuditFilter, sql: Queries): Promise<AuditRow[]> {
+  return sql<AuditRow[]>`
+    SELECT at, event, actor, role, carried_by AS "carriedBy", workspace_id AS workspace, target, changes
+    FROM audit_events
+    WHERE true
+      ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`}
+      ${event === null ? sql`` : sql`AND event = ${event}`}
+    ORDER BY id DESC
+    LIMIT ${limit}`;
+}

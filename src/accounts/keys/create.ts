@@ -1,0 +1,69 @@
+import type { MemberActor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import { mintKey, newKeyId, type WorkspaceId } from "../../kernel/ids.ts";
+import { allow, writers } from "../workspaces/allow.ts";
+import { ControlError } from "../workspaces/control-error.ts";
+import { formFields, newLimits, parseForm } from "./form.ts";
+import type { KeyForm, KeyKind, NewKeyView } from "./schema.ts";
+import { insertKey, lockOwnership, type KeyRow } from "./store.ts";
+import { viewKey } from "./view.ts";
+
+/**
+ * Creates a key of the actor's own. The answer holds the full key, which nobody sees again.
+ * @param slug the service's own name, with which keys begin
+ * @throws ControlError workspace_disabled, forbidden to auditors, invalid_field
+ */
+export async function createKey(
+  { actor, workspace, form }: { actor: MemberActor; workspace: WorkspaceId; form: KeyForm },
+  { slug, ...sources }: Sources & { slug: string },
+): Promise<NewKeyView> {
+  allow(actor, { roles: writers, action: "create a key" });
+  if (form.owner !== undefined && form.owner.toLowerCase() !== actor.email) {
+    throw new ControlError("forbidden", {
+      field: "owner",
+      message: "Cannot create a key for somebody else: it belongs to who creates it",
+    });
+  }
+  const kind = form.kind ?? "inference";
+  const limits = parseForm(form, newLimits);
+  return change(actor, sources, async (tx) => {
+    await requireOpen({ workspace, owner: actor.email, kind }, tx);
+    const at = sources.clock.now();
+    const minted = mintKey(slug, kind);
+    const key = { ...limits, id: newKeyId(at), workspace, owner: actor.email, kind };
+    await insertKey({ ...key, minted, at }, tx);
+    const row: KeyRow = {
+      ...key,
+      start: minted.start,
+      lastFour: minted.lastFour,
+      monthSpent: 0n,
+      createdAt: new Date(at),
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    const changes = changedFields({ before: {}, after: { ...formFields(limits), kind } });
+    return {
+      result: { ...viewKey(row), key: minted.full },
+      event: { event: "auth.api.key.created", workspace, target: key.id, changes },
+    };
+  });
+}
+
+/**
+ * Nobody can deactivate the owner or switch the workspace off between this and the key's insertion. The switch is that of the
+ * inference API.
+ */
+async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
+  const ownership = await lockOwnership(place, tx);
+  if (!ownership) {
+    throw new ControlError("forbidden", { field: "owner", message: `Cannot create a key: "${place.owner}" is no active member` });
+  }
+  if (place.kind === "inference" && !ownership.enabled) {
+    throw new ControlError("workspace_disabled", {
+      field: "workspace",
+      message: "Cannot create a key: the workspace is switched off",
+    });
+  }
+}

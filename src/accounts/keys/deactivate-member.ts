@@ -1,0 +1,36 @@
+import type { Actor } from "../audit/actor.ts";
+import { change, type AuditEvent, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { allow, nobody } from "../workspaces/allow.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
+import { viewMember } from "../workspaces/list-members.ts";
+import { lockMember, updateMember } from "../workspaces/member-store.ts";
+import type { MemberView } from "../workspaces/schema.ts";
+import { requireMember } from "../workspaces/set-member.ts";
+import { revokeKeysOf } from "./store.ts";
+
+/**
+ * Ends a membership and, in the same transaction, revokes every key that the member has in the workspace: for good, whatever
+ * becomes of the member.
+ * @throws ControlError not_found, forbidden but to the operator
+ */
+export async function deactivateMember(
+  { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
+  sources: Sources,
+): Promise<MemberView> {
+  allow(actor, { roles: nobody, action: "deactivate a member" });
+  return change(actor, sources, async (tx) => {
+    const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    if (!before.active) return { result: viewMember(before), event: null };
+    const after = { ...before, active: false };
+    await updateMember(workspace, after, tx);
+    const now = sources.clock.now();
+    const keys = await revokeKeysOf({ workspace, owner: before.email, at: new Date(now) }, tx);
+    const changes = changedFields({ before: {}, after: { revoked_at: isoTime(now) } });
+    const revoked = keys.map((target): AuditEvent => ({ event: "auth.api.key.revoked", workspace, target, changes }));
+    const deactivated = { event: "workspace.member.deactivated", workspace, target: before.email, changes: {} };
+    return { result: viewMember(after), event: [deactivated, ...revoked] };
+  });
+}

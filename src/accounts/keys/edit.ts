@@ -1,0 +1,45 @@
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import { monthOf } from "../../kernel/clock.ts";
+import type { KeyId } from "../../kernel/ids.ts";
+import { allow, managers, writers } from "../workspaces/allow.ts";
+import { ControlError } from "../workspaces/control-error.ts";
+import { formFields, parseForm } from "./form.ts";
+import type { KeyEdit, KeyView } from "./schema.ts";
+import { requireKey } from "./show.ts";
+import { lockKey, updateLimits, type KeyRow } from "./store.ts";
+import { viewKey } from "./view.ts";
+
+/**
+ * Changes name, monthly spend limit or requests per minute. Recorded as `auth.api.key.updated` naming only the changed
+ * fields; a save that changes nothing records nothing.
+ * @throws ControlError conflict when the key is revoked, invalid_field, forbidden
+ */
+export async function editKey(
+  { actor, id, edit }: { actor: Actor; id: KeyId; edit: KeyEdit },
+  sources: Sources,
+): Promise<KeyView> {
+  return change(actor, sources, async (tx) => {
+    const row = requireKey(id, await lockKey({ id, month: monthOf(sources.clock.now()) }, tx));
+    requireManaged(actor, row);
+    if (row.revokedAt) throw new ControlError("conflict", { field: "id", message: "Cannot edit a key that is revoked" });
+    const limits = parseForm(edit, row);
+    const changes = changedFields({ before: formFields(row), after: formFields(limits) });
+    if (Object.keys(changes).length === 0) return { result: viewKey(row), event: null };
+    await updateLimits(id, limits, tx);
+    return {
+      result: viewKey({ ...row, ...limits }),
+      event: { event: "auth.api.key.updated", workspace: row.workspace, target: id, changes },
+    };
+  });
+}
+
+/**
+ * Keys are changed by their owner and by who manages the workspace.
+ * @throws ControlError forbidden
+ */
+export function requireManaged(actor: Actor, row: KeyRow): void {
+  const own = actor.kind === "member" && actor.email === row.owner;
+  allow(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change somebody else's key" });
+}

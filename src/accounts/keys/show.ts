@@ -1,0 +1,31 @@
+import type { Actor } from "../audit/actor.ts";
+import type { Queries } from "../../backing/backing.ts";
+import { monthOf, type Clock } from "../../kernel/clock.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { ownerSeenBy } from "../workspaces/allow.ts";
+import { ControlError } from "../workspaces/control-error.ts";
+import { selectKey, type KeyRow } from "./store.ts";
+
+/** @throws ControlError not_found */
+export async function findKey(id: KeyId, { sql, clock }: { sql: Queries; clock: Clock }): Promise<KeyRow> {
+  return requireKey(id, await selectKey({ id, month: monthOf(clock.now()) }, sql));
+}
+
+export function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
+  if (!row) throw noKey(id);
+  return row;
+}
+
+export function noKey(id: KeyId): ControlError {
+  return new ControlError("not_found", { field: "id", message: `There is no key with the id "${id}"` });
+}
+
+/**
+ * A key that the actor may see, in the workspace where they act; null: in any.
+ * @throws ControlError not_found also for a key of somebody else or elsewhere: which keys exist is not told
+ */
+export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace: WorkspaceId | null; row: KeyRow }): KeyRow {
+  const owner = ownerSeenBy(actor);
+  const seen = (owner === null || owner === row.owner) && (workspace === null || workspace === row.workspace);
+  return requireKey(row.id, seen ? row : undefined);
+}

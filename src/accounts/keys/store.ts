@@ -1,0 +1,190 @@
+import type { Role } from "../audit/actor.ts";
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Month } from "../../kernel/clock.ts";
+import type { KeyId, MintedKey, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import type { KeyRecord } from "./record.ts";
+import type { KeyKind, ScopeKind } from "./schema.ts";
+
+/** What a key's form holds. */
+export interface Limits {
+  name: string;
+  monthlyLimit: NanoUsd | null;
+  requestsPerMinute: number | null;
+}
+
+export interface KeyRow extends Limits {
+  id: KeyId;
+  workspace: WorkspaceId;
+  owner: string;
+  kind: KeyKind;
+  start: string;
+  lastFour: string | null;
+  /** Charged in the month that was asked for. */
+  monthSpent: NanoUsd;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
+}
+
+/**
+ * The records of keys that may be used now, by hash: one statement for any number of them, one index probe each.
+ * Finding by the index of a hash leaves nothing to time.
+ * @param hashes SHA-256 in hexadecimal
+ */
+export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<(KeyRecord & { hash: string })[]> {
+  return sql<(KeyRecord & { hash: string })[]>`
+    SELECT encode(k.hash, 'hex') AS hash, k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.name, k.start,
+      k.rate_limit_rpm AS "requestsPerMinute", k.monthly_spend_limit_nano AS "monthlyLimit",
+      w.spend_limit_nano AS "workspaceLimit", w.enabled, w.early_access AS "earlyAccess", w.fallbacks,
+      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage"
+    FROM api_keys k
+    JOIN workspaces w ON w.id = k.workspace_id
+    JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
+    JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'
+    WHERE k.hash = ANY(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[]) AND k.kind = 'inference' AND k.revoked_at IS NULL`;
+}
+
+export interface ToolsKeyRow {
+  id: KeyId;
+  workspace: WorkspaceId;
+  owner: string;
+  role: Role;
+  scopeKind: ScopeKind;
+  scopeId: string | null;
+  /** null: the default. */
+  requestsPerMinute: number | null;
+  lastUsedAt: Date | null;
+}
+
+/** A tools key that may be used now, by the same rules as an inference key, but for the switch of the inference API. */
+export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsKeyRow | undefined> {
+  const [row] = await sql<ToolsKeyRow[]>`
+    SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, m.role, k.scope_kind AS "scopeKind",
+      k.scope_id AS "scopeId", k.rate_limit_rpm AS "requestsPerMinute", (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt"
+    FROM api_keys k
+    JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
+    JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'
+    WHERE k.hash = decode(${hash}, 'hex') AND k.kind = 'tools' AND k.revoked_at IS NULL`;
+  return row;
+}
+
+/** A tools key spends nothing: its row of the month tells its last use alone. */
+export async function updateToolsKeyUse({ id, month, at }: { id: KeyId; month: Month; at: Date }, sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO key_months (key_id, month, spent_nano, version, last_used_at) VALUES (${id}, ${month}, 0, 0, ${at})
+    ON CONFLICT (key_id, month) DO UPDATE SET last_used_at = greatest(key_months.last_used_at, excluded.last_used_at)`;
+}
+
+export async function updateScope(
+  { id, kind, target }: { id: KeyId; kind: ScopeKind; target: string | null },
+  sql: Queries,
+): Promise<void> {
+  await sql`UPDATE api_keys SET scope_kind = ${kind}, scope_id = ${target} WHERE id = ${id}`;
+}
+
+/** The workspace's switch, held as it is until the transaction ends; undefined: the owner is no active member. */
+export async function lockOwnership(
+  { workspace, owner }: { workspace: WorkspaceId; owner: string },
+  tx: Transaction,
+): Promise<{ enabled: boolean } | undefined> {
+  const [row] = await tx<{ enabled: boolean }[]>`
+    SELECT w.enabled
+    FROM workspaces w
+    JOIN members m ON m.workspace_id = w.id AND m.email = ${owner} AND m.active
+    JOIN accounts a ON a.email = m.email AND a.state = 'active'
+    WHERE w.id = ${workspace}
+    FOR SHARE`;
+  return row;
+}
+
+export interface NewKey extends Limits {
+  id: KeyId;
+  workspace: WorkspaceId;
+  owner: string;
+  kind: KeyKind;
+  minted: MintedKey;
+  /** Milliseconds. */
+  at: number;
+}
+
+export async function insertKey(key: NewKey, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO api_keys (id, workspace_id, owner_email, kind, name, hash, start, last_four, monthly_spend_limit_nano,
+      rate_limit_rpm, created_at)
+    VALUES (${key.id}, ${key.workspace}, ${key.owner}, ${key.kind}, ${key.name}, decode(${key.minted.hash}, 'hex'),
+      ${key.minted.start}, ${key.minted.lastFour}, ${key.monthlyLimit}, ${key.requestsPerMinute}, ${new Date(key.at)})`;
+}
+
+export interface KeyFilter {
+  /** null: any. */
+  workspace: WorkspaceId | null;
+  owner: string | null;
+  /** true: revoked ones, false: the others. */
+  revoked: boolean;
+  month: Month;
+}
+
+/** In the order of their creation. */
+export async function selectKeys({ workspace, owner, revoked, month }: KeyFilter, sql: Queries): Promise<KeyRow[]> {
+  return sql<KeyRow[]>`
+    ${columns(month, sql)}
+    WHERE k.revoked_at IS ${revoked ? sql`NOT NULL` : sql`NULL`}
+      ${workspace === null ? sql`` : sql`AND k.workspace_id = ${workspace}`}
+      ${owner === null ? sql`` : sql`AND k.owner_email = ${owner}`}
+    ORDER BY k.id`;
+}
+
+export async function selectKey({ id, month }: { id: KeyId; month: Month }, sql: Queries): Promise<KeyRow | undefined> {
+  const [row] = await sql<KeyRow[]>`${columns(month, sql)} WHERE k.id = ${id}`;
+  return row;
+}
+
+/** All keys of an owner, revoked ones included. */
+export async function selectKeyIds(
+  { workspace, owner }: { workspace: WorkspaceId | null; owner: string },
+  sql: Queries,
+): Promise<KeyId[]> {
+  const rows = await sql<{ id: KeyId }[]>`
+    SELECT id FROM api_keys
+    WHERE owner_email = ${owner} ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`}`;
+  return rows.map((row) => row.id);
+}
+
+/** A key that nobody else can change until the transaction ends. */
+export async function lockKey({ id, month }: { id: KeyId; month: Month }, tx: Transaction): Promise<KeyRow | undefined> {
+  const [row] = await tx<KeyRow[]>`${columns(month, tx)} WHERE k.id = ${id} FOR UPDATE OF k`;
+  return row;
+}
+
+function columns(month: Month, sql: Queries) {
+  return sql`
+    SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.kind, k.name, k.start, k.last_four AS "lastFour",
+      k.monthly_spend_limit_nano AS "monthlyLimit", k.rate_limit_rpm AS "requestsPerMinute",
+      coalesce(s.spent_nano, 0) AS "monthSpent", k.created_at AS "createdAt",
+      (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt", k.revoked_at AS "revokedAt"
+    FROM api_keys k LEFT JOIN key_months s ON s.key_id = k.id AND s.month = ${month}`;
+}
+
+export async function updateLimits(id: KeyId, limits: Limits, tx: Transaction): Promise<void> {
+  await tx`
+    UPDATE api_keys SET name = ${limits.name}, monthly_spend_limit_nano = ${limits.monthlyLimit},
+      rate_limit_rpm = ${limits.requestsPerMinute}
+    WHERE id = ${id}`;
+}
+
+export async function updateRevoked(id: KeyId, at: Date, tx: Transaction): Promise<void> {
+  await tx`UPDATE api_keys SET revoked_at = ${at} WHERE id = ${id}`;
+}
+
+/** @returns the keys of an owner that were active, in the order of their creation */
+export async function revokeKeysOf(
+  { workspace, owner, at }: { workspace: WorkspaceId; owner: string; at: Date },
+  tx: Transaction,
+): Promise<KeyId[]> {
+  const rows = await tx<{ id: KeyId }[]>`
+    UPDATE api_keys SET revoked_at = ${at}
+    WHERE workspace_id = ${workspace} AND owner_email = ${owner} AND revoked_at IS NULL
+    RETURNING id`;
+  return rows.map(({ id }) => id).toSorted();
+}

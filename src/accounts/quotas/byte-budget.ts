@@ -1,0 +1,87 @@
+/** Bytes that requests under way may hold together: all of a process, those of a workspace, those of a key. */
+import { budgetRetryMs } from "../../limits/quotas.ts";
+import { HolderCounts } from "./holder-counts.ts";
+import { LimitReachedError } from "./limit-reached.ts";
+
+export interface ByteLimits {
+  totalBytes: number;
+  perWorkspaceBytes: number;
+  perKeyBytes: number;
+  /** Of the total, what bodies of at most `smallBytes` alone may take; so large ones never shut small ones out. */
+  reserve?: { bytes: number; smallBytes: number };
+}
+
+export interface ByteHolder {
+  key: string;
+  workspace: string;
+}
+
+/** What one request holds; given back as a whole. */
+export class ByteLease implements Disposable {
+  readonly #budget: ByteBudget;
+  readonly #holder: ByteHolder;
+  #bytes = 0;
+
+  constructor(budget: ByteBudget, holder: ByteHolder) {
+    this.#budget = budget;
+    this.#holder = holder;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @throws LimitReachedError 429 where the key or its workspace has too much under way, 503 where all together have */
+  grow(bytes: number): void {
+    this.#budget.take(this.#holder, { bytes, before: this.#bytes });
+    this.#bytes += bytes;
+  }
+
+  [Symbol.dispose](): void {
+    this.#budget.giveBack(this.#holder, this.#bytes);
+    this.#bytes = 0;
+  }
+}
+
+export class ByteBudget {
+  readonly #limits: ByteLimits;
+  readonly #held = new HolderCounts();
+  #total = 0;
+
+  constructor(limits: ByteLimits) {
+    this.#limits = limits;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  lease(holder: ByteHolder): ByteLease {
+    return new ByteLease(this, holder);
+  }
+
+  /** @param before what the same request holds already */
+  take({ key, workspace }: ByteHolder, { bytes, before }: { bytes: number; before: number }): void {
+    const { totalBytes, perWorkspaceBytes, perKeyBytes, reserve } = this.#limits;
+    const small = reserve !== undefined && before + bytes <= reserve.smallBytes;
+    const total = totalBytes - (small ? 0 : (reserve?.bytes ?? 0));
+    if (this.#held.of(key) + bytes > perKeyBytes) throw refusal(429, "of this key", perKeyBytes);
+    if (this.#held.of(workspace) + bytes > perWorkspaceBytes) throw refusal(429, "of this workspace", perWorkspaceBytes);
+    if (this.#total + bytes > total) throw refusal(503, "of all callers", total);
+    this.#held.add(key, bytes);
+    this.#held.add(workspace, bytes);
+    this.#total += bytes;
+  }
+
+  giveBack({ key, workspace }: ByteHolder, bytes: number): void {
+    if (bytes === 0) return;
+    this.#held.add(key, -bytes);
+    this.#held.add(workspace, -bytes);
+    this.#total -= bytes;
+  }
+}
+
+function refusal(status: 429 | 503, whose: string, max: number): LimitReachedError {
+  const message = `Request bodies ${whose} hold as much at once as they can, ${max} bytes: try again when one has ended`;
+  return new LimitReachedError(message, { status, retryAfterMs: budgetRetryMs });
+}

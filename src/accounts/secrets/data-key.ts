@@ -1,0 +1,64 @@
+/** The one data key of a workspace: it seals what the workspace stores, and is itself stored sealed by the keyring. */
+import type { Queries } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { SealError, SealKey } from "../../kernel/seal-key.ts";
+import type { Keyring } from "./keyring.ts";
+import { insertDataKey, selectDataKey, type WrappedKey } from "./store.ts";
+
+/** A data key, and what is known of all that it sealed. */
+export class DataKey extends SealKey {
+  /**
+   * Whether every field of a connection is bound to its connection. Those of earlier versions were bound to the connector alone, until
+   * `secrets rotate` has sealed them anew. It is part of what the key itself is sealed about, so that who writes to the database
+   * cannot bring the old way back.
+   */
+  readonly bindsConnections: boolean;
+
+  constructor(bytes: Uint8Array, { bindsConnections }: { bindsConnections: boolean }) {
+    super(bytes);
+    this.bindsConnections = bindsConnections;
+  }
+}
+
+export interface DataKeySources {
+  sql: Queries;
+  keyring: Keyring;
+}
+
+/** @returns null: the workspace has none yet @throws SealError when the keyring cannot open it */
+export async function findDataKey(workspace: WorkspaceId, { sql, keyring }: DataKeySources): Promise<DataKey | null> {
+  const wrapped = await selectDataKey(workspace, sql);
+  return wrapped === undefined ? null : unwrap({ workspace, wrapped }, keyring);
+}
+
+/** The workspace's data key, made where it has none: whoever was first, there is one. @throws SealError */
+export async function dataKeyOf(workspace: WorkspaceId, sources: DataKeySources): Promise<DataKey> {
+  const found = await findDataKey(workspace, sources);
+  if (found) return found;
+  await insertDataKey(wrap(workspace, newDataKey(), sources.keyring), sources.sql);
+  const made = await findDataKey(workspace, sources);
+  if (!made) throw new Error(`The data key of "${workspace}" was made and is not there`);
+  return made;
+}
+
+function newDataKey(): DataKey {
+  return new DataKey(SealKey.random().reveal(), { bindsConnections: true });
+}
+
+export function wrap(workspace: WorkspaceId, key: DataKey, keyring: Keyring): WrappedKey {
+  return { workspace, wrapped: keyring.first.seal(key.reveal(), about(workspace, key.bindsConnections)) };
+}
+
+/** @throws SealError */
+export function unwrap({ workspace, wrapped }: WrappedKey, keyring: Keyring): DataKey {
+  try {
+    return new DataKey(keyring.open(wrapped, about(workspace, true)), { bindsConnections: true });
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return new DataKey(keyring.open(wrapped, about(workspace, false)), { bindsConnections: false });
+  }
+}
+
+function about(workspace: WorkspaceId, bindsConnections: boolean): string {
+  return JSON.stringify(["data key", workspace, ...(bindsConnections ? ["binds connections"] : [])]);
+}

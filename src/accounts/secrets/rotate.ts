@@ -1,0 +1,78 @@
+import { Type, type Static } from "@sinclair/typebox";
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { sealedBy, SealError } from "../../kernel/seal-key.ts";
+import { dataKeysAtOnce } from "../../limits/constants.ts";
+import { allow, nobody } from "../workspaces/allow.ts";
+import { ControlError } from "../workspaces/control-error.ts";
+import { DataKey, unwrap, wrap } from "./data-key.ts";
+import type { Keyring } from "./keyring.ts";
+import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
+
+export const Rotation = Type.Object({
+  key_id: Type.String({ description: "Id of the key that seals all data keys now" }),
+  rewrapped: Type.Integer({ description: "How many were sealed by an older one, or in the way of an earlier version" }),
+  unchanged: Type.Integer({ description: "How many were sealed by it already" }),
+});
+export type Rotation = Static<typeof Rotation>;
+
+interface RotationParts extends Sources {
+  keyring: Keyring;
+  /** Binds what the workspace's connections hold, sealed by an earlier version, to each connection. */
+  bind(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void>;
+}
+
+/**
+ * Seals every data key under the first key of SECRETS_KEY, all or none. What they seal stays as it is, but for credentials of
+ * connections that an earlier version sealed: these are bound to their connections.
+ * @throws ControlError conflict when one of them cannot be opened: its key is missing; forbidden but to the operator
+ */
+export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }: RotationParts): Promise<Rotation> {
+  allow(actor, { roles: nobody, action: "rotate secrets" });
+  return change(actor, sources, async (tx) => {
+    const result: Rotation = { key_id: keyring.first.id, rewrapped: 0, unchanged: 0 };
+    let after = "";
+    for (;;) {
+      const keys = await lockDataKeys({ after, limit: dataKeysAtOnce }, tx);
+      const last = keys.at(-1);
+      if (!last) break;
+      after = last.workspace;
+      const rewrapped = await rewrap(keys, { keyring, bind }, tx);
+      result.rewrapped += rewrapped;
+      result.unchanged += keys.length - rewrapped;
+    }
+    if (result.rewrapped === 0) return { result, event: null };
+    const changes = changedFields({ before: {}, after: { key_id: result.key_id, rewrapped: result.rewrapped } });
+    return { result, event: { event: "secrets.rotated", workspace: null, target: result.key_id, changes } };
+  });
+}
+
+/** @returns how many were not sealed by the first key, or did not bind connections */
+async function rewrap(
+  keys: WrappedKey[],
+  { keyring, bind }: Omit<RotationParts, keyof Sources>,
+  tx: Transaction,
+): Promise<number> {
+  const renewed: WrappedKey[] = [];
+  for (const stored of keys) {
+    const key = opened(stored, keyring);
+    if (key.bindsConnections && sealedBy(stored.wrapped) === keyring.first.id) continue;
+    if (!key.bindsConnections) await bind(stored.workspace, key, tx);
+    renewed.push(wrap(stored.workspace, new DataKey(key.reveal(), { bindsConnections: true }), keyring));
+  }
+  await updateDataKeys(renewed, tx);
+  return renewed.length;
+}
+
+function opened(key: WrappedKey, keyring: Keyring): ReturnType<typeof unwrap> {
+  try {
+    return unwrap(key, keyring);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    const message = `Cannot open the data key of the workspace "${key.workspace}": ${error.message}`;
+    throw new ControlError("conflict", { field: null, message });
+  }
+}

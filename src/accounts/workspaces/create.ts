@@ -1,0 +1,42 @@
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import { newWorkspaceId, type WorkspaceId } from "../../kernel/ids.ts";
+import { allow, nobody } from "./allow.ts";
+import { ControlError } from "./control-error.ts";
+import { insertWorkspace } from "./store.ts";
+
+/**
+ * Opens a workspace: enabled, with fallbacks, everything else off, no spend limit, no credit.
+ * @throws ControlError conflict when the name is taken
+ */
+export async function createWorkspace(
+  { actor, name: typed }: { actor: Actor; name: string },
+  sources: Sources,
+): Promise<{ id: WorkspaceId; name: string }> {
+  allow(actor, { roles: nobody, action: "create a workspace" });
+  const name = checkedName(typed);
+  return change(actor, sources, async (tx) => {
+    const at = sources.clock.now();
+    const id = newWorkspaceId(at);
+    if (!(await insertWorkspace({ id, name, at }, tx))) {
+      throw new ControlError("conflict", { field: "name", message: `There is a workspace named "${name}" already` });
+    }
+    const changes = changedFields({ before: {}, after: { name } });
+    return { result: { id, name }, event: { event: "workspace.created", workspace: id, target: id, changes } };
+  });
+}
+
+/** Wherever a workspace is asked for, id and name both serve, in paths too: a name must look like neither. */
+const unusable = [
+  { form: /^$/, cause: "it is empty" },
+  { form: /^ws-[a-z2-7]{26}$/, cause: "it has the form of an id" },
+  { form: /^\.{1,2}$/, cause: "it has a meaning in paths" },
+];
+
+function checkedName(typed: string): string {
+  const name = typed.trim();
+  const cause = unusable.find(({ form }) => form.test(name))?.cause;
+  if (cause === undefined) return name;
+  throw new ControlError("invalid_field", { field: "name", message: `Cannot name a workspace "${name}": ${cause}` });
+}

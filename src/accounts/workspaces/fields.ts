@@ -1,0 +1,47 @@
+/** Kinds of fields that the control plane's forms are made of. Descriptions complete the sentence "… is needed". */
+import { Type, type SchemaOptions, type TString } from "@sinclair/typebox";
+import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
+import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../../limits/constants.ts";
+import { ControlError } from "./control-error.ts";
+
+/** One line of text: control characters would forge lines in logs and tables, and PostgreSQL takes no NUL. */
+export function line(description: string, options: SchemaOptions & { minLength?: number } = {}): TString {
+  return Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f]*$", maxLength: nameCharactersMax, description, ...options });
+}
+
+export function usd(title?: string): TString {
+  return Type.String({
+    maxLength: 32,
+    description: 'an amount of USD as a string, such as "12.50",',
+    ...(title !== undefined && { title }),
+  });
+}
+
+export const Email = Type.String({
+  pattern: "^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$",
+  maxLength: emailCharactersMax,
+  description: "an e-mail address",
+});
+
+/** One person has one account, however the address is typed. */
+export function canonicalEmail(email: string): string {
+  return email.toLowerCase();
+}
+
+/**
+ * An amount that a person typed: above zero, at most 9,000,000 USD.
+ * @throws ControlError invalid_field
+ */
+export function parseAmount({ field, text, decimalsMax }: { field: string; text: string; decimalsMax: number }): NanoUsd {
+  const refuse = (cause: string) =>
+    new ControlError("invalid_field", { field, message: `Cannot take "${text}" as ${field}: ${cause}` });
+  let amount: NanoUsd;
+  try {
+    amount = parseUsd(text, decimalsMax);
+  } catch {
+    throw refuse(`a decimal number of USD with at most ${decimalsMax} decimals is needed`);
+  }
+  if (amount <= 0n) throw refuse("an amount above zero is needed");
+  if (amount > balanceNanoMax) throw refuse(`at most ${balanceUsdMax} USD are possible`);
+  return amount;
+}

@@ -1,0 +1,71 @@
+/** SQL of people: accounts, and their memberships in workspaces. */
+import type { Role } from "../audit/actor.ts";
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+
+/** Of a person, in whatever workspace. */
+export type AccountState = "active" | "suspended" | "locked" | "deleted";
+
+export interface MemberRow {
+  email: string;
+  role: Role;
+  /** Of the membership in this workspace. */
+  active: boolean;
+  account: AccountState;
+}
+
+/** Adds a membership, and the person's account when it is new. False when it is there already. */
+export async function insertMember(
+  { workspace, email, role, at }: { workspace: WorkspaceId; email: string; role: Role; at: number },
+  tx: Transaction,
+): Promise<boolean> {
+  await tx`INSERT INTO accounts (email, created_at) VALUES (${email}, ${new Date(at)}) ON CONFLICT (email) DO NOTHING`;
+  const inserted = await tx`
+    INSERT INTO members (workspace_id, email, role, created_at) VALUES (${workspace}, ${email}, ${role}, ${new Date(at)})
+    ON CONFLICT (workspace_id, email) DO NOTHING`;
+  return inserted.count === 1;
+}
+
+/** @param email null: everybody, by address */
+export async function selectMembers(
+  { workspace, email }: { workspace: WorkspaceId; email: string | null },
+  sql: Queries,
+): Promise<MemberRow[]> {
+  return sql<MemberRow[]>`
+    ${columns(sql)} WHERE m.workspace_id = ${workspace} ${email === null ? sql`` : sql`AND m.email = ${email}`}
+    ORDER BY m.email`;
+}
+
+/** A membership that nobody else can change until the transaction ends, nor create a key under. */
+export async function lockMember(
+  { workspace, email }: { workspace: WorkspaceId; email: string },
+  tx: Transaction,
+): Promise<MemberRow | undefined> {
+  const [row] = await tx<MemberRow[]>`
+    ${columns(tx)} WHERE m.workspace_id = ${workspace} AND m.email = ${email} FOR NO KEY UPDATE OF m`;
+  return row;
+}
+
+function columns(sql: Queries) {
+  return sql`SELECT m.email, m.role, m.active, a.state AS account FROM members m JOIN accounts a ON a.email = m.email`;
+}
+
+export async function updateMember(workspace: WorkspaceId, { email, role, active }: MemberRow, tx: Transaction): Promise<void> {
+  await tx`UPDATE members SET role = ${role}, active = ${active} WHERE workspace_id = ${workspace} AND email = ${email}`;
+}
+
+/** The state of an account that nobody else can change until the transaction ends; undefined: there is none. */
+export async function lockAccount(email: string, tx: Transaction): Promise<AccountState | undefined> {
+  const [row] = await tx<{ state: AccountState }[]>`SELECT state FROM accounts WHERE email = ${email} FOR NO KEY UPDATE`;
+  return row?.state;
+}
+
+export async function updateAccount(email: string, state: AccountState, tx: Transaction): Promise<void> {
+  await tx`UPDATE accounts SET state = ${state} WHERE email = ${email}`;
+}
+
+/** Where a person is a member, and as what. */
+export async function selectMemberships(email: string, sql: Queries): Promise<{ workspace: WorkspaceId; role: Role }[]> {
+  return sql<{ workspace: WorkspaceId; role: Role }[]>`
+    SELECT workspace_id AS workspace, role FROM members WHERE email = ${email} ORDER BY workspace_id`;
+}

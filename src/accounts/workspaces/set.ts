@@ -1,0 +1,64 @@
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields, type Fields } from "../audit/changes.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { formatUsd } from "../../kernel/money.ts";
+import { allow, managers } from "./allow.ts";
+import { ControlError } from "./control-error.ts";
+import { parseAmount } from "./fields.ts";
+import type { WorkspaceSettings } from "./schema.ts";
+import { lockSettings, updateSettings, type Settings } from "./store.ts";
+
+/** What `early_access` may list: nothing yet in this version. */
+const served: readonly string[] = [];
+
+/**
+ * Changes settings of a workspace; those not given stay. A save that changes nothing records nothing.
+ * @throws ControlError forbidden but for admins and super admins, and the operator
+ */
+export async function setWorkspace(
+  { actor, workspace, settings }: { actor: Actor; workspace: WorkspaceId; settings: WorkspaceSettings },
+  sources: Sources,
+): Promise<void> {
+  allow(actor, { roles: managers, action: "change the settings of a workspace" });
+  const given = parseSettings(settings);
+  return change(actor, sources, async (tx) => {
+    const before = await lockSettings(workspace, tx);
+    if (!before) throw new ControlError("not_found", { field: "workspace", message: `There is no workspace "${workspace}"` });
+    const after = { ...before, ...given };
+    const changes = changedFields({ before: audited(before), after: audited(after) });
+    if (Object.keys(changes).length === 0) return { result: undefined, event: null };
+    await updateSettings(workspace, after, tx);
+    return { result: undefined, event: { event: "workspace.updated", workspace, target: workspace, changes } };
+  });
+}
+
+function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
+  const unserved = settings.early_access?.find((feature) => !served.includes(feature));
+  if (unserved !== undefined) {
+    throw new ControlError("invalid_field", { field: "early_access", message: `${unserved} is not available in this version` });
+  }
+  const limit = settings.spend_limit_usd;
+  return {
+    ...(settings.enabled !== undefined && { enabled: settings.enabled }),
+    ...(limit !== undefined && {
+      spendLimit: limit === null ? null : parseAmount({ field: "spend_limit_usd", text: limit, decimalsMax: 9 }),
+    }),
+    ...(settings.fallbacks !== undefined && { fallbacks: settings.fallbacks }),
+    ...(settings.zero_data_retention !== undefined && { zeroDataRetention: settings.zero_data_retention }),
+    ...(settings.prompt_storage !== undefined && { promptStorage: settings.prompt_storage }),
+    ...(settings.early_access !== undefined && { earlyAccess: settings.early_access }),
+  };
+}
+
+/** Settings under the names that the control API gives them. */
+function audited(settings: Settings): Fields {
+  return {
+    enabled: settings.enabled,
+    spend_limit_usd: settings.spendLimit === null ? null : formatUsd(settings.spendLimit),
+    fallbacks: settings.fallbacks,
+    zero_data_retention: settings.zeroDataRetention,
+    prompt_storage: settings.promptStorage,
+    early_access: settings.earlyAccess,
+  };
+}

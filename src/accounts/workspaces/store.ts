@@ -1,0 +1,77 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Month } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+
+export interface Settings {
+  enabled: boolean;
+  spendLimit: NanoUsd | null;
+  fallbacks: boolean;
+  zeroDataRetention: boolean;
+  promptStorage: boolean;
+  earlyAccess: string[];
+}
+
+export interface WorkspaceRow extends Settings {
+  id: WorkspaceId;
+  name: string;
+  balance: NanoUsd;
+  /** Charged in the month that was asked for. */
+  monthSpent: NanoUsd;
+}
+
+/** Adds a workspace and the empty head of its ledger. False when the name is taken. */
+export async function insertWorkspace(
+  { id, name, at }: { id: WorkspaceId; name: string; at: number },
+  tx: Transaction,
+): Promise<boolean> {
+  const inserted = await tx`
+    INSERT INTO workspaces (id, name, created_at) VALUES (${id}, ${name}, ${new Date(at)}) ON CONFLICT (name) DO NOTHING`;
+  if (inserted.count === 0) return false;
+  await tx`INSERT INTO credit_accounts (workspace_id) VALUES (${id})`;
+  return true;
+}
+
+/** @param workspace an id or an exact name; null: all of them, oldest first */
+export async function selectWorkspaces(
+  { workspace, month }: { workspace: string | null; month: Month },
+  sql: Queries,
+): Promise<WorkspaceRow[]> {
+  return sql<WorkspaceRow[]>`
+    SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.fallbacks,
+      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.early_access AS "earlyAccess",
+      c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent"
+    FROM workspaces w
+    JOIN credit_accounts c ON c.workspace_id = w.id
+    LEFT JOIN workspace_months m ON m.workspace_id = w.id AND m.month = ${month}
+    ${workspace === null ? sql`` : sql`WHERE w.id = ${workspace} OR w.name = ${workspace}`}
+    ORDER BY w.id`;
+}
+
+/** The settings, locked until the transaction ends. */
+export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Promise<Settings | undefined> {
+  const [row] = await tx<Settings[]>`
+    SELECT enabled, spend_limit_nano AS "spendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
+      prompt_storage AS "promptStorage", early_access AS "earlyAccess"
+    FROM workspaces WHERE id = ${workspace} FOR UPDATE`;
+  return row;
+}
+
+export async function updateSettings(workspace: WorkspaceId, settings: Settings, tx: Transaction): Promise<void> {
+  await tx`
+    UPDATE workspaces SET enabled = ${settings.enabled}, spend_limit_nano = ${settings.spendLimit},
+      fallbacks = ${settings.fallbacks}, zero_data_retention = ${settings.zeroDataRetention},
+      prompt_storage = ${settings.promptStorage}, early_access = ${settings.earlyAccess}
+    WHERE id = ${workspace}`;
+}
+
+/** Whether there is a workspace. */
+export async function anyWorkspace(sql: Queries): Promise<boolean> {
+  const rows = await sql`SELECT 1 FROM workspaces LIMIT 1`;
+  return rows.length > 0;
+}
+
+/** Holds off whoever else adds or changes a workspace until the transaction ends. */
+export async function lockWorkspaces(tx: Transaction): Promise<void> {
+  await tx`LOCK TABLE workspaces IN EXCLUSIVE MODE`;
+}

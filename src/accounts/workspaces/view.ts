@@ -1,0 +1,39 @@
+import type { Month } from "../../kernel/clock.ts";
+import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
+import type { WorkspaceView } from "./schema.ts";
+import type { WorkspaceRow } from "./store.ts";
+
+/** Credit as the counters hold it: available = balance − reserved. */
+export interface Credit {
+  balance: NanoUsd;
+  reserved: NanoUsd;
+  available: NanoUsd;
+}
+
+/** @param credit null: the counters cannot answer, the balance is then the ledger's */
+export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Month; credit: Credit | null }): WorkspaceView {
+  return {
+    id: row.id,
+    name: row.name,
+    enabled: row.enabled,
+    spend_limit_usd: row.spendLimit === null ? null : formatUsd(row.spendLimit),
+    fallbacks: row.fallbacks,
+    zero_data_retention: row.zeroDataRetention,
+    prompt_storage: row.promptStorage,
+    early_access: row.earlyAccess,
+    ...viewCredit(row.balance, credit),
+    month,
+    month_spent_usd: formatUsd(row.monthSpent),
+  };
+}
+
+export function viewCredit(
+  ledgerBalance: NanoUsd,
+  credit: Credit | null,
+): Pick<WorkspaceView, "balance_usd" | "reserved_usd" | "available_usd"> {
+  return {
+    balance_usd: formatUsd(credit?.balance ?? ledgerBalance),
+    reserved_usd: credit && formatUsd(credit.reserved),
+    available_usd: credit && formatUsd(credit.available),
+  };
+}

@@ -1,0 +1,55 @@
+/** A recorded version as a gateway holds it: its exports, ready to be sent, and its rows, ready to be searched. */
+import type { Database } from "../../backing/backing.ts";
+import { textOf, unpackedDocument, type Document } from "./document.ts";
+import { exportFormats, exportTypes, type ExportFormat } from "./exports.ts";
+import type { ConnectorRow } from "./row.ts";
+import { selectExport, type CatalogVersion } from "./store.ts";
+
+export interface PublishedConnector extends Pick<ConnectorRow, "id" | "slug" | "category" | "methods"> {
+  /** What a text search looks at, in small letters. */
+  words: string;
+  /** The row as the exports have it. */
+  json: string;
+}
+
+export interface Published extends CatalogVersion {
+  /** Sorted by id. */
+  connectors: readonly PublishedConnector[];
+  exports: Record<ExportFormat, Document>;
+}
+
+export async function loadPublished(catalog: CatalogVersion, sql: Database): Promise<Published> {
+  const load = (format: ExportFormat): Promise<Document> => loadExport({ catalog: catalog.number, format }, sql);
+  const [ndjson, csv, json] = await Promise.all([load("ndjson"), load("csv"), load("json")]);
+  const lines = textOf(ndjson).split("\n");
+  return { ...catalog, exports: { ndjson, csv, json }, connectors: lines.filter((line) => line !== "").map(published) };
+}
+
+/** @throws Error where the version has none: they are recorded together */
+export async function loadExport(
+  { catalog, format }: { catalog: number; format: ExportFormat },
+  sql: Database,
+): Promise<Document> {
+  const gzip = await selectExport({ catalog, format }, sql);
+  if (!gzip) throw new Error(`Version ${catalog} of the connector catalog has no export "${format}"`);
+  return unpackedDocument(gzip, exportTypes[format]);
+}
+
+export function isExportFormat(text: string): text is ExportFormat {
+  return exportFormats.some((format) => format === text);
+}
+
+function published(line: string): PublishedConnector {
+  const { id, slug, category, methods, name, vendor } = rowIn(line);
+  return { id, slug, category, methods, words: searchable(`${name} ${vendor} ${slug}`), json: line };
+}
+
+/** Without accents and capitals, so that "Élan" is found as "elan". */
+export function searchable(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/** What this service recorded as a row is one. */
+export function rowIn(line: string): ConnectorRow {
+  return JSON.parse(line) as ConnectorRow;
+}

@@ -1,0 +1,57 @@
+/** Forms and answers of connections. What a form's fields are is told by the connector's row. */
+import { Type, type Static } from "@sinclair/typebox";
+import { line } from "../../accounts/workspaces/fields.ts";
+
+const Credentials = Type.Record(Type.String(), Type.Unknown(), {
+  description: "an object with a value for each key of the form",
+});
+
+const CredentialSetNumber = Type.Optional(
+  Type.Integer({ minimum: 0, description: "the number of one of the form's alternatives, from 0," }),
+);
+
+export const ConnectionForm = Type.Object({
+  connector: line("the id or slug of a connector"),
+  method: Type.Optional(line('one of the connector\'s methods, "api_token" or "record_only",')),
+  credential_set: CredentialSetNumber,
+  credentials: Type.Optional(Credentials),
+});
+export type ConnectionForm = Static<typeof ConnectionForm>;
+
+export const NewCredentials = Type.Object({ credential_set: CredentialSetNumber, credentials: Credentials });
+export type NewCredentials = Static<typeof NewCredentials>;
+
+/** Nothing that was typed into the form is ever answered. */
+export const ConnectionView = Type.Object({
+  id: Type.String({ description: "Id of the connection" }),
+  workspace_id: Type.String({ description: "Whose connection it is" }),
+  connector: Type.String({ description: "Id of the connector" }),
+  method: Type.String({ description: "`api_token` or `record_only`" }),
+  credential_set: Type.Integer({ description: "Which of the form's alternatives was filled in, from 0" }),
+  fields: Type.Array(Type.String(), { description: "Keys of the fields that have a value; the values are never shown" }),
+  created_at: Type.String({ description: "When, ISO 8601 in UTC" }),
+  updated_at: Type.String({ description: "When its credentials were given last, ISO 8601 in UTC" }),
+});
+export type ConnectionView = Static<typeof ConnectionView>;
+
+export const ConnectionDeleted = Type.Object({
+  id: Type.String({ description: "Id of the connection" }),
+  deleted: Type.Literal(true, { description: "true" }),
+});
+export type ConnectionDeleted = Static<typeof ConnectionDeleted>;
+
+export const outcomes = ["works", "refused", "unusable", "unreachable", "unexpected"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export const ConnectionTest = Type.Object({
+  id: Type.String({ description: "Id of the connection" }),
+  ok: Type.Boolean({ description: "Whether the vendor took the credentials" }),
+  outcome: Type.Union(
+    outcomes.map((outcome) => Type.Literal(outcome)),
+    { description: "What became of the call at the vendor" },
+  ),
+  status: Type.Union([Type.Integer(), Type.Null()], { description: "The vendor's HTTP status; null: there was no answer" }),
+  message: Type.String({ description: "The outcome for people, with the field at fault where it is known" }),
+  tested_at: Type.String({ description: "When, ISO 8601 in UTC" }),
+});
+export type ConnectionTest = Static<typeof ConnectionTest>;

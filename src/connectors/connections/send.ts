@@ -1,0 +1,13 @@
+/** How tests of connections reach vendors: https alone, to hosts that are reachable from everywhere, and to no others. */
+import { probeAnswerBytesMax, probeCallMs } from "../../limits/tools.ts";
+import { callOutside, type Outside } from "../../http/safe-fetch.ts";
+import type { Send } from "./probe.ts";
+
+export function sendOutside(outside: Outside): Send {
+  const call = callOutside(outside);
+  const bounds = { answerBytesMax: probeAnswerBytesMax, deadlineMs: probeCallMs, what: "The vendor's answer" };
+  return async ({ method, url, headers, body }) => {
+    const answer = await call({ method, url, headers, body, ...bounds });
+    return { status: answer.status, body: answer.body.toString() };
+  };
+}

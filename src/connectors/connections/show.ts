@@ -1,0 +1,49 @@
+import type { Queries } from "../../backing/backing.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { connectionsPerWorkspaceMax } from "../../limits/tools.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import type { ConnectionView } from "./schema.ts";
+import { selectConnection, selectConnections, type ConnectionRow } from "./store.ts";
+
+/** In whichever workspace it is. @throws ControlError not_found */
+export async function findConnection(id: string, sql: Queries): Promise<ConnectionRow> {
+  const row = await selectConnection(id, sql);
+  return requireConnection({ id, workspace: row?.workspace ?? "", row });
+}
+
+/** @throws ControlError not_found also for one of another workspace: which ones exist is not told */
+export function requireConnection({
+  id,
+  workspace,
+  row,
+}: {
+  id: string;
+  workspace: WorkspaceId;
+  row: ConnectionRow | undefined;
+}): ConnectionRow {
+  if (row?.workspace === workspace) return row;
+  throw noConnection(id);
+}
+
+export function noConnection(id: string): ControlError {
+  return new ControlError("not_found", { field: "id", message: `There is no connection with the id "${id}"` });
+}
+
+/** In the order of their creation; what was typed into their forms is not shown. @param workspace null: of all, the first ones */
+export async function listConnections(workspace: WorkspaceId | null, sql: Queries): Promise<ConnectionView[]> {
+  return (await selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql)).map(viewConnection);
+}
+
+export function viewConnection(row: ConnectionRow): ConnectionView {
+  return {
+    id: row.id,
+    workspace_id: row.workspace,
+    connector: row.connector,
+    method: row.method,
+    credential_set: row.credentialSet,
+    fields: row.fields,
+    created_at: isoTime(row.createdAt.getTime()),
+    updated_at: isoTime(row.updatedAt.getTime()),
+  };
+}

@@ -1,0 +1,121 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import { byteaText } from "../../backing/bytea-text.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Owner, SealedField } from "./sealed-credentials.ts";
+
+export interface NewConnection {
+  id: string;
+  workspace: WorkspaceId;
+  connector: string;
+  method: string;
+  credentialSet: number;
+  /** Milliseconds. */
+  at: number;
+}
+
+export interface ConnectionRow extends Omit<NewConnection, "at"> {
+  fields: string[];
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** How many the workspace has; who else counts them to add one waits until the transaction ends. */
+export async function countConnections(workspace: WorkspaceId, tx: Transaction): Promise<number> {
+  await tx`SELECT FROM workspaces WHERE id = ${workspace} FOR NO KEY UPDATE`;
+  const [row] = await tx<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM connections WHERE workspace_id = ${workspace}`;
+  return row?.count ?? 0;
+}
+
+export async function insertConnection(
+  { id, workspace, connector, method, credentialSet, at }: NewConnection,
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    INSERT INTO connections (id, workspace_id, connector_id, method, credential_set, created_at, updated_at)
+    VALUES (${id}, ${workspace}, ${connector}, ${method}, ${credentialSet}, ${isoTime(at)}, ${isoTime(at)})`;
+}
+
+/** In place of whatever was there. */
+export async function writeFields({ id, fields }: { id: string; fields: SealedField[] }, tx: Transaction): Promise<void> {
+  await tx`DELETE FROM connection_fields WHERE connection_id = ${id}`;
+  await tx`
+    INSERT INTO connection_fields (connection_id, field, sealed)
+    SELECT ${id}, new.field, new.sealed
+    FROM unnest(${fields.map(({ field }) => field)}::text[],
+      ${fields.map(({ sealed }) => byteaText(sealed))}::text[]::bytea[]) AS new (field, sealed)`;
+}
+
+export async function updateCredentialSet(
+  { id, credentialSet, at }: Pick<NewConnection, "id" | "credentialSet" | "at">,
+  tx: Transaction,
+): Promise<void> {
+  await tx`UPDATE connections SET credential_set = ${credentialSet}, updated_at = ${isoTime(at)} WHERE id = ${id}`;
+}
+
+export async function deleteRow(id: string, tx: Transaction): Promise<void> {
+  await tx`DELETE FROM connections WHERE id = ${id}`;
+}
+
+const columns = (sql: Queries) => sql`
+  id, workspace_id AS workspace, connector_id AS connector, method, credential_set AS "credentialSet",
+  created_at AS "createdAt", updated_at AS "updatedAt",
+  ARRAY(SELECT field FROM connection_fields WHERE connection_id = connections.id ORDER BY field) AS fields`;
+
+export async function selectConnection(id: string, sql: Queries): Promise<ConnectionRow | undefined> {
+  const [row] = await sql<ConnectionRow[]>`SELECT ${columns(sql)} FROM connections WHERE id = ${id}`;
+  return row;
+}
+
+/** Locked until the transaction ends. */
+export async function lockConnection(id: string, tx: Transaction): Promise<ConnectionRow | undefined> {
+  const [row] = await tx<ConnectionRow[]>`SELECT ${columns(tx)} FROM connections WHERE id = ${id} FOR UPDATE`;
+  return row;
+}
+
+/** A field, and whose it is. */
+export interface OwnedField extends Owner, SealedField {}
+
+/** Every field of the workspace's connections, locked until the transaction ends. */
+export async function lockFields(workspace: WorkspaceId, tx: Transaction): Promise<OwnedField[]> {
+  return tx<OwnedField[]>`
+    SELECT id, workspace_id AS workspace, connector_id AS connector, field, sealed
+    FROM connections JOIN connection_fields ON connection_id = id
+    WHERE workspace_id = ${workspace} ORDER BY id, field FOR UPDATE`;
+}
+
+export async function updateFields(fields: OwnedField[], tx: Transaction): Promise<void> {
+  await tx`
+    UPDATE connection_fields SET sealed = new.sealed
+    FROM unnest(${fields.map(({ id }) => id)}::text[], ${fields.map(({ field }) => field)}::text[],
+      ${fields.map(({ sealed }) => byteaText(sealed))}::text[]::bytea[]) AS new (id, field, sealed)
+    WHERE connection_fields.connection_id = new.id AND connection_fields.field = new.field`;
+}
+
+/** In the order of their creation. @param workspace null: of all */
+export async function selectConnections(
+  { workspace, limit }: { workspace: WorkspaceId | null; limit: number },
+  sql: Queries,
+): Promise<ConnectionRow[]> {
+  return sql<ConnectionRow[]>`
+    SELECT ${columns(sql)} FROM connections
+    WHERE ${workspace === null ? sql`true` : sql`workspace_id = ${workspace}`} ORDER BY id LIMIT ${limit}`;
+}
+
+/** Id of the one whose credentials were given last, of those that have a value for the field. */
+export async function selectNewestWithField(
+  { workspace, connector, field }: { workspace: WorkspaceId; connector: string; field: string },
+  sql: Queries,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    SELECT id FROM connections
+    WHERE workspace_id = ${workspace} AND connector_id = ${connector}
+      AND EXISTS (SELECT FROM connection_fields WHERE connection_id = connections.id AND field = ${field})
+    ORDER BY updated_at DESC, id DESC LIMIT 1`;
+  return row?.id;
+}
+
+export async function selectFields(id: string, sql: Queries): Promise<SealedField[]> {
+  return sql<SealedField[]>`SELECT field, sealed FROM connection_fields WHERE connection_id = ${id} ORDER BY field`;
+}

@@ -1,0 +1,85 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { change, type Sources } from "../../accounts/audit/change.ts";
+import { changedFields } from "../../accounts/audit/changes.ts";
+import type { Queries } from "../../backing/backing.ts";
+import { isoTime, type Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { SealError } from "../../kernel/seal-key.ts";
+import { findDataKey } from "../../accounts/secrets/data-key.ts";
+import type { Keyring } from "../../accounts/secrets/keyring.ts";
+import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { BaseUrlError } from "../../http/base-url.ts";
+import type { Credentials } from "./check-credentials.ts";
+import { CredentialError, valueOf, type Probe, type ProbeAnswer, type Send } from "./probe.ts";
+import { probeFor } from "./probes.ts";
+import type { ConnectionTest, Outcome } from "./schema.ts";
+import { openCredentials } from "./sealed-credentials.ts";
+import { findConnection, requireConnection } from "./show.ts";
+import { selectFields, type ConnectionRow } from "./store.ts";
+
+interface Found {
+  outcome: Outcome;
+  status: number | null;
+  message: string;
+}
+
+/**
+ * Calls the vendor with a connection's credentials, in a way that changes nothing there. Nothing that the vendor says is shown.
+ * @throws ControlError conflict where there is no test for the connection; not_found also for another workspace's; forbidden but
+ *   to admins, super admins and the operator; unavailable when the key that seals it is not among those of SECRETS_KEY
+ */
+export async function testConnection(
+  { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
+  { keyring, send, sql, clock }: Sources & { keyring: Keyring; send: Send },
+): Promise<ConnectionTest> {
+  allow(actor, { roles: managers, action: "test a connection" });
+  const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
+  const probe = probeFor(row);
+  if (!probe)
+    throw new ControlError("conflict", { field: null, message: `There is no test for this connection to "${row.connector}"` });
+  const found = await run(probe, await opened(row, { sql, keyring }), { send, clock });
+  return change(actor, { sql, clock }, async () => {
+    const at = clock.now();
+    const result = { id, ok: found.outcome === "works", ...found, tested_at: isoTime(at) };
+    const changes = changedFields({ before: {}, after: { outcome: found.outcome, status: found.status } });
+    return { result, event: { event: "connection.tested", workspace, target: id, changes } };
+  });
+}
+
+async function opened(row: ConnectionRow, sources: { sql: Queries; keyring: Keyring }): Promise<Credentials> {
+  try {
+    const key = await findDataKey(row.workspace, sources);
+    if (key) return openCredentials(await selectFields(row.id, sources.sql), row, key);
+    throw new SealError("The data key of its workspace is missing");
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new ControlError("unavailable", { field: null, message: `The credentials cannot be opened: ${error.message}` });
+  }
+}
+
+async function run(probe: Probe, credentials: Credentials, parts: { send: Send; clock: Clock }): Promise<Found> {
+  try {
+    return judge(await probe.call(valueOf(credentials), parts));
+  } catch (error) {
+    if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
+    const inward = error instanceof Error && (error instanceof BaseUrlError || error.name === "NotOutsideError");
+    const message = inward ? "The vendor's host is not reachable from everywhere" : "The vendor did not answer";
+    return { outcome: "unreachable", status: null, message };
+  }
+}
+
+function judge({ status, body }: ProbeAnswer): Found {
+  if (status === 401 || status === 403) return { outcome: "refused", status, message: "The vendor refused the credentials" };
+  if (status === 200 && isJson(body)) return { outcome: "works", status, message: "The vendor took the credentials" };
+  return { outcome: "unexpected", status, message: `The vendor answered with status ${status}, which tells nothing` };
+}
+
+function isJson(body: string): boolean {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+}

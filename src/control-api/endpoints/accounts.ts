@@ -1,0 +1,27 @@
+import { AccountView } from "../../accounts/workspaces/schema.ts";
+import { setAccount, type AccountVerb } from "../../accounts/workspaces/set-account.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NoFields } from "../fields.ts";
+
+const summaries: [AccountVerb, string][] = [
+  ["suspend", "Stop a person's keys in every workspace; the path takes the address"],
+  ["unsuspend", "Let a suspended person's keys work again"],
+  ["lock", "Stop a person's keys in every workspace, as after too many wrong passwords"],
+  ["unlock", "Let a locked person's keys work again"],
+  ["delete", "Stop a person's keys in every workspace for good"],
+];
+
+export const accountEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
+  endpoint({
+    method: "POST",
+    path: `/accounts/:id/${verb}`,
+    summary,
+    fields: NoFields,
+    view: AccountView,
+    async handle({ id: email, acting, parts }) {
+      const view = await setAccount({ actor: acting.operator(`${verb} an account`), email, verb }, parts);
+      parts.changed();
+      return view;
+    },
+  }),
+);

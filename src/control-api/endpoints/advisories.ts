@@ -1,0 +1,52 @@
+import { Type } from "@sinclair/typebox";
+import { importRecords } from "../../security/advisories/import-records.ts";
+import { readBodyApart } from "../../security/advisories/read-body-apart.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { advisoryReadHereBytesMax, advisoryBatchBodyBytesMax, advisoryBatchMax, advisoryBatchMs } from "../../limits/tools.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+
+const Batch = Type.Object({
+  records: Type.Array(Type.Unknown(), {
+    maxItems: advisoryBatchMax,
+    description: `a list of at most ${advisoryBatchMax} OSV records`,
+  }),
+});
+
+const Outcome = Type.Object({
+  imported: Type.Integer({ description: "Records that are new, or stored in the place of an older state" }),
+  unchanged: Type.Integer({ description: "Records that were stored as they are, or in a newer state" }),
+  failures: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: "The record's place in the list, from 0" }),
+      reason: Type.String({ description: "What is wrong with it" }),
+    }),
+    { description: "Records that were not taken; the others were" },
+  ),
+});
+
+/** Fields that do not belong there are refused by their names. */
+async function readApart(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
+  const { refused, others, records } = await readBodyApart(pieces, clock);
+  if (refused !== null) throw new ControlError("invalid_body", { field: null, message: refused });
+  return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
+}
+
+export const advisoryEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/advisories",
+    summary: "Store advisories, a batch in one transaction; the same batch again changes nothing",
+    fields: Batch,
+    view: Outcome,
+    deadlineMs: advisoryBatchMs,
+    bodyBytesMax: advisoryBatchBodyBytesMax,
+    readApart: { fromBytes: advisoryReadHereBytesMax, read: readApart },
+    async handle({ input: { records }, acting, parts }) {
+      acting.operator("import advisories");
+      const { scans, ...outcome } = await importRecords(records, parts);
+      if (scans > 0) parts.scanWaits();
+      return outcome;
+    },
+  }),
+];

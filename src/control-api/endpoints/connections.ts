@@ -1,0 +1,108 @@
+import { Type } from "@sinclair/typebox";
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { createConnection } from "../../connectors/connections/create.ts";
+import { deleteConnection } from "../../connectors/connections/delete.ts";
+import { replaceCredentials } from "../../connectors/connections/replace.ts";
+import {
+  ConnectionDeleted,
+  ConnectionForm,
+  ConnectionTest,
+  ConnectionView,
+  NewCredentials,
+} from "../../connectors/connections/schema.ts";
+import { findConnection, listConnections, noConnection, requireConnection } from "../../connectors/connections/show.ts";
+import type { ConnectionRow } from "../../connectors/connections/store.ts";
+import { testConnection } from "../../connectors/connections/test.ts";
+import { findConnector } from "../../connectors/catalog/find.ts";
+import type { ConnectorRow } from "../../connectors/catalog/row.ts";
+import { connectionTestMs } from "../../limits/tools.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";
+import type { ControlParts } from "../parts.ts";
+
+/** The connection of the path, and who acts on it; in another workspace than the one named there is no such connection. */
+async function enter({ id, input, acting, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
+  const found = await findConnection(id, parts.sql);
+  const { actor, workspace } = await acting.around({
+    named: input.workspace,
+    workspace: found.workspace,
+    unknown: noConnection(id),
+  });
+  return { actor, row: requireConnection({ id, workspace: workspace.id, row: found }) };
+}
+
+/** The catalog as this gateway answers with it. */
+function connectorNamed(named: string, { connectors }: ControlParts): ConnectorRow | undefined {
+  if (connectors.published) return findConnector(named, connectors.published);
+  throw new ControlError("unavailable", { field: null, message: "There is no connector catalog yet: try again shortly" });
+}
+
+export const connectionEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/connections",
+    summary: "Connect a workspace to a vendor; what is typed into the form is sealed and never shown",
+    fields: inWorkspace(ConnectionForm),
+    view: ConnectionView,
+    status: 201,
+    async handle({ input: { workspace: named, ...form }, acting, parts }) {
+      const { actor, workspace } = await acting.in(named);
+      const connector = connectorNamed(form.connector, parts);
+      if (connector) return createConnection({ actor, workspace: workspace.id, connector, form }, parts);
+      const message = `There is no connector "${form.connector}" in the catalog`;
+      throw new ControlError("invalid_field", { field: "connector", message });
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/connections",
+    summary: "List connections in the order of their creation, without their credentials",
+    fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
+    view: listOf(ConnectionView),
+    async handle({ input, acting, parts }) {
+      const { workspace } = await acting.inAny(input.workspace);
+      return { data: await listConnections(workspace?.id ?? null, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "PUT",
+    path: "/connections/:id/credentials",
+    summary: "Put new credentials in the place of all old ones",
+    fields: perhapsInWorkspace(NewCredentials),
+    view: ConnectionView,
+    async handle(call) {
+      const { actor, row } = await enter(call);
+      const connector = connectorNamed(row.connector, call.parts);
+      if (!connector) {
+        const message = `The catalog has "${row.connector}" no longer: this connection can be deleted alone`;
+        throw new ControlError("conflict", { field: null, message });
+      }
+      const { workspace: _named, ...form } = call.input;
+      return replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/connections/:id/test",
+    summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
+    fields: perhapsInWorkspace(NoFields),
+    view: ConnectionTest,
+    deadlineMs: connectionTestMs,
+    async handle(call) {
+      const { actor, row } = await enter(call);
+      return testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
+    },
+  }),
+  endpoint({
+    method: "DELETE",
+    path: "/connections/:id",
+    summary: "Delete a connection with its credentials, for good",
+    fields: perhapsInWorkspace(NoFields),
+    view: ConnectionDeleted,
+    async handle(call) {
+      const { actor, row } = await enter(call);
+      return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
+    },
+  }),
+];

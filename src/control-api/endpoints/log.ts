@@ -1,0 +1,55 @@
+import { Type } from "@sinclair/typebox";
+import { listGenerations } from "../../gateway/generations/list.ts";
+import { GenerationView } from "../../gateway/generations/schema.ts";
+import { findGeneration, noGeneration, requireSeenGeneration } from "../../gateway/generations/show.ts";
+import { viewGeneration } from "../../gateway/generations/view.ts";
+import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
+import { logRowsDefault, logRowsMax } from "../../limits/constants.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { listOf, NamedWorkspace, NoFields, parseRowLimit, perhapsInWorkspace, rowLimit } from "../fields.ts";
+
+export const logEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/log",
+    summary: "List ended generations, newest first",
+    fields: Type.Object({
+      workspace: Type.Optional(NamedWorkspace),
+      key: Type.Optional(line("the id of a key")),
+      limit: rowLimit(logRowsMax),
+      before: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
+    }),
+    view: listOf(GenerationView),
+    async handle({ input, acting, parts }) {
+      const key = input.key === undefined ? null : await findKey(input.key, parts);
+      const { actor, workspace } = key
+        ? await acting.around({ named: input.workspace, workspace: key.workspace, unknown: noKey(key.id) })
+        : await acting.inAny(input.workspace);
+      if (key) requireSeen({ actor, workspace: workspace?.id ?? null, row: key });
+      const page = {
+        before: input.before ?? null,
+        limit: parseRowLimit(input.limit, { normal: logRowsDefault, max: logRowsMax }),
+      };
+      const rows = await listGenerations({ actor, workspace: workspace?.id ?? null, key: key?.id ?? null, page }, parts.sql);
+      return { data: rows };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/log/:id",
+    summary: "Show an ended generation",
+    fields: perhapsInWorkspace(NoFields),
+    view: GenerationView,
+    async handle({ input, id, acting, parts }) {
+      const row = await findGeneration(id, parts.sql);
+      const { actor, workspace } = await acting.around({
+        named: input.workspace,
+        workspace: row.workspace,
+        unknown: noGeneration(id),
+      });
+      await requireSeenGeneration({ actor, workspace: workspace.id, row }, parts);
+      return viewGeneration(row);
+    },
+  }),
+];

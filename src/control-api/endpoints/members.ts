@@ -1,0 +1,76 @@
+import { Type } from "@sinclair/typebox";
+import { deactivateMember } from "../../accounts/keys/deactivate-member.ts";
+import { addMember } from "../../accounts/workspaces/add-member.ts";
+import { listMembers } from "../../accounts/workspaces/list-members.ts";
+import { reactivateMember } from "../../accounts/workspaces/reactivate-member.ts";
+import { MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
+import { setMember } from "../../accounts/workspaces/set-member.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields } from "../fields.ts";
+
+export const memberEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/members",
+    summary: "Make a person a member of a workspace",
+    fields: inWorkspace(MemberForm),
+    view: MemberView,
+    status: 201,
+    async handle({ input: { workspace: named, ...member }, acting, parts }) {
+      const { actor, workspace } = await acting.in(named);
+      const view = await addMember({ actor, workspace: workspace.id, member }, parts);
+      parts.changed();
+      return view;
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/members",
+    summary: "List the members of a workspace, by address",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: listOf(MemberView),
+    async handle({ input, acting, parts }) {
+      const { workspace } = await acting.in(input.workspace);
+      return { data: await listMembers(workspace.id, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "PATCH",
+    path: "/members/:id",
+    summary: "Give a member another role; the path takes the address",
+    fields: inWorkspace(MemberEdit),
+    view: MemberView,
+    async handle({ input, id: email, acting, parts }) {
+      const { actor, workspace } = await acting.in(input.workspace);
+      const view = await setMember({ actor, workspace: workspace.id, email, role: input.role }, parts);
+      parts.changed();
+      return view;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/members/:id/deactivate",
+    summary: "End a membership and revoke the member's keys in the workspace for good",
+    fields: inWorkspace(NoFields),
+    view: MemberView,
+    async handle({ input, id: email, acting, parts }) {
+      const { actor, workspace } = await acting.in(input.workspace);
+      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
+      parts.changed();
+      return view;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/members/:id/reactivate",
+    summary: "Let a member in again; their revoked keys stay revoked",
+    fields: inWorkspace(NoFields),
+    view: MemberView,
+    async handle({ input, id: email, acting, parts }) {
+      const { actor, workspace } = await acting.in(input.workspace);
+      const view = await reactivateMember({ actor, workspace: workspace.id, email }, parts);
+      parts.changed();
+      return view;
+    },
+  }),
+];

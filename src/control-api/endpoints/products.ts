@@ -1,0 +1,36 @@
+import { Type } from "@sinclair/typebox";
+import { controlRowsMax } from "../../limits/tools.ts";
+import { createProduct } from "../../security/products/create.ts";
+import { ProductForm, ProductView } from "../../security/products/schema.ts";
+import { selectProducts } from "../../security/products/store.ts";
+import { viewProductOf, viewProducts } from "../../security/products/view.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace } from "../fields.ts";
+
+export const productEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/products",
+    summary: "Create a product, which groups projects",
+    fields: inWorkspace(ProductForm),
+    view: ProductView,
+    status: 201,
+    async handle({ input: { workspace: named, name }, acting, parts }) {
+      const { actor, workspace } = await acting.in(named);
+      const id = await createProduct({ actor, workspace: workspace.id, name }, parts);
+      return viewProductOf({ workspace: workspace.id, id }, parts.sql);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/products",
+    summary: "List products by name, with their live vulnerabilities",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: listOf(ProductView),
+    async handle({ input, acting, parts: { sql } }) {
+      const { workspace } = await acting.in(input.workspace);
+      const page = { scope: { kind: "workspace" }, name: null, limit: controlRowsMax, offset: 0 } as const;
+      return { data: await viewProducts(await selectProducts({ workspace: workspace.id, ...page }, sql), sql) };
+    },
+  }),
+];

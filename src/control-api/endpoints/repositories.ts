@@ -1,0 +1,70 @@
+import { Type } from "@sinclair/typebox";
+import {
+  repositoryAddressCharactersMax,
+  repositoryArchiveBytesMax,
+  repositoryImportMs,
+  repositoryUploadMs,
+} from "../../limits/tools.ts";
+import { Turns } from "../../process/yield.ts";
+import { archiveFiles } from "../../security/repositories/archive-files.ts";
+import { importHosted } from "../../security/repositories/import-hosted.ts";
+import { ImportedRepository } from "../../security/repositories/schema.ts";
+import { storeRepository } from "../../security/repositories/store-repository.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NamedWorkspace } from "../fields.ts";
+
+const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
+const Project = Type.Optional(line("the id of a project, or a name", { minLength: 1 }));
+
+export const repositoryEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/repositories",
+    summary:
+      "Make the lock files of a repository at GitHub or GitLab the present SBOM of a project, which is created where there is none",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      url: line("the address of a repository such as https://github.com/owner/name", address),
+      project: Project,
+    }),
+    view: ImportedRepository,
+    status: 201,
+    deadlineMs: repositoryImportMs,
+    async handle({ input: { workspace: named, url, project = null }, acting, parts }) {
+      const { actor, workspace } = await acting.in(named);
+      return importHosted({ actor, workspace: workspace.id, url, project }, parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/repositories/archive",
+    summary:
+      "Make the lock files in an archive of a repository the present SBOM of a project, which is created where there is none",
+    file: "The archive: zip, tar or tar.gz; of a checkout, the lock files alone are enough",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      name: line("what the repository is called", { minLength: 1 }),
+      project: Project,
+      provider: Type.Optional(
+        Type.Union([Type.Literal("git"), Type.Literal("archive")], { description: '"git" for a checkout, or "archive",' }),
+      ),
+      repository: Type.Optional(line("the address that a checkout came from", address)),
+    }),
+    view: ImportedRepository,
+    status: 201,
+    bodyBytesMax: repositoryArchiveBytesMax,
+    deadlineMs: repositoryUploadMs,
+    async handle({
+      input: { workspace: named, name, project = null, provider = "archive", repository = null },
+      acting,
+      file,
+      parts,
+    }) {
+      const { actor, workspace } = await acting.in(named);
+      const found = await archiveFiles({ pieces: await file(), turns: new Turns(parts.clock) });
+      const origin = { provider, repository };
+      return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
+    },
+  }),
+];

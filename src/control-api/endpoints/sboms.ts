@@ -1,0 +1,53 @@
+import { Type } from "@sinclair/typebox";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { sbomBytesMax, sbomFilenameCharactersMax, sbomUploadMs } from "../../limits/tools.ts";
+import { StoredSbom } from "../../security/projects/schema.ts";
+import { storeSbom } from "../../security/projects/store-sbom.ts";
+import { SbomRefusal } from "../../security/sboms/refusal.ts";
+import type { StorableSbom } from "../../security/sboms/storable.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NamedWorkspace } from "../fields.ts";
+import type { ControlParts } from "../parts.ts";
+
+interface SentDocument {
+  pieces: readonly Uint8Array[];
+  workspace: WorkspaceId;
+}
+
+/** @throws ControlError invalid_body with what is wrong with the document; LimitReachedError where too many are being read */
+async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<StorableSbom> {
+  try {
+    const { taken } = await sboms.take({ pieces, path: null, workspace });
+    if (taken?.sbom) return taken.sbom;
+    throw new ControlError("invalid_body", { field: null, message: taken?.refused ?? "There is no document" });
+  } catch (error) {
+    if (error instanceof SbomRefusal) throw new ControlError("invalid_body", { field: null, message: error.message });
+    throw error;
+  }
+}
+
+export const sbomEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/sboms",
+    summary: "Make an SBOM the present one of a project; a project or product that is named and not there is created",
+    file: "The SBOM: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      project: line("the id of a project, or a name", { minLength: 1 }),
+      product: Type.Optional(line("the id of a product, or a name", { minLength: 1 })),
+      filename: Type.Optional(line("what the file is called", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
+    }),
+    view: StoredSbom,
+    status: 201,
+    bodyBytesMax: sbomBytesMax,
+    deadlineMs: sbomUploadMs,
+    async handle({ input: { workspace: named, project, product = null, filename = null }, acting, file, parts }) {
+      const { actor, workspace } = await acting.in(named);
+      const sbom = await readDocument({ pieces: await file(), workspace: workspace.id }, parts);
+      return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
+    },
+  }),
+];

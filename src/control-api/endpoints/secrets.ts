@@ -1,0 +1,15 @@
+import { bindConnections } from "../../connectors/connections/bind-connections.ts";
+import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NoFields } from "../fields.ts";
+
+export const secretEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/secrets/rotate",
+    summary: "Seal every workspace's data key under the first key of SECRETS_KEY",
+    fields: NoFields,
+    view: Rotation,
+    handle: async ({ acting, parts }) => rotateSecrets(acting.operator("rotate secrets"), { ...parts, bind: bindConnections }),
+  }),
+];

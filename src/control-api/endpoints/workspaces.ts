@@ -1,0 +1,77 @@
+import { Type } from "@sinclair/typebox";
+import { openWorkspace } from "../../gateway/credit/open-workspace.ts";
+import { findWorkspace } from "../../accounts/workspaces/find.ts";
+import { monthOf } from "../../kernel/clock.ts";
+import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../accounts/workspaces/schema.ts";
+import { setWorkspace } from "../../accounts/workspaces/set.ts";
+import { selectWorkspaces } from "../../accounts/workspaces/store.ts";
+import { describeWorkspaces } from "../describe-workspaces.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
+import type { ControlParts } from "../parts.ts";
+
+/** One workspace as it stands now. */
+async function describeWorkspace(idOrName: string, parts: ControlParts): Promise<WorkspaceView> {
+  const row = await findWorkspace(idOrName, parts);
+  const [view] = await describeWorkspaces([row], parts);
+  if (!view) throw new Error(`The workspace "${row.id}" was found and not described`);
+  return view;
+}
+
+export const workspaceEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/workspaces",
+    summary: "Open a workspace, with its first credit where `credit_usd` is given",
+    fields: WorkspaceForm,
+    view: WorkspaceView,
+    status: 201,
+    async handle({ input, acting, parts }) {
+      const actor = acting.operator("create a workspace");
+      const id = await parts.sql.begin((tx) =>
+        openWorkspace({ actor, form: input, ref: "workspace created" }, { sql: tx, clock: parts.clock }),
+      );
+      return describeWorkspace(id, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/workspaces",
+    summary: "List workspaces, oldest first",
+    fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
+    view: listOf(WorkspaceView),
+    async handle({ input, acting, parts }) {
+      const { workspace } = await acting.inAny(input.workspace);
+      const rows = workspace ? [workspace] : await allWorkspaces(parts);
+      return { data: await describeWorkspaces(rows, parts) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/workspaces/:id",
+    summary: "Show a workspace, by id or exact name",
+    fields: NoFields,
+    view: WorkspaceView,
+    async handle({ id, acting, parts }) {
+      const { workspace } = await acting.in(id);
+      return describeWorkspace(workspace.id, parts);
+    },
+  }),
+  endpoint({
+    method: "PATCH",
+    path: "/workspaces/:id",
+    summary: "Change settings; those not given stay",
+    fields: WorkspaceSettings,
+    view: WorkspaceView,
+    async handle({ input, id, acting, parts }) {
+      const { actor, workspace } = await acting.in(id);
+      await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
+      parts.changed();
+      return describeWorkspace(workspace.id, parts);
+    },
+  }),
+];
+
+function allWorkspaces({ sql, clock }: ControlParts) {
+  return selectWorkspaces({ workspace: null, month: monthOf(clock.now()) }, sql);
+}

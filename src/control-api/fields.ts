@@ -1,0 +1,35 @@
+/** Fields and answers that several endpoints share. */
+import { Type, type TObject, type TSchema } from "@sinclair/typebox";
+import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { line } from "../accounts/workspaces/fields.ts";
+
+export const NamedWorkspace = line("the id or exact name of a workspace");
+
+/** What a list answers: `{"data": […]}`. */
+export function listOf<View extends TSchema>(view: View) {
+  return Type.Object({ data: Type.Array(view, { description: "What was found" }) });
+}
+
+/** A form and the workspace that it is for. */
+export function inWorkspace<Form extends TObject>(form: Form) {
+  return Type.Composite([Type.Object({ workspace: NamedWorkspace }), form]);
+}
+
+/** For things found by id: the workspace is known by then, and one that is named must be the one. */
+export function perhapsInWorkspace<Form extends TObject>(form: Form) {
+  return Type.Composite([Type.Object({ workspace: Type.Optional(NamedWorkspace) }), form]);
+}
+
+export const NoFields = Type.Object({});
+
+/** How many rows a list shall have, as text of a query. */
+export function rowLimit(max: number) {
+  return Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$", description: `a whole number from 1 to ${max}` }));
+}
+
+/** @throws ControlError invalid_field above the maximum */
+export function parseRowLimit(text: string | undefined, { normal, max }: { normal: number; max: number }): number {
+  const limit = text === undefined ? normal : Number(text);
+  if (limit <= max) return limit;
+  throw new ControlError("invalid_field", { field: "limit", message: `Cannot list ${limit} rows: at most ${max} are possible` });
+}

@@ -1,0 +1,46 @@
+import type { MemberActor, Service } from "../accounts/audit/actor.ts";
+import type { Database } from "../backing/backing.ts";
+import { openWorkspace } from "../gateway/credit/open-workspace.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
+import { createKey } from "../accounts/keys/create.ts";
+import { addMember } from "../accounts/workspaces/add-member.ts";
+import { anyWorkspace, lockWorkspaces } from "../accounts/workspaces/store.ts";
+
+const actor: Service = { kind: "service" };
+const owner: MemberActor = { kind: "member", email: "owner@localhost", role: "super_admin", carriedBy: "first start" };
+
+export interface FirstStart {
+  workspace: WorkspaceId;
+  /** Opens the inference API. */
+  key: string;
+  /** Opens the tools API. */
+  toolsKey: string;
+}
+
+/**
+ * Where there is no workspace yet: opens `default` with 10 USD, its owner and a first key of each kind, all or nothing, and once even when
+ * several processes start together.
+ * @returns the workspace and the full keys, which are shown now or never; null: this is a later start
+ */
+export async function firstStart({
+  sql,
+  clock,
+  slug,
+}: {
+  sql: Database;
+  clock: Clock;
+  slug: string;
+}): Promise<FirstStart | null> {
+  if (await anyWorkspace(sql)) return null;
+  return sql.begin(async (tx) => {
+    await lockWorkspaces(tx);
+    if (await anyWorkspace(tx)) return null;
+    const sources = { sql: tx, clock, slug };
+    const workspace = await openWorkspace({ actor, form: { name: "default", credit_usd: "10" }, ref: "first start" }, sources);
+    await addMember({ actor, workspace, member: { email: owner.email, role: owner.role } }, sources);
+    const { key } = await createKey({ actor: owner, workspace, form: { name: "first key" } }, sources);
+    const tools = await createKey({ actor: owner, workspace, form: { name: "first tools key", kind: "tools" } }, sources);
+    return { workspace, key, toolsKey: tools.key };
+  });
+}

@@ -1,0 +1,53 @@
+import type { Database } from "../backing/backing.ts";
+import type { CallOutside } from "../http/safe-fetch.ts";
+import type { Send } from "../connectors/connections/probe.ts";
+import type { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import type { Clock, Month } from "../kernel/clock.ts";
+import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/log.ts";
+import type { NanoUsd } from "../kernel/money.ts";
+import type { Models } from "../gateway/models/models.ts";
+import type { SbomReader } from "../security/sboms/reader.ts";
+import type { Keyring } from "../accounts/secrets/keyring.ts";
+import type { OperatorGate } from "./operator-gate.ts";
+
+/** Credit as the counters hold it, and what a key spent. */
+export interface Position {
+  balance: NanoUsd;
+  reserved: NanoUsd;
+  available: NanoUsd;
+  keySpent: NanoUsd | null;
+  month: Month;
+}
+
+/** What the control API works with. */
+export interface ControlParts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  /** The service's own name, with which keys begin. */
+  slug: string;
+  operator: OperatorGate;
+  keyring: Keyring;
+  /** The connector catalog as it was published last. */
+  connectors: Pick<ConnectorLibrary, "published">;
+  /** Calls vendors for tests of connections. */
+  send: Send;
+  /** Calls the platforms that repositories are imported from. */
+  callHosts: CallOutside;
+  /** Addresses of their APIs. */
+  hostUrls: { github: string; gitlab: string };
+  /** Reads documents that are uploaded. */
+  sboms: SbomReader;
+  models: Pick<Models, "list" | "availability" | "checkable" | "refreshChecks">;
+  /** null: the counters cannot answer. */
+  position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;
+  /** The ledger grew by credit: the counters are to read it again. */
+  refresh(workspace: WorkspaceId): Promise<void>;
+  /** A key, an owner or a workspace changed: nobody is to trust what is cached. */
+  changed(): void;
+  /** Launch checks are asked for: the prober is to look. */
+  checksChanged(): void;
+  /** A project waits to be scanned: the scanner is to look. Told after the commit. */
+  scanWaits(): void;
+}

@@ -1,0 +1,82 @@
+/** What a request sends: the query of a GET or DELETE, the JSON object in the body of anything else. */
+import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { requestTarget } from "../http/request-target.ts";
+import { BodyReader, joined } from "../http/body-reader.ts";
+import { scanJson } from "../http/json-scan.ts";
+import { readRest } from "../http/drain-request.ts";
+import { GatewayError } from "../kernel/errors.ts";
+import { callJsonValuesMax, controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
+import { controlFileMs } from "../limits/tools.ts";
+import { ControlError } from "../accounts/workspaces/control-error.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */
+export async function readFields(
+  request: Request,
+  endpoint: Pick<Endpoint, "file" | "bodyBytesMax" | "readApart">,
+  clock: Clock,
+): Promise<Record<string, unknown>> {
+  if (request.method === "GET" || request.method === "DELETE" || endpoint.file !== null) return readQuery(request);
+  const pieces = await readPieces(request, endpoint, clock);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (endpoint.readApart !== null && length > endpoint.readApart.fromBytes) return endpoint.readApart.read(pieces, clock);
+  const bytes = joined(pieces);
+  return bytes.length === 0 ? {} : parseObject(bytes, endpoint.bodyBytesMax > controlBodyBytesMax);
+}
+
+function readQuery(request: Request): Record<string, unknown> {
+  const fields = new Map<string, string>();
+  for (const [field, value] of requestTarget(request).query) {
+    if (fields.has(field)) throw new ControlError("invalid_field", { field, message: `The field "${field}" is given twice` });
+    fields.set(field, value);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** The body in the pieces in which it came. @throws ControlError invalid_body, body_too_large */
+export async function readPieces(
+  request: Request,
+  { bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">,
+  clock: Clock,
+): Promise<Uint8Array[]> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity") throw invalidBody("The body must not be compressed");
+  if (request.body === null) return [];
+  const reader = new BodyReader(request.body);
+  const withinMs = bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs;
+  const reading = withDeadline(clock, withinMs, "The request body", reader.piecesUpTo(bytesMax));
+  const pieces = await reading.catch(() => {
+    reader.discard();
+    throw invalidBody("The body did not arrive in full and in time");
+  });
+  if (pieces === null) {
+    await readRest(request, clock, reader);
+    throw new ControlError("body_too_large", { field: null, message: `The body is larger than ${bytesMax} bytes` });
+  }
+  return pieces;
+}
+
+/** Each record is judged by itself, and one that is refused refuses no other. */
+const boundedOneByOne = { valuesMax: Infinity, depthMax: Infinity };
+
+/** @param bringsRecords which have bounds of their own for what they hold */
+function parseObject(bytes: Uint8Array, bringsRecords: boolean): Record<string, unknown> {
+  let body: unknown;
+  try {
+    scanJson(bytes, bringsRecords ? boundedOneByOne : { valuesMax: callJsonValuesMax });
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (error instanceof GatewayError) throw invalidBody(error.message.replace("The request body", "The body"));
+    throw invalidBody(`The body is not valid JSON: ${error instanceof Error ? error.message : "it cannot be read"}`);
+  }
+  if (!isObject(body)) throw invalidBody("The body must be a JSON object");
+  return body;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalidBody(message: string): ControlError {
+  return new ControlError("invalid_body", { field: null, message });
+}

@@ -1,0 +1,192 @@
+/** One admission: from what the front asked to what the counters are asked, and from their reply to the front's answer. Pure. */
+import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
+import type { KeyRecord } from "../../accounts/keys/record.ts";
+import { requestsPerMinuteDefault } from "../../limits/constants.ts";
+import type { Model, Route, UnavailableReason } from "../models/model.ts";
+import { maximumCost } from "../models/price.ts";
+import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
+import type { AdmitAsk, Answer, Refused, WindowOnBus } from "./message.ts";
+
+/** The catalog as this process sees it. */
+export interface ModelsView {
+  /** False when no good catalog could be read yet. */
+  readable(): boolean;
+  find(id: string): Model | null;
+  /** The routes that may serve this workspace, or why there is none. */
+  usableRoutes(model: Model, record: Pick<KeyRecord, "zeroDataRetention">): { routes: Route[]; reason: UnavailableReason | null };
+}
+
+/** A question that is ready for the counters. */
+export interface Prepared {
+  request: AdmitRequest;
+  record: KeyRecord;
+  maxOutputTokens: number;
+  /** The dearest cost of this request with that many output tokens; null where the model cannot be priced. */
+  costOf: ((maxTokens: number) => NanoUsd) | null;
+}
+
+const modelNotFound = "model_not_found";
+
+/** Checks 1 and the model's half of 4; everything that counts is left to the counters. */
+export function prepare(ask: AdmitAsk, record: KeyRecord | null, models: ModelsView): Prepared | Refused {
+  if (record === null) return { kind: "refused", code: "invalid_api_key" };
+  if (!record.enabled) return { kind: "refused", code: "gateway_disabled" };
+  const priced = price(ask, record, models);
+  return {
+    record,
+    maxOutputTokens: priced.maxOutputTokens,
+    costOf: priced.costOf,
+    request: {
+      generation: ask.generation,
+      workspace: record.workspace,
+      key: record.id,
+      fingerprint: ask.fingerprint,
+      requestsPerMinute: record.requestsPerMinute ?? requestsPerMinuteDefault,
+      amount: priced.amount,
+      keyLimit: record.monthlyLimit,
+      workspaceLimit: record.workspaceLimit,
+      modelRefusal: priced.refusal,
+      deadline: ask.deadline,
+    },
+  };
+}
+
+interface Priced {
+  amount: NanoUsd;
+  maxOutputTokens: number;
+  refusal: string | null;
+  costOf: Prepared["costOf"];
+}
+
+function price(ask: AdmitAsk, record: KeyRecord, models: ModelsView): Priced {
+  const refused = (refusal: string): Priced => ({ amount: 0n, maxOutputTokens: 0, refusal, costOf: null });
+  if (!models.readable()) return refused("catalog_unreadable");
+  const model = models.find(ask.model);
+  if (model === null) return refused(modelNotFound);
+  const { routes, reason } = models.usableRoutes(model, record);
+  if (reason !== null) return refused(reason);
+  const bounds = { model, routes, inputTokens: ask.inputTokens, tools: ask.tools };
+  const { amount, maxOutputTokens } = maximumCost({ ...bounds, maxTokens: ask.maxTokens });
+  return { amount, maxOutputTokens, refusal: null, costOf: (maxTokens) => maximumCost({ ...bounds, maxTokens }).amount };
+}
+
+/** The front's answer to a decided question. `not_ready` and `wrong_month` are for the caller to act on. */
+export function answerOf(prepared: Prepared, ask: AdmitAsk, reply: AdmitReply): Answer {
+  const { request } = prepared;
+  switch (reply.outcome) {
+    case "admitted":
+      // Admitted before by a worker that knew lower prices: what is held would not bound what is sent now.
+      if (reply.amount < request.amount) return { kind: "refused", code: "billing_unavailable" };
+      return {
+        kind: "admitted",
+        at: reply.at,
+        month: reply.month,
+        amount: reply.amount.toString(),
+        maxOutputTokens: prepared.maxOutputTokens,
+        window: windowOf(request, reply.window),
+      };
+    case "rate_limited":
+      return {
+        kind: "refused",
+        code: "rate_limited",
+        message: `Too many requests for this key: it may make ${request.requestsPerMinute} requests per minute`,
+        retryAfterMs: reply.retryAfterMs,
+        window: windowOf(request, reply.window),
+      };
+    case "model_refused":
+      return modelRefused(ask, reply.reason, windowOf(request, reply.window));
+    case "insufficient_credit":
+      return {
+        kind: "refused",
+        code: "insufficient_credit",
+        message: `${creditMessage(prepared, reply.available)}; add credit or lower max_tokens`,
+        window: windowOf(request, reply.window),
+      };
+    case "key_spend_limit_exceeded":
+    case "account_spend_limit_exceeded":
+      return {
+        kind: "refused",
+        code: reply.outcome,
+        message: limitMessage(prepared, reply.outcome, reply.headroom),
+        window: windowOf(request, reply.window),
+      };
+    case "late":
+    case "already_resolved":
+      return { kind: "refused", code: "billing_unavailable", message: "The request could not be admitted in time" };
+    case "conflict":
+      return { kind: "refused", code: "internal_error" };
+    case "not_ready":
+    case "wrong_month":
+      return { kind: "again" };
+  }
+}
+
+function windowOf(request: AdmitRequest, window: RateWindow): WindowOnBus {
+  return { limit: request.requestsPerMinute, remaining: window.remaining, resetMs: window.resetMs };
+}
+
+function modelRefused(ask: AdmitAsk, reason: string, window: WindowOnBus): Refused {
+  if (reason === modelNotFound) {
+    return {
+      kind: "refused",
+      code: "model_not_found",
+      param: "model",
+      message: `There is no model with the id ${ask.model}`,
+      window,
+    };
+  }
+  return { kind: "refused", code: "model_unavailable", param: "model", reason: unavailableReason(reason), window };
+}
+
+const unavailableMessages: Record<UnavailableReason, string> = {
+  request_access: "access to it must be requested",
+  coming_soon: "it is coming soon",
+  no_price: "it has no price yet",
+  provider_not_configured: "its provider is not configured",
+  terms_not_checked: "its provider's terms have not been checked",
+  launch_check_missing: "its launch check has not run yet",
+  launch_check_failed: "it failed its launch check",
+  zero_data_retention_required: "the workspace requires zero data retention and no provider of it offers that",
+  catalog_unreadable: "the catalog cannot be read",
+};
+
+/** The counters hand back the text they were given: one of the reasons below. */
+function unavailableReason(text: string): UnavailableReason {
+  return text in unavailableMessages ? (text as UnavailableReason) : "catalog_unreadable";
+}
+
+/** What a client reads after "The model cannot be called at present". */
+export function unavailableMessage(model: string, reason: UnavailableReason): string {
+  return `The model ${model} cannot be called at present: ${unavailableMessages[reason]}`;
+}
+
+function creditMessage(prepared: Prepared, available: NanoUsd): string {
+  const needed = formatUsd(prepared.request.amount);
+  const rest = `There is not enough credit: this request may cost up to ${needed} USD and ${formatUsd(available)} USD are available`;
+  return rest + affordable(prepared, available);
+}
+
+function limitMessage(
+  prepared: Prepared,
+  code: "key_spend_limit_exceeded" | "account_spend_limit_exceeded",
+  headroom: NanoUsd,
+): string {
+  const whose = code === "key_spend_limit_exceeded" ? "this key's" : "the workspace's";
+  const needed = formatUsd(prepared.request.amount);
+  const text = `The request would pass ${whose} monthly spend limit: it may cost up to ${needed} USD and ${formatUsd(headroom)} USD are left`;
+  return text + affordable(prepared, headroom);
+}
+
+/** Costs rise with the output bound, so the largest one that fits is found by halving. */
+function affordable(prepared: Prepared, available: NanoUsd): string {
+  const { costOf } = prepared;
+  if (costOf === null || available <= 0n || costOf(1) > available) return "";
+  let fits = 1;
+  let over = prepared.maxOutputTokens;
+  while (over - fits > 1) {
+    const middle = Math.floor((fits + over) / 2);
+    if (costOf(middle) <= available) fits = middle;
+    else over = middle;
+  }
+  return `, enough for max_tokens up to ${fits}`;
+}

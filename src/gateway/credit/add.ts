@@ -1,0 +1,50 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { change, type Sources } from "../../accounts/audit/change.ts";
+import { changedFields } from "../../accounts/audit/changes.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
+import { balanceNanoMax, balanceUsdMax } from "../../limits/constants.ts";
+import { allow, nobody } from "../../accounts/workspaces/allow.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { parseAmount } from "../../accounts/workspaces/fields.ts";
+import type { CreditForm } from "./schema.ts";
+import { appendCredit, lockHead, selectCredit, type Head } from "./store.ts";
+
+/**
+ * Adds credit: the next entry of the workspace's chain. The same reference with the same amount adds once.
+ * @returns the head of the chain, which the counters are to know
+ * @throws ControlError conflict when the reference stands with another amount, or the balance would pass 9,000,000 USD
+ */
+export async function addCredit(
+  { actor, workspace, credit }: { actor: Actor; workspace: WorkspaceId; credit: CreditForm },
+  sources: Sources,
+): Promise<Head> {
+  allow(actor, { roles: nobody, action: "add credit" });
+  const amount = parseAmount({ field: "usd", text: credit.usd, decimalsMax: 9 });
+  const reference = credit.ref;
+  return change(actor, sources, async (tx) => {
+    const head = await lockHead(workspace, tx);
+    if (!head) throw new ControlError("not_found", { field: "workspace", message: `There is no workspace "${workspace}"` });
+    if (await wasAdded({ workspace, amount, reference }, tx)) return { result: head, event: null };
+    const next = { balance: head.balance + amount, sequence: head.sequence + 1n };
+    if (next.balance > balanceNanoMax) {
+      const message = `Cannot add ${formatUsd(amount)} USD: a balance holds at most ${balanceUsdMax} USD`;
+      throw new ControlError("conflict", { field: "usd", message });
+    }
+    await appendCredit({ workspace, amount, reference, ...next }, tx);
+    const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
+    return { result: next, event: { event: "credit.added", workspace, target: reference, changes } };
+  });
+}
+
+/** @throws ControlError conflict when the reference stands with another amount */
+async function wasAdded(
+  { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
+  tx: Transaction,
+): Promise<boolean> {
+  const before = await selectCredit({ workspace, reference }, tx);
+  if (before === undefined || before === amount) return before === amount;
+  const message = `Cannot add ${formatUsd(amount)} USD: "${reference}" has added ${formatUsd(before)} USD already`;
+  throw new ControlError("conflict", { field: "ref", message });
+}

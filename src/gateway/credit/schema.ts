@@ -1,0 +1,12 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { line, usd } from "../../accounts/workspaces/fields.ts";
+import { WorkspaceView } from "../../accounts/workspaces/schema.ts";
+
+export const CreditForm = Type.Object({
+  usd: usd("What is added"),
+  ref: line("a reference of at most 200 characters", { minLength: 1, title: "Of the payment: the same reference adds once" }),
+});
+export type CreditForm = Static<typeof CreditForm>;
+
+export const CreditView = Type.Pick(WorkspaceView, ["balance_usd", "reserved_usd", "available_usd"]);
+export type CreditView = Static<typeof CreditView>;

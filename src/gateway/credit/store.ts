@@ -1,0 +1,87 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Month } from "../../kernel/clock.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+
+/** The head of a workspace's ledger chain. */
+export interface Head {
+  balance: NanoUsd;
+  sequence: bigint;
+}
+
+/** Nothing else advances the chain until the transaction ends. */
+export async function lockHead(workspace: WorkspaceId, tx: Transaction): Promise<Head | undefined> {
+  const [row] = await tx<Head[]>`
+    SELECT balance_nano AS balance, sequence FROM credit_accounts WHERE workspace_id = ${workspace} FOR UPDATE`;
+  return row;
+}
+
+/** What was added under this reference; undefined: nothing yet. */
+export async function selectCredit(
+  { workspace, reference }: { workspace: WorkspaceId; reference: string },
+  tx: Transaction,
+): Promise<NanoUsd | undefined> {
+  const [row] = await tx<{ amount: NanoUsd }[]>`
+    SELECT amount_nano AS amount FROM ledger_entries
+    WHERE workspace_id = ${workspace} AND reference = ${reference} AND kind = 'credit'`;
+  return row?.amount;
+}
+
+export interface CreditEntry extends Head {
+  workspace: WorkspaceId;
+  amount: NanoUsd;
+  reference: string;
+}
+
+/** Appends credit to the chain and moves its head there. The caller holds the head's lock. */
+export async function appendCredit(entry: CreditEntry, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
+    VALUES (${entry.workspace}, ${entry.sequence}, 'credit', ${entry.amount}, ${entry.balance}, ${entry.reference})`;
+  await tx`
+    UPDATE credit_accounts SET balance_nano = ${entry.balance}, sequence = ${entry.sequence}
+    WHERE workspace_id = ${entry.workspace}`;
+}
+
+export interface AccountRow extends Head {
+  months: { month: Month; spent: string }[] | null;
+  ended: GenerationId[] | null;
+}
+
+/**
+ * One statement, hence one snapshot: head, totals of the newest months, and which generations have their charge.
+ * Totals travel as text: JSON has no 64-bit integers.
+ */
+export async function selectAccount(
+  { workspace, generations, monthsMax }: { workspace: WorkspaceId; generations: GenerationId[]; monthsMax: number },
+  sql: Queries,
+): Promise<AccountRow | undefined> {
+  const [row] = await sql<AccountRow[]>`
+    SELECT balance_nano AS balance, sequence,
+      (SELECT json_agg(json_build_object('month', newest.month, 'spent', newest.spent_nano::text)) FROM (
+        SELECT month, spent_nano FROM workspace_months WHERE workspace_id = ${workspace} ORDER BY month DESC LIMIT ${monthsMax}
+      ) AS newest) AS months,
+      (SELECT json_agg(generation_id) FROM charges WHERE generation_id = ANY(${generations}::text[])) AS ended
+    FROM credit_accounts WHERE workspace_id = ${workspace}`;
+  return row;
+}
+
+export function selectHeads(
+  workspaces: readonly WorkspaceId[],
+  sql: Queries,
+): Promise<{ workspace: WorkspaceId; sequence: bigint }[]> {
+  return sql<{ workspace: WorkspaceId; sequence: bigint }[]>`
+    SELECT workspace_id AS workspace, sequence FROM credit_accounts WHERE workspace_id = ANY(${workspaces}::text[])`;
+}
+
+/** One statement, hence one snapshot; undefined: there is no such workspace. */
+export async function selectKeyMonth(
+  { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
+  sql: Queries,
+): Promise<{ spent: NanoUsd | null; version: bigint | null; sequence: bigint } | undefined> {
+  const [row] = await sql<{ spent: NanoUsd | null; version: bigint | null; sequence: bigint }[]>`
+    SELECT spent_nano AS spent, version, sequence
+    FROM credit_accounts LEFT JOIN key_months ON key_id = ${key} AND month = ${month}
+    WHERE workspace_id = ${workspace}`;
+  return row;
+}

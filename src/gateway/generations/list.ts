@@ -1,0 +1,25 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import type { Queries } from "../../backing/backing.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { selectKeyIds } from "../../accounts/keys/store.ts";
+import { ownerSeenBy } from "../../accounts/workspaces/allow.ts";
+import type { GenerationView } from "./schema.ts";
+import { selectLog, selectLogOfKeys, selectWholeLog, type GenerationRow, type LogPage } from "./store.ts";
+import { viewGeneration } from "./view.ts";
+
+/**
+ * The request log, newest first: a member's own requests, or everybody's to whoever oversees.
+ * @param key one that the actor sees; null: any
+ */
+export async function listGenerations(
+  { actor, workspace, key, page }: { actor: Actor; workspace: WorkspaceId | null; key: KeyId | null; page: LogPage },
+  sql: Queries,
+): Promise<GenerationView[]> {
+  const owner = ownerSeenBy(actor);
+  const keys = key !== null ? [key] : owner !== null ? await selectKeyIds({ workspace, owner }, sql) : null;
+  const select = (): Promise<GenerationRow[]> => {
+    if (keys) return selectLogOfKeys({ keys, ...page }, sql);
+    return workspace === null ? selectWholeLog(page, sql) : selectLog({ workspace, ...page }, sql);
+  };
+  return (await select()).map(viewGeneration);
+}

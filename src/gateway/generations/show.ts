@@ -1,0 +1,32 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import type { Queries } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
+import { findKey } from "../../accounts/keys/show.ts";
+import { ownerSeenBy } from "../../accounts/workspaces/allow.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { selectGeneration, type GenerationRow } from "./store.ts";
+
+/** @throws ControlError not_found: no such generation, or it has not ended */
+export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
+  const row = await selectGeneration(id, sql);
+  if (!row) throw noGeneration(id);
+  return row;
+}
+
+/**
+ * Lets pass what the actor may see in the workspace where they act.
+ * @throws ControlError not_found also for a generation of somebody else or elsewhere
+ */
+export async function requireSeenGeneration(
+  { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },
+  sources: { sql: Queries; clock: Clock },
+): Promise<void> {
+  if (row.workspace !== workspace) throw noGeneration(row.generation);
+  const owner = ownerSeenBy(actor);
+  if (owner !== null && (await findKey(row.key, sources)).owner !== owner) throw noGeneration(row.generation);
+}
+
+export function noGeneration(id: GenerationId): ControlError {
+  return new ControlError("not_found", { field: "id", message: `There is no ended generation with the id "${id}"` });
+}

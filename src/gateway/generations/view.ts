@@ -1,0 +1,27 @@
+import { isoTime } from "../../kernel/clock.ts";
+import { formatUsd } from "../../kernel/money.ts";
+import type { GenerationView } from "./schema.ts";
+import type { GenerationRow } from "./store.ts";
+
+export function viewGeneration(row: GenerationRow): GenerationView {
+  return {
+    generation_id: row.generation,
+    request_id: row.request,
+    workspace_id: row.workspace,
+    key_id: row.key,
+    model: row.model,
+    provider: row.provider,
+    status: row.status,
+    code: row.code,
+    streamed: row.streamed,
+    prompt_tokens: Number(row.promptTokens),
+    cached_tokens: Number(row.cachedTokens),
+    completion_tokens: Number(row.completionTokens),
+    reserved_usd: formatUsd(row.reserved),
+    cost_usd: formatUsd(row.cost),
+    usage_estimated: row.usageEstimated,
+    at: isoTime(row.at.getTime()),
+    first_token_ms: row.firstTokenMs,
+    duration_ms: row.durationMs,
+  };
+}

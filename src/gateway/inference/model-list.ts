@@ -1,0 +1,51 @@
+/** Bodies of GET /models and GET /models/{id}: what the calling key's workspace can call, or could. */
+import { Type, type Static } from "@sinclair/typebox";
+import { GatewayError } from "../../kernel/errors.ts";
+import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
+import type { Route } from "../models/model.ts";
+import type { Demands, Models } from "../models/models.ts";
+
+export interface Listing {
+  models: Pick<Models, "readable" | "list" | "find" | "availability">;
+  /** What the workspace demands of whoever serves it. */
+  demands: Demands;
+  /** What real traffic told of a route; null: nothing. */
+  measure(route: Route): RouteMeasure | null;
+}
+
+export const ModelListBody = Type.Object({
+  object: Type.Literal("list", { description: "What this is" }),
+  data: Type.Array(ModelRecord, { description: "The models" }),
+});
+export type ModelListBody = Static<typeof ModelListBody>;
+
+/**
+ * @param all also models that cannot be called, each with its reason
+ * @throws GatewayError model_unavailable while there is no catalog: an empty list would be a lie
+ */
+export function modelListBody({ models, demands, measure }: Listing, all: boolean): ModelListBody {
+  requireCatalog(models);
+  const records = models.list().map((model) => modelRecord(model, models.availability(model, demands), measure));
+  return { object: "list", data: all ? records : records.filter((record) => record.runnable) };
+}
+
+/** @throws GatewayError model_not_found; model_unavailable while there is no catalog */
+export function modelBody({ models, demands, measure }: Listing, id: string): ModelRecord {
+  requireCatalog(models);
+  const model = models.find(id);
+  if (model === null) throw modelNotFound(id);
+  return modelRecord(model, models.availability(model, demands), measure);
+}
+
+/** The message ends with the id that was asked for. */
+export function modelNotFound(id: string): GatewayError {
+  return new GatewayError("model_not_found", { message: `There is no model with the id ${id}`, param: "model" });
+}
+
+function requireCatalog(models: Pick<Models, "readable">): void {
+  if (!models.readable())
+    throw new GatewayError("model_unavailable", {
+      message: "The catalog of models cannot be read at present",
+      shouldRetry: true,
+    });
+}

@@ -1,0 +1,104 @@
+/** What a set of charges does to the books, worked out before any of it is written. */
+import type { AccountPush } from "../../backing/counters.ts";
+import type { Month } from "../../kernel/clock.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import type { Settlement } from "../generations/settlement.ts";
+import { lesser, type Charge } from "./charge.ts";
+
+/** The end of a workspace's chain. */
+export type Head = Omit<AccountPush, "months">;
+
+/** What is in the books of the workspaces and generations that are named, under the locks of the accounts. */
+export interface Books {
+  heads: Head[];
+  /** Of generations that have their charge already. */
+  outcomes: Map<GenerationId, Settlement["outcome"]>;
+}
+
+/** A charge with its place in the chain. */
+export interface Row extends Charge {
+  /** Charged after its hold had been given up. */
+  late: boolean;
+  /** Null: it costs nothing and has no entry. */
+  sequence: bigint | null;
+  balanceAfter: NanoUsd;
+}
+
+export interface MonthSum {
+  workspace: WorkspaceId;
+  month: Month;
+  spent: NanoUsd;
+}
+
+export interface KeyMonthSum extends MonthSum {
+  key: KeyId;
+  /** Milliseconds; the last admission. */
+  usedAt: number;
+}
+
+export interface Booking {
+  /** To be written, in the order of the charges. */
+  rows: Row[];
+  /** Of workspaces that do not exist. */
+  refused: Set<GenerationId>;
+  /** After the rows. */
+  heads: Head[];
+  /** What the rows add, for all months that are named: zero where a charge was there already. */
+  months: MonthSum[];
+  keyMonths: KeyMonthSum[];
+}
+
+/** @param charges at most one for each generation */
+export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books): Booking {
+  const heads = new Map(before.map((head) => [head.workspace, { ...head }]));
+  const sums = new Sums();
+  const booking: Booking = { rows: [], refused: new Set(), heads: [...heads.values()], months: [], keyMonths: [] };
+  for (const charge of charges) {
+    const { generation, workspace, outcome } = charge.settlement;
+    const head = heads.get(workspace);
+    const present = outcomes.get(generation);
+    const isFresh = present === undefined || (present !== "settled" && outcome === "settled");
+    if (!head) booking.refused.add(generation);
+    if (!head) continue;
+    const taken = isFresh ? within(charge, head) : { ...charge, cost: 0n };
+    if (isFresh) booking.rows.push({ ...taken, late: present !== undefined, ...appended(head, taken.cost) });
+    sums.add(taken, taken.cost);
+  }
+  return { ...booking, months: [...sums.months.values()], keyMonths: [...sums.keyMonths.values()] };
+}
+
+/**
+ * A charge takes what is there and nothing more: with late charges, whose reservation had been given up, less may be there than was
+ * reserved.
+ */
+function within(charge: Charge, { balance }: Head): Charge {
+  const cost = lesser(charge.cost, balance > 0n ? balance : 0n);
+  return { ...charge, cost, excess: charge.excess + charge.cost - cost };
+}
+
+/** Moves the head. */
+function appended(head: Head, cost: NanoUsd): Pick<Row, "sequence" | "balanceAfter"> {
+  if (cost === 0n) return { sequence: null, balanceAfter: head.balance };
+  head.sequence += 1n;
+  head.balance -= cost;
+  return { sequence: head.sequence, balanceAfter: head.balance };
+}
+
+class Sums {
+  readonly months = new Map<string, MonthSum>();
+  /** By key and month alone, as their rows are. */
+  readonly keyMonths = new Map<string, KeyMonthSum>();
+
+  add({ settlement: { workspace, key, month, admittedAt } }: Charge, spent: NanoUsd): void {
+    const ofMonth = this.months.get(`${workspace} ${month}`);
+    if (ofMonth) ofMonth.spent += spent;
+    else this.months.set(`${workspace} ${month}`, { workspace, month, spent });
+    const ofKey = this.keyMonths.get(`${key} ${month}`);
+    if (!ofKey) this.keyMonths.set(`${key} ${month}`, { workspace, key, month, spent, usedAt: admittedAt });
+    else {
+      ofKey.spent += spent;
+      ofKey.usedAt = Math.max(ofKey.usedAt, admittedAt);
+    }
+  }
+}

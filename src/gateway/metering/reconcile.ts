@@ -1,0 +1,41 @@
+/** Once a minute the ledger's heads are pushed to the counters: whatever push was lost is made good, and drift cannot last. */
+import type { Counters } from "../../backing/counters.ts";
+import { monthOf, sleep, type Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { reconcileMs, sweepBatchMax } from "../../limits/constants.ts";
+import type { UpkeepStore } from "./upkeep-store.ts";
+
+export interface ReconcileParts {
+  counters: Counters;
+  upkeep: Pick<UpkeepStore, "listWorkspaces" | "readAccounts" | "makeLogPartitions">;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Pushes every minute, and makes the log's partitions ahead, until aborted: neither waits for the other to succeed. */
+export async function reconcileForEver(parts: ReconcileParts, signal: AbortSignal): Promise<void> {
+  const { clock, upkeep, log } = parts;
+  while (!signal.aborted) {
+    await upkeep
+      .makeLogPartitions(clock.now())
+      .catch((error: unknown) =>
+        log.warn({ event: "partitions.failed", reason: String(error) }, "The request log's partitions could not be made ahead"),
+      );
+    await reconcile(parts).catch((error: unknown) =>
+      log.warn({ event: "reconcile.failed", reason: String(error) }, "The ledger's heads could not be pushed"),
+    );
+    await sleep(clock, reconcileMs, signal);
+  }
+}
+
+export async function reconcile({ counters, upkeep }: Pick<ReconcileParts, "counters" | "upkeep">): Promise<void> {
+  const now = await counters.now();
+  for (let after = ""; ;) {
+    const workspaces = await upkeep.listWorkspaces(after, sweepBatchMax);
+    const last = workspaces.at(-1);
+    if (last === undefined) return;
+    after = last;
+    const accounts = await upkeep.readAccounts(workspaces, monthOf(now));
+    await counters.resolveMany({ resolve: [], accounts, keyMonths: [] });
+  }
+}

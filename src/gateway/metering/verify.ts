@@ -1,0 +1,44 @@
+/** Checks the stored money: every invariant over one snapshot, while settlement goes on. */
+import { Type, type Static } from "@sinclair/typebox";
+import type { Database } from "../../backing/backing.ts";
+import { allowStatements } from "../../backing/statement-time.ts";
+import { ledgerStatementMsMax } from "../../limits/constants.ts";
+import { invariants } from "./verify-store.ts";
+
+const invariant = Type.String({ description: "Its name, as in the table of the documentation" });
+const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "How many rows were looked at" }) });
+export type Checked = Static<typeof Checked>;
+
+const Broken = Type.Object({ invariant, detail: Type.String({ description: "Where it does not hold" }) });
+
+export const Verification = Type.Object({
+  ok: Type.Boolean({ description: "Whether every invariant holds" }),
+  checked: Type.Array(Checked, { description: "The invariants that were checked" }),
+  broken: Type.Union([Broken, Type.Null()], { description: "The first invariant that does not hold; null: all do" }),
+});
+export type Verification = Static<typeof Verification>;
+
+/**
+ * @param onChecked told of each invariant as soon as it was checked
+ * @throws when the database fails; what is broken in the ledger is a result
+ */
+export async function verifyLedger({
+  sql,
+  onChecked,
+}: {
+  sql: Database;
+  onChecked?: (checked: Checked) => void;
+}): Promise<Verification> {
+  return sql.begin("isolation level repeatable read read only", async (tx) => {
+    await allowStatements(ledgerStatementMsMax, tx);
+    const result: Verification = { ok: true, checked: [], broken: null };
+    for (const [invariant, check] of Object.entries(invariants)) {
+      const { rows, broken } = await check(tx);
+      const checked = { invariant, rows: Number(rows) };
+      result.checked.push(checked);
+      onChecked?.(checked);
+      if (broken !== null) result.broken ??= { invariant, detail: broken };
+    }
+    return { ...result, ok: result.broken === null };
+  });
+}

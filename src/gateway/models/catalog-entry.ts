@@ -1,0 +1,127 @@
+/** Entries of the files to the catalog's own words. */
+import { parsePricePerMillion } from "../../kernel/money.ts";
+import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { entryDigest } from "./entry-digest.ts";
+import type { Model, Prices, ProviderRecord, Route } from "./model.ts";
+import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry } from "./schema.ts";
+
+/** An entry that is well-formed and still cannot be meant. */
+export class EntryError extends Error {
+  override name = "EntryError";
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+export function providerFrom(entry: ProviderEntry): ProviderRecord {
+  if (!URL.canParse(entry.base_url)) throw new EntryError("base_url", `"${entry.base_url}" is not a URL`);
+  return {
+    id: entry.id,
+    name: entry.name,
+    format: entry.format,
+    baseUrl: trimmedEnd(entry.base_url, "/"),
+    keyEnv: entry.key_env,
+    cancelStopsBilling: entry.cancel_stops_billing,
+    streamOptions: entry.stream_options ?? true,
+    zeroDataRetention: entry.zero_data_retention,
+    termsChecked: entry.terms_checked,
+    subprocessorListed: entry.subprocessor_listed,
+  };
+}
+
+export interface ModelSurroundings {
+  /** The provider that an entry without `routes` means: the name of its file. */
+  fileProvider: string;
+  providers: ReadonlyMap<string, ProviderRecord>;
+}
+
+/** @throws EntryError naming the field */
+export function modelFrom(entry: ModelEntry, surroundings: ModelSurroundings): Model {
+  const routes = routeEntries(entry, surroundings.fileProvider).map((route) =>
+    routeFrom(entry.id, route, surroundings.providers),
+  );
+  const model: Model = {
+    id: entry.id,
+    name: entry.name,
+    kind: entry.kind,
+    created: unixSeconds(entry),
+    contextLength: entry.context_length ?? 0,
+    maxOutputTokens: entry.max_output_tokens ?? 0,
+    parameters: entry.parameters ?? null,
+    routes,
+    listedAs: entry.listed_as,
+    published: entry.published,
+    supports: new Set(entry.supports),
+    reasons: entry.reasons ?? entry.supports.some((word) => word === "reasoning" || word === "reasoning_content"),
+    defaultOnly: new Set(entry.default_only),
+    listPrices: pricesFrom(entry.prices_per_1m_usd) ?? routes[0]?.prices ?? null,
+  };
+  requireCallable(model);
+  return model;
+}
+
+function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
+  const { upstream_model, prices_per_1m_usd, hidden_input_tokens, max_tokens_field } = entry;
+  // Said of the model, they hold for every route that does not say otherwise.
+  const shared = {
+    ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
+    ...(max_tokens_field !== undefined && { max_tokens_field }),
+  };
+  if (entry.routes !== undefined) {
+    if (upstream_model !== undefined || prices_per_1m_usd !== undefined) {
+      throw new EntryError("routes", "stands in place of upstream_model and prices_per_1m_usd, not beside them");
+    }
+    return entry.routes.map((route) => ({ ...shared, ...route }));
+  }
+  if (upstream_model === undefined) return [];
+  return [{ provider: fileProvider, upstream_model, ...shared, ...(prices_per_1m_usd && { prices_per_1m_usd }) }];
+}
+
+function routeFrom(model: string, entry: RouteEntry, providers: ReadonlyMap<string, ProviderRecord>): Route {
+  const provider = providers.get(entry.provider);
+  if (!provider) throw new EntryError("provider", `there is no provider "${entry.provider}" in providers.json`);
+  const maxTokensField = entry.max_tokens_field ?? "max_tokens";
+  return {
+    provider,
+    upstreamModel: entry.upstream_model,
+    prices: pricesFrom(entry.prices_per_1m_usd),
+    hiddenInputTokens: entry.hidden_input_tokens ?? null,
+    maxTokensField,
+    entry: entryDigest({ model, provider, upstreamModel: entry.upstream_model, maxTokensField }),
+  };
+}
+
+function pricesFrom(entry: PricesEntry | undefined): Prices | null {
+  if (entry === undefined) return null;
+  const input = parsePricePerMillion(entry.input);
+  return {
+    input,
+    output: parsePricePerMillion(entry.output),
+    cacheRead: entry.cache_read === undefined ? input : parsePricePerMillion(entry.cache_read),
+    cacheWrite: entry.cache_write === undefined ? input : parsePricePerMillion(entry.cache_write),
+  };
+}
+
+/** A model that is listed as available can be bounded and can be called; without that no reservation would hold. */
+function requireCallable(model: Model): void {
+  if (model.listedAs !== "available") return;
+  if (model.routes.length === 0)
+    throw new EntryError("upstream_model", "is needed where the model is listed as available, or routes");
+  if (model.contextLength === 0) throw new EntryError("context_length", "is needed where the model is listed as available");
+  if (model.kind === "chat" && model.maxOutputTokens === 0) {
+    throw new EntryError("max_output_tokens", "is needed where the model is listed as available");
+  }
+  const providers = model.routes.map((route) => route.provider.id);
+  if (new Set(providers).size < providers.length) throw new EntryError("routes", "name a provider twice");
+}
+
+function unixSeconds(entry: ModelEntry): number {
+  const day = entry.released ?? entry.seen;
+  if (day === undefined) return 0;
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(ms)) throw new EntryError("released", `"${day}" is not a day`);
+  return ms / 1_000;
+}

@@ -1,0 +1,38 @@
+/**
+ * An upper bound of the tokens that a provider counts for what is sent, without its own hidden prompt. A token stands for at
+ * least one byte of text in every byte-level vocabulary, so bytes bound tokens without a tokenizer, and 8 MiB take milliseconds.
+ */
+import { inputTokensPerMessage } from "../../limits/constants.ts";
+
+/** Fields that steer the call and are no part of the prompt. Every other one is counted, so that a new field is never missed. */
+const notPrompt = new Set(["model", "messages", "metadata", "stream_options", "user", "safety_identifier", "prompt_cache_key"]);
+
+export interface SentChat {
+  messages: readonly { content?: unknown; [field: string]: unknown }[];
+  [field: string]: unknown;
+}
+
+/** UTF-8 bytes of all texts (contents, names, tool calls, tool schemas, response schema) and 16 a message. */
+export function inputTokensBound(chat: SentChat): number {
+  let bytes = 0;
+  for (const message of chat.messages) bytes += inputTokensPerMessage + messageBytes(message);
+  for (const [field, value] of Object.entries(chat)) {
+    if (!notPrompt.has(field)) bytes += fieldBytes(value);
+  }
+  return bytes;
+}
+
+function messageBytes(message: SentChat["messages"][number]): number {
+  let bytes = 0;
+  for (const [field, value] of Object.entries(message)) {
+    if (field !== "role") bytes += fieldBytes(value);
+  }
+  return bytes;
+}
+
+/** Structures are counted as JSON, for that is how providers write them into the prompt. Numbers and switches are no text. */
+function fieldBytes(value: unknown): number {
+  if (typeof value === "string") return Buffer.byteLength(value);
+  if (typeof value !== "object" || value === null) return 0;
+  return Buffer.byteLength(JSON.stringify(value));
+}

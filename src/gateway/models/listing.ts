@@ -1,0 +1,114 @@
+/** A model as GET /models shows it: the official four fields and ours. */
+import { Type, type Static } from "@sinclair/typebox";
+import { formatPricePerMillion } from "../../kernel/money.ts";
+import type { Availability } from "./availability.ts";
+import { unavailableReasons, type Model, type Prices, type Route } from "./model.ts";
+
+const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+const price = (of: string) => Type.String({ description: `${of}, as a decimal number` });
+const PricesShown = Type.Object({
+  input: price("Tokens of a request"),
+  output: price("Tokens of an answer"),
+  cache_read: price("Tokens of a request that the provider read from its cache"),
+  cache_write: price("Tokens of a request that the provider wrote to its cache"),
+});
+const prices = Type.Union([PricesShown, Type.Null()], {
+  description: "The provider's list prices, in USD per 1M tokens; null: not priced",
+});
+
+/** Of the last day, by real traffic through this service; null without measurements. */
+const measured = {
+  latency_ms: Nullable(Type.Number({ description: "Mean time to the first token in the last day, in milliseconds" })),
+  uptime_percent: Nullable(
+    Type.Number({ description: "Answers given, in percent of those that the provider owed in the last day" }),
+  ),
+};
+
+const RouteShown = Type.Object({
+  provider: Type.String({ description: "Who serves the model this way" }),
+  prices_per_1m_usd: prices,
+  ...measured,
+});
+/** Not in the specification. */
+const ours = { "x-addition": true };
+const reasons = Type.Union(unavailableReasons.map((reason) => Type.Literal(reason)));
+
+export const ModelRecord = Type.Object({
+  id: Type.String({ description: "What a request names in `model`" }),
+  object: Type.Literal("model", { description: "What this is" }),
+  created: Type.Integer({ description: "Unix seconds; 0 where the day of release is not known" }),
+  owned_by: Type.String({ description: "Who made it: what stands before the slash of its id" }),
+  name: Type.String({ description: "Its name for people", ...ours }),
+  provider: Type.String({ description: "Who serves it; of several routes the first" }),
+  context_length: Nullable(Type.Integer({ description: "Tokens of request and answer together; null: not announced" })),
+  max_output_tokens: Nullable(Type.Integer({ description: "Tokens of an answer; null: not announced", ...ours })),
+  prices_per_1m_usd: prices,
+  availability: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")], {
+    description: "As the catalog lists it; `available` once its launch checks have passed",
+  }),
+  runnable: Type.Boolean({ description: "Whether the calling key's workspace can call it now" }),
+  unavailable_reason: Type.Union([reasons, Type.Null()], { description: "Why it cannot be called; null where it can" }),
+  ...measured,
+  parameters: Type.Optional(Type.Integer({ description: "Number of weights, told of the service's own models only" })),
+  routes: Type.Optional(
+    Type.Array(RouteShown, { description: "The ways to have it answered, where there are several", ...ours }),
+  ),
+});
+export type ModelRecord = Static<typeof ModelRecord>;
+
+/** What real traffic told of a route; null: nothing was measured. */
+export interface RouteMeasure {
+  latencyMs: number | null;
+  uptimePercent: number | null;
+}
+
+/**
+ * @param availability of this model for the asking key's workspace
+ * @param measure by route; the first route's figures are the model's
+ */
+export function modelRecord(
+  model: Model,
+  availability: Availability,
+  measure: (route: Route) => RouteMeasure | null,
+): ModelRecord {
+  const shown = model.routes.map((route) => routeShown(route, measure(route)));
+  const owner = model.id.split("/")[0] ?? model.id;
+  return {
+    id: model.id,
+    object: "model",
+    created: model.created,
+    owned_by: owner,
+    name: model.name,
+    provider: shown[0]?.provider ?? owner,
+    context_length: model.contextLength || null,
+    max_output_tokens: model.maxOutputTokens || null,
+    prices_per_1m_usd: pricesShown(model.listPrices),
+    availability: availability.availability,
+    runnable: availability.runnable,
+    unavailable_reason: availability.reason,
+    latency_ms: shown[0]?.latency_ms ?? null,
+    uptime_percent: shown[0]?.uptime_percent ?? null,
+    ...(model.parameters !== null && { parameters: model.parameters }),
+    ...(shown.length > 1 && { routes: shown }),
+  };
+}
+
+function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {
+  return {
+    provider: route.provider.id,
+    prices_per_1m_usd: pricesShown(route.prices),
+    latency_ms: measured?.latencyMs ?? null,
+    uptime_percent: measured?.uptimePercent ?? null,
+  };
+}
+
+function pricesShown(prices: Prices | null): Static<typeof PricesShown> | null {
+  if (prices === null) return null;
+  return {
+    input: formatPricePerMillion(prices.input),
+    output: formatPricePerMillion(prices.output),
+    cache_read: formatPricePerMillion(prices.cacheRead),
+    cache_write: formatPricePerMillion(prices.cacheWrite),
+  };
+}

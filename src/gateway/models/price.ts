@@ -1,0 +1,74 @@
+/** What a request may cost at most, and what it did cost. Integers throughout: tokens × pico-USD. */
+import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
+import { hiddenInputTokensDefault, hiddenInputTokensWithTools } from "../../limits/constants.ts";
+import type { Model, Prices, Route, Usage } from "./model.ts";
+
+export interface PricedRequest {
+  model: Pick<Model, "contextLength" | "maxOutputTokens">;
+  /** Those that may serve; the dearest one decides. */
+  routes: readonly Route[];
+  /** Upper bound of the provider's count for all that is sent (`inputTokensBound`). */
+  inputTokens: number;
+  /** Tools are sent, hence a larger prompt that the provider adds itself. */
+  tools: boolean;
+  /** What the request allows; null: the model's maximum. */
+  maxTokens: number | null;
+}
+
+export interface MaximumCost {
+  /** Rounded up. */
+  amount: NanoUsd;
+  /** What the provider must be told, or the amount bounds nothing. */
+  maxOutputTokens: number;
+  /** With the provider's own prompt, capped by the context window; the largest over the routes. */
+  inputTokens: number;
+}
+
+/**
+ * The cost that no answer of these routes can exceed while the provider counts within the bounds.
+ * @throws RangeError when no route is given or one has no price
+ */
+export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: PricedRequest): MaximumCost {
+  const maxOutputTokens = Math.min(maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, model.contextLength);
+  let dearest = 0n;
+  let largestInput = 0;
+  for (const route of routes) {
+    const bound = Math.min(inputTokens + hiddenInputTokens(route, tools), model.contextLength);
+    const prices = pricesOf(route);
+    const pico = picoCost(bound, dearestInputPrice(prices)) + picoCost(maxOutputTokens, prices.output);
+    if (pico > dearest) dearest = pico;
+    largestInput = Math.max(largestInput, bound);
+  }
+  if (routes.length === 0) throw new RangeError("Cannot bound the cost of a request that no route may serve");
+  return { amount: nanoRoundedUp(dearest), maxOutputTokens, inputTokens: largestInput };
+}
+
+/**
+ * The exact cost in pico-USD. Every prompt token falls into one of three buckets (read from the cache, written to it, neither),
+ * so none is charged twice, whatever a provider's parts sum up to.
+ */
+export function chargedCost(prices: Prices, usage: Usage): bigint {
+  const cacheRead = Math.min(usage.cachedTokens, usage.promptTokens);
+  const cacheWrite = Math.min(usage.cacheWriteTokens, usage.promptTokens - cacheRead);
+  const uncached = usage.promptTokens - cacheRead - cacheWrite;
+  return (
+    picoCost(uncached, prices.input) +
+    picoCost(cacheRead, prices.cacheRead) +
+    picoCost(cacheWrite, prices.cacheWrite) +
+    picoCost(usage.completionTokens, prices.output)
+  );
+}
+
+/** How many tokens of its own a provider may add to a prompt. */
+export function hiddenInputTokens(route: Pick<Route, "hiddenInputTokens">, tools: boolean): number {
+  return route.hiddenInputTokens ?? (tools ? hiddenInputTokensWithTools : hiddenInputTokensDefault);
+}
+
+function dearestInputPrice({ input, cacheRead, cacheWrite }: Prices): PicoUsdPerToken {
+  return [input, cacheRead, cacheWrite].reduce((dearest, price) => (price > dearest ? price : dearest));
+}
+
+function pricesOf(route: Route): Prices {
+  if (route.prices === null) throw new RangeError(`Cannot bound a cost: provider "${route.provider.id}" has no price`);
+  return route.prices;
+}

@@ -1,0 +1,95 @@
+/** Keeps the catalog that the files say, looking again every few seconds; a bad file leaves the last good one in place. */
+import { raiseAlarm } from "../../kernel/alarm.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { catalogPollMs } from "../../limits/constants.ts";
+import { parseCatalog, type CatalogOptions } from "./catalog.ts";
+import { readCatalogFiles } from "./catalog-files.ts";
+import type { Catalog } from "./model.ts";
+
+export interface WatchOptions extends CatalogOptions {
+  folder: string;
+  clock: Clock;
+  log: Logger;
+  /** A catalog other than the one before was read. */
+  changed?: (catalog: Catalog) => void;
+  /** The files are bad: told once for each state of them. */
+  alarm?: (error: Error) => void;
+}
+
+/** Reads the folder once before it resolves; never rejects for bad files. */
+export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch> {
+  const watch = new CatalogWatch(options);
+  await watch.look();
+  return watch;
+}
+
+export class CatalogWatch implements Disposable {
+  readonly #options: WatchOptions;
+  #catalog: Catalog | null = null;
+  #problem: string | null = null;
+  /** The state of the files that was judged last: a digest, or why they could not be read. */
+  #judged: string | null = null;
+  #cancel: (() => void) | null = null;
+  #disposed = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** The last good catalog; null when there was none yet, hence every model is `catalog_unreadable`. */
+  current(): Catalog | null {
+    return this.#catalog;
+  }
+
+  /** What is wrong with the files as they are now; null: nothing. */
+  problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Looks at the files now, and again after a while. */
+  async look(): Promise<void> {
+    this.#cancel?.();
+    try {
+      const files = await readCatalogFiles(this.#options.folder);
+      this.#judge(files.digest, () => parseCatalog(files, this.#options));
+    } catch (error) {
+      this.#judge(`unreadable: ${String(error)}`, () => {
+        throw error;
+      });
+    }
+    if (!this.#disposed) this.#cancel = this.#options.clock.after(catalogPollMs, () => void this.look());
+  }
+
+  #judge(state: string, read: () => Catalog): void {
+    if (state === this.#judged) return;
+    this.#judged = state;
+    let catalog: Catalog;
+    try {
+      catalog = read();
+    } catch (error) {
+      return this.#refuse(error instanceof Error ? error : new Error(String(error)));
+    }
+    this.#accept(catalog);
+  }
+
+  #accept(catalog: Catalog): void {
+    this.#problem = null;
+    if (this.#catalog?.version === catalog.version) return;
+    this.#catalog = catalog;
+    this.#options.log.info({ version: catalog.version, models: catalog.models.size }, "catalog read");
+    this.#options.changed?.(catalog);
+  }
+
+  #refuse(error: Error): void {
+    this.#problem = error.message;
+    const kept = this.#catalog?.version ?? "none";
+    raiseAlarm(this.#options.log, "catalog.unreadable", { problem: error.message, kept }, "The catalog could not be read");
+    this.#options.alarm?.(error);
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+    this.#cancel?.();
+  }
+}

@@ -1,0 +1,67 @@
+/** The launch checks as this process knows them: read again when told of a change, and regularly, for what is told may be lost. */
+import type { Queries } from "../../backing/backing.ts";
+import type { Bus } from "../../backing/bus.ts";
+import { withDeadline, type Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { launchChecksPollMs, launchChecksReadMs, launchChecksRetryMs } from "../../limits/constants.ts";
+import { readLaunchChecks, type LaunchCheck } from "./store.ts";
+
+export interface LaunchCheckSources {
+  sql: Queries;
+  bus: Pick<Bus, "listen">;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Reads once before it resolves. Checks that cannot be read count as missing, so models stay out rather than slip in. */
+export async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchCheckWatch> {
+  const watch = new LaunchCheckWatch(sources);
+  await watch.look();
+  return watch;
+}
+
+export class LaunchCheckWatch implements Disposable {
+  readonly #sources: LaunchCheckSources;
+  readonly #subscription: Disposable;
+  #checks: ReadonlyMap<string, LaunchCheck> = new Map();
+  #cancel: (() => void) | null = null;
+  #disposed = false;
+
+  constructor(sources: LaunchCheckSources) {
+    this.#sources = sources;
+    this.#subscription = sources.bus.listen("checks-changed", () => void this.look());
+  }
+
+  /** By `Route.entry`. */
+  current(): ReadonlyMap<string, LaunchCheck> {
+    return this.#checks;
+  }
+
+  /**
+   * Reads now, and again after a while. When the database does not answer, what was known stays, and it is asked again soon: a
+   * process that was started without it knows of no model until then.
+   */
+  async look(): Promise<void> {
+    this.#cancel?.();
+    const nextMs = (await this.#read()) ? launchChecksPollMs : launchChecksRetryMs;
+    this.#cancel?.();
+    if (!this.#disposed) this.#cancel = this.#sources.clock.after(nextMs, () => void this.look());
+  }
+
+  async #read(): Promise<boolean> {
+    const { sql, clock, log } = this.#sources;
+    try {
+      this.#checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
+      return true;
+    } catch (error) {
+      log.warn({ reason: error instanceof Error ? error.message : String(error) }, "launch checks not read");
+      return false;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+    this.#cancel?.();
+    this.#subscription[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,24 @@
+/** The data keys that this process has opened, so that storing a prompt costs no look-up. */
+import { LRUCache } from "lru-cache";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { SealKey } from "../../kernel/seal-key.ts";
+import { dataKeysCachedMax } from "../../limits/constants.ts";
+import { dataKeyOf, type DataKeySources } from "../../accounts/secrets/data-key.ts";
+
+export class DataKeys {
+  readonly #keys = new LRUCache<WorkspaceId, SealKey>({ max: dataKeysCachedMax });
+  readonly #sources: DataKeySources;
+
+  constructor(sources: DataKeySources) {
+    this.#sources = sources;
+  }
+
+  /** A workspace's data key never changes, only what it is sealed by. @throws SealError when the keyring cannot open it */
+  async of(workspace: WorkspaceId): Promise<SealKey> {
+    const known = this.#keys.get(workspace);
+    if (known) return known;
+    const key = await dataKeyOf(workspace, this.#sources);
+    this.#keys.set(workspace, key);
+    return key;
+  }
+}

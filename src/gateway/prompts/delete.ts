@@ -1,0 +1,57 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { change, type Sources } from "../../accounts/audit/change.ts";
+import { changedFields } from "../../accounts/audit/changes.ts";
+import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
+import { promptsDeletedAtOnce } from "../../limits/constants.ts";
+import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import type { PromptsDeleted } from "./schema.ts";
+import { noPrompt } from "./show.ts";
+import { deletePrompt, deletePromptsBefore, selectPromptWorkspace } from "./store.ts";
+
+const action = "delete stored prompts";
+
+/**
+ * Deletes the stored prompt of one generation, for good.
+ * @throws ControlError not_found also for another workspace's; forbidden but to admins, super admins and the operator
+ */
+export async function deleteOnePrompt(
+  { actor, workspace, generation }: { actor: Actor; workspace: WorkspaceId; generation: GenerationId },
+  sources: Sources,
+): Promise<PromptsDeleted> {
+  allow(actor, { roles: managers, action });
+  return change(actor, sources, async (tx) => {
+    const deleted = (await selectPromptWorkspace(generation, tx)) === workspace && (await deletePrompt(generation, tx));
+    if (!deleted) throw noPrompt(generation);
+    return { result: { deleted: 1 }, event: { event: "prompt.deleted", workspace, target: generation, changes: {} } };
+  });
+}
+
+/**
+ * Deletes what a workspace stored of requests that were admitted before a time, for good. A bounded number at a time, each with
+ * its audit row, so that nothing else waits for it; where it breaks off, the rest is deleted by the same once more.
+ * @throws ControlError invalid_field, forbidden but to admins, super admins and the operator
+ */
+export async function deletePromptsOf(
+  { actor, workspace, before: typed }: { actor: Actor; workspace: WorkspaceId; before: string },
+  sources: Sources,
+): Promise<PromptsDeleted> {
+  allow(actor, { roles: managers, action });
+  const before = new Date(typed);
+  if (Number.isNaN(before.getTime())) {
+    throw new ControlError("invalid_field", {
+      field: "before",
+      message: `Cannot take "${typed}" as before: there is no such time`,
+    });
+  }
+  const total = { deleted: 0 };
+  for (;;) {
+    const deleted = await change(actor, sources, async (tx) => {
+      const count = await deletePromptsBefore({ workspace, before, limit: promptsDeletedAtOnce }, tx);
+      const changes = changedFields({ before: {}, after: { before: before.toISOString(), deleted: count } });
+      return { result: count, event: count === 0 ? null : { event: "prompts.deleted", workspace, target: workspace, changes } };
+    });
+    total.deleted += deleted;
+    if (deleted < promptsDeletedAtOnce) return total;
+  }
+}

@@ -1,0 +1,68 @@
+/** The message of an answer, put together from its pieces up to a bound. A whole answer is one piece. */
+import { storedAnswerCharactersMax } from "../../limits/constants.ts";
+
+type Fields = Record<string, unknown>;
+
+export class KeptAnswer {
+  #message: Fields | null = null;
+  #room = storedAnswerCharactersMax;
+  #cut = false;
+
+  /** null: no piece said anything. */
+  get message(): Fields | null {
+    return this.#message;
+  }
+
+  /** Characters of its texts. */
+  get characters(): number {
+    return storedAnswerCharactersMax - this.#room;
+  }
+
+  /** There was more than is kept. */
+  get cut(): boolean {
+    return this.#cut;
+  }
+
+  /** @param piece in the form of a chat completion's delta: texts go on, tool calls go on by their index */
+  take({ role: _role, ...piece }: Fields): void {
+    if (this.#cut || Object.keys(piece).length === 0) return;
+    this.#message = this.#join(this.#message ?? blank(), piece);
+  }
+
+  #join(fields: Fields, piece: Fields): Fields {
+    for (const [name, more] of Object.entries(piece)) fields[name] = this.#joinValue(fields[name], more);
+    return fields;
+  }
+
+  #joinValue(value: unknown, more: unknown): unknown {
+    if (typeof more === "string") return this.#joinText(typeof value === "string" ? value : "", more);
+    if (Array.isArray(more)) return this.#joinList(Array.isArray(value) ? value : [], more);
+    if (isFields(more)) return this.#join(isFields(value) ? value : blank(), more);
+    return more ?? value ?? null;
+  }
+
+  #joinText(text: string, more: string): string {
+    const kept = more.slice(0, this.#room);
+    this.#room -= kept.length;
+    this.#cut ||= kept.length < more.length;
+    return text + kept;
+  }
+
+  #joinList(list: unknown[], pieces: unknown[]): unknown[] {
+    for (const piece of pieces) {
+      const { index, ...rest } = isFields(piece) ? piece : {};
+      const known = typeof index === "number" && list[index] !== undefined;
+      list[known ? index : list.length] = this.#joinValue(known ? list[index] : undefined, isFields(piece) ? rest : piece);
+    }
+    return list;
+  }
+}
+
+/** Without a prototype: a provider's field named `__proto__` is a field like any other. */
+function blank(): Fields {
+  return Object.create(null);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

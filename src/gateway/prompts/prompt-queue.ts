@@ -1,0 +1,121 @@
+/**
+ * Prompts on their way into the database. Nobody waits for them: an answer is never later for being stored, and what does not
+ * fit into the queue, or cannot be written in a few tries, is dropped and counted.
+ */
+import type { Queries } from "../../backing/backing.ts";
+import { sleep, type Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { observe, promptsDroppedTotal } from "../../kernel/metrics.ts";
+import { SealError } from "../../kernel/seal-key.ts";
+import {
+  promptBatchBytesMax,
+  promptBatchMax,
+  promptBytesWaitingMax,
+  promptsWaitingMax,
+  promptWriteAttemptsMax,
+  promptWriteRetryMs,
+} from "../../limits/constants.ts";
+import type { Keyring } from "../../accounts/secrets/keyring.ts";
+import { DataKeys } from "./data-keys.ts";
+import { sealPrompt, type OpenedPrompt, type SealedPrompt } from "./sealed-prompt.ts";
+import { insertPrompts } from "./store.ts";
+
+interface Waiting {
+  prompt: OpenedPrompt;
+  /** About what it takes in memory. */
+  bytes: number;
+}
+
+interface QueueParts {
+  /** A connection that nothing else waits for, where there is more than one. */
+  sql: Queries;
+  keyring: Keyring;
+  clock: Clock;
+  log: Logger;
+}
+
+export class PromptQueue {
+  readonly #parts: QueueParts;
+  readonly #keys: DataKeys;
+  readonly #waiting: Waiting[] = [];
+  #bytes = 0;
+  #writing: Promise<void> | null = null;
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+    this.#keys = new DataKeys(parts);
+    observe({ name: "weir_prompts_waiting", help: "Prompts that are to be stored" }, () => this.#waiting.length);
+  }
+
+  /** Never throws, and does nothing that takes time before the next turn. @param bytes about what the prompt takes in memory */
+  add(prompt: OpenedPrompt, bytes: number): void {
+    const full = this.#waiting.length >= promptsWaitingMax || this.#bytes + bytes > promptBytesWaitingMax;
+    if (full) return promptsDroppedTotal.inc({ reason: "full" });
+    this.#waiting.push({ prompt, bytes });
+    this.#bytes += bytes;
+    this.#writing ??= this.#write();
+  }
+
+  /** Resolves when nothing waits, at the latest after `deadlineMs`. */
+  async flushed(deadlineMs: number): Promise<void> {
+    if (this.#writing) await Promise.race([this.#writing, sleep(this.#parts.clock, deadlineMs)]);
+  }
+
+  async #write(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const batch = this.#batch();
+      await this.#writeBatch(batch.map(({ prompt }) => prompt));
+      this.#waiting.splice(0, batch.length);
+      for (const { bytes } of batch) this.#bytes -= bytes;
+    }
+    this.#writing = null;
+  }
+
+  /** The first ones: few enough for one turn of the loop to seal and one statement to write. */
+  #batch(): Waiting[] {
+    let bytes = 0;
+    const over = this.#waiting.findIndex((waiting, index) => {
+      bytes += waiting.bytes;
+      return index === promptBatchMax || (index > 0 && bytes > promptBatchBytesMax);
+    });
+    return this.#waiting.slice(0, over === -1 ? undefined : over);
+  }
+
+  async #writeBatch(prompts: OpenedPrompt[]): Promise<void> {
+    const { sql, clock, log } = this.#parts;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const sealed = await this.#seal(prompts);
+        if (sealed.length > 0) await insertPrompts(sealed, sql);
+        return;
+      } catch (error) {
+        log.warn({ event: "prompts.not_written", attempt, ...reasonOf(error) }, "Stored prompts could not be written");
+      }
+      if (attempt === promptWriteAttemptsMax) return promptsDroppedTotal.inc({ reason: "failed" }, prompts.length);
+      await sleep(clock, promptWriteRetryMs);
+    }
+  }
+
+  /** A workspace whose data key cannot be opened keeps no other one from being stored. */
+  async #seal(prompts: OpenedPrompt[]): Promise<SealedPrompt[]> {
+    const sealed: SealedPrompt[] = [];
+    for (const prompt of prompts) {
+      try {
+        sealed.push(sealPrompt(prompt, await this.#keys.of(prompt.workspace)));
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error;
+        promptsDroppedTotal.inc({ reason: "failed" });
+        this.#parts.log.error({ event: "prompts.not_sealed", workspace: prompt.workspace, ...reasonOf(error) });
+      }
+    }
+    return sealed;
+  }
+}
+
+/** A database may quote what it was sent, sealed as it is: its words stay out of the log. */
+function reasonOf(error: unknown): { name: string; code: string; reason: string } {
+  const cause = error instanceof Error ? error : new Error("unknown");
+  const code = "code" in cause ? String(cause.code) : "";
+  return { name: cause.name, code, reason: cause instanceof SealError ? cause.message : "" };
+}

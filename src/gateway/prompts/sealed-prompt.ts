@@ -1,0 +1,37 @@
+/** A prompt and its answer as they are stored: each field sealed by itself, and bound to its workspace, generation and name. */
+import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
+import type { SealKey } from "../../kernel/seal-key.ts";
+
+/** Whose it is, and when its request was admitted, in milliseconds. */
+export interface PromptHead {
+  generation: GenerationId;
+  workspace: WorkspaceId;
+  at: number;
+  answerCut: boolean;
+}
+
+export interface OpenedPrompt extends PromptHead {
+  messages: Record<string, unknown>[];
+  /** null: nothing was answered. */
+  answer: Record<string, unknown> | null;
+}
+
+export interface SealedPrompt extends PromptHead {
+  messages: Uint8Array;
+  answer: Uint8Array | null;
+}
+
+export function sealPrompt({ messages, answer, ...head }: OpenedPrompt, key: SealKey): SealedPrompt {
+  const seal = (field: string, value: unknown): Uint8Array => key.seal(Buffer.from(JSON.stringify(value)), about(head, field));
+  return { ...head, messages: seal("messages", messages), answer: answer && seal("answer", answer) };
+}
+
+/** @throws SealError when it was sealed with another key, or changed */
+export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: SealKey): OpenedPrompt {
+  const open = (field: string, blob: Uint8Array) => JSON.parse(Buffer.from(key.open(blob, about(head, field))).toString());
+  return { ...head, messages: open("messages", messages), answer: answer && open("answer", answer) };
+}
+
+function about({ workspace, generation }: PromptHead, field: string): string {
+  return JSON.stringify([workspace, generation, field]);
+}

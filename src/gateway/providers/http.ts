@@ -1,0 +1,137 @@
+/** Calls a provider: the one way from an admitted request to somebody else's model. */
+import type { Reservation } from "../credit/reservation.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import type { Stop } from "../../kernel/stop.ts";
+import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../../limits/constants.ts";
+import type { ProviderRecord } from "../models/model.ts";
+import { readBeginning, readWhole } from "./body.ts";
+import { Exchange, type ProviderClocks } from "./exchange.ts";
+import { parseJson } from "./json.ts";
+import { withCallsAsAsked } from "./one-call.ts";
+import { UpstreamFailure, type Answer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
+import { spokenFormats } from "./registry.ts";
+import { ProviderStream } from "./stream.ts";
+import type { Head } from "./transport.ts";
+
+export interface CallContext {
+  clock: Clock;
+  clocks: ProviderClocks;
+  /** Our key for a provider, by the name in its `key_env`. */
+  providerKey(name: string): Secret | null;
+  /** Gives the call up while it is not answered. An open stream is ended by its own `cancel`. */
+  givenUp?: Stop | undefined;
+  /** Called when the request is on its way: from here on its provider may bill it. */
+  onSent?: (() => void) | undefined;
+  /** Monotonic start of the generation, so that a second try does not begin the total clock anew. Absent: now. */
+  startedAt?: number | undefined;
+}
+
+/** `callProvider` with everything but the call itself settled. */
+export type CallProvider = (
+  reservation: Reservation,
+  call: ProviderCall,
+  options?: Pick<CallContext, "givenUp" | "onSent" | "startedAt">,
+) => Promise<ProviderAnswer>;
+
+/** @param settled what is the same for every call of a process */
+export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey">): CallProvider {
+  return (reservation, call, options) => callProvider(reservation, call, { ...settled, ...options });
+}
+
+/**
+ * Posts the call to its route's provider and waits for the answer, or for the head of its stream.
+ * @throws UpstreamFailure when there is no usable answer; failures within a stream are events of it
+ * @throws RangeError when the call exceeds what was reserved for it
+ */
+export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
+  requireReserved(reservation, call);
+  const { clock, clocks, givenUp } = context;
+  const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
+  givenUp?.listen(() => exchange.end(new UpstreamFailure("upstream_error", "the call was given up")));
+  try {
+    return await answerOf(call, exchange, context);
+  } catch (error) {
+    exchange.close();
+    throw error;
+  } finally {
+    givenUp?.listen(null);
+  }
+}
+
+function requireReserved(reservation: Reservation, call: ProviderCall): void {
+  if (reservation.generation !== call.generation || call.maxOutputTokens > reservation.maxOutputTokens) {
+    throw new RangeError(
+      `Cannot call a provider for ${call.generation}: the reservation of ${reservation.generation} does not cover it`,
+    );
+  }
+}
+
+async function answerOf(call: ProviderCall, exchange: Exchange, context: CallContext): Promise<ProviderAnswer> {
+  const { provider } = call.route;
+  const spoken = spokenFormats[provider.format];
+  if (!spoken) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not spoken`);
+  const format = withCallsAsAsked(spoken.format, call.chat);
+  const transport = spoken.transport(context.clock);
+  const { path, headers, body } = format.encode(call);
+  const url = urlOf(provider, path);
+  const keyed = keyHeaders(provider, format, context);
+  const post = { headers: { ...headersFor(call), ...headers, ...keyed }, body };
+  const { second: fresh = false, onResent } = call;
+  const head = await exchange.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
+  if (head.status !== 200) throw await refusal(head.status, exchange, format);
+  if (call.streamed && !isDocument(head)) {
+    return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };
+  }
+  const answer = await wholeAnswer(exchange, format);
+  if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
+  return { kind: "whole", answer };
+}
+
+/** By provider and path, of which the catalog bounds the number: what is made of a URL is made once. */
+const urls = new WeakMap<ProviderRecord, Map<string, URL>>();
+
+function urlOf(provider: ProviderRecord, path: string): URL {
+  const made = urls.get(provider) ?? new Map<string, URL>();
+  const known = made.get(path);
+  if (known) return known;
+  const url = new URL(provider.baseUrl + path);
+  urls.set(provider, made.set(path, url));
+  return url;
+}
+
+function headersFor({ streamed }: ProviderCall): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    accept: streamed ? "text/event-stream" : "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "weir",
+  };
+}
+
+function keyHeaders({ id, keyEnv }: ProviderRecord, format: WireFormat, context: CallContext): Record<string, string> {
+  if (keyEnv === null) return {};
+  const key = context.providerKey(keyEnv);
+  if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${id}`);
+  return format.authorization(key.reveal());
+}
+
+/** A redirect is followed nowhere: it would carry our key to an address that nobody vetted. */
+async function refusal(status: number, exchange: Exchange, format: WireFormat): Promise<UpstreamFailure> {
+  const body = await readBeginning(exchange, upstreamErrorBytesMax);
+  return status < 400 ? new UpstreamFailure("upstream_error", `status ${status}`) : format.classify(status, body);
+}
+
+/** A stream was asked for, and this is something else: an error with status 200, or the page of something in between. */
+function isDocument({ headers }: Head): boolean {
+  return /\b(json|html)\b/i.test(headers.get("content-type") ?? "");
+}
+
+async function wholeAnswer(exchange: Exchange, format: WireFormat): Promise<Answer> {
+  const text = await readWhole(exchange, upstreamAnswerBytesMax);
+  exchange.finished();
+  const body = parseJson(text);
+  if (body === undefined)
+    throw new UpstreamFailure("upstream_error", text === "" ? "the answer is empty" : "the answer is not JSON");
+  return format.decodeAnswer(body);
+}

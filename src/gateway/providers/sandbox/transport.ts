@@ -1,0 +1,104 @@
+/**
+ * The provider inside the process, for trying and testing the service without an account anywhere. It takes the place of the
+ * network and of nothing else: encoding, clocks, decoding and metering are those of every other provider.
+ */
+import { sleep, type Clock } from "../../../kernel/clock.ts";
+import { asObject, parseJson, type JsonObject } from "../json.ts";
+import type { BytesTaker, Head, Transport, WireCall } from "../transport.ts";
+import { sandboxAnswer } from "./answer.ts";
+import { errorBody, streamedCompletion, wholeCompletion } from "./wire.ts";
+
+export function sandboxOf(clock: Clock): Transport {
+  return { post: (_, { body }) => new SandboxCall(plan(asObject(parseJson(body)) ?? {}, clock), clock) };
+}
+
+/** What is answered, and when. */
+interface Plan {
+  status: number;
+  /** What waits before the head, and before the first and every further piece: milliseconds; Infinity is for ever. */
+  waits: { head: number; first: number; next: number };
+  pieces: Iterator<string>;
+  /** The connection breaks after that many pieces. */
+  breakAfter: number | null;
+}
+
+function plan(request: JsonObject, clock: Clock): Plan {
+  const answer = sandboxAnswer(request);
+  if (answer === null) return failed(400, 0, "The sandbox does not know this command");
+  const { status, delayMs, gapMs, silent, breakAfter } = answer.command;
+  const firstMs = silent ? Infinity : delayMs;
+  if (status !== null) return failed(status, firstMs, "The sandbox was told to fail");
+  const created = Math.floor(clock.now() / 1_000);
+  if (request["stream"] === true) {
+    const waits = { head: 0, first: firstMs, next: gapMs };
+    return { status: 200, waits, pieces: streamedCompletion(answer, created), breakAfter };
+  }
+  const text = wholeCompletion(answer, created);
+  const sent = breakAfter === null ? text : text.slice(0, text.length / 2);
+  return whole(200, firstMs, sent, breakAfter === null ? null : 1);
+}
+
+function failed(status: number, delayMs: number, message: string): Plan {
+  return whole(status, delayMs, errorBody(status, message), null);
+}
+
+function whole(status: number, delayMs: number, text: string, breakAfter: number | null): Plan {
+  return { status, waits: { head: delayMs, first: 0, next: 0 }, pieces: [text].values(), breakAfter };
+}
+
+/** Makes a piece when one is asked for and never ahead. */
+class SandboxCall implements WireCall {
+  readonly connecting = null;
+  readonly #plan: Plan;
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  #sent = 0;
+
+  constructor(planned: Plan, clock: Clock) {
+    this.#plan = planned;
+    this.#clock = clock;
+  }
+
+  async head(): Promise<Head> {
+    const { status, waits } = this.#plan;
+    await this.#wait(waits.head);
+    return { status, headers: new Map() };
+  }
+
+  read(taker: BytesTaker): void {
+    this.#next().then(
+      (bytes) => taker.take(bytes),
+      (reason: unknown) => taker.fail(reason),
+    );
+  }
+
+  end(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+
+  async #next(): Promise<Uint8Array | null> {
+    const { waits, pieces, breakAfter } = this.#plan;
+    if (this.#sent === breakAfter) throw new Error("The sandbox broke the connection");
+    await this.#wait(this.#sent === 0 ? waits.first : waits.next);
+    const { done, value } = pieces.next();
+    if (done) return null;
+    this.#sent++;
+    return encoder.encode(value);
+  }
+
+  async #wait(ms: number): Promise<void> {
+    const { signal } = this.#controller;
+    if (ms === Infinity) await aborted(signal);
+    else if (ms > 0) await sleep(this.#clock, ms, signal);
+    signal.throwIfAborted();
+  }
+}
+
+const encoder = new TextEncoder();
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * A look at the bytes of a JSON text before it is parsed. JSON.parse holds the event loop for as long as it takes, and what
+ * makes it slow is not bytes but values and nesting: those are counted here, in one pass without any memory.
+ */
+import { quote, backslash, colon, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "./json-bytes.ts";
+import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "../limits/constants.ts";
+import { invalid } from "./bad-request.ts";
+
+const lowerU = 0x75;
+
+export interface JsonBounds {
+  /** Absent: `jsonValuesMax`. */
+  valuesMax?: number;
+  /** Absent: `jsonDepthMax`. The fields of objects below that are not counted. */
+  depthMax?: number;
+}
+
+/** Fields of the objects that are open, by their depth; one scan ends before the next begins. */
+const fieldsAt = new Uint32Array(jsonDepthMax + 1);
+
+/**
+ * Says nothing about texts that are not JSON: the parser refuses those.
+ * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or so many values, or at half a surrogate pair
+ */
+export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMax = jsonDepthMax }: JsonBounds = {}): void {
+  const end = bytes.length;
+  let depth = 0;
+  // Every comma parts two values, and the first value of a container comes with its opening; an empty one has none.
+  let values = 1;
+  let justOpened = false;
+  for (let at = 0; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte <= space) continue;
+    if (byte === quote) at = endOfString(bytes, at + 1);
+    else if (byte === comma) values++;
+    else if (byte === colon) countField(depth);
+    else if (byte === openBrace || byte === openBracket) {
+      if (++depth > depthMax) throw invalid(undefined, `The request body is nested deeper than ${depthMax} levels`);
+      fieldsAt[depth] = 0;
+      values++;
+      justOpened = true;
+      continue;
+    } else if (byte === closeBrace || byte === closeBracket) {
+      depth--;
+      if (justOpened) values--;
+    }
+    justOpened = false;
+    if (values > valuesMax) throw invalid(undefined, `The request body holds more than ${valuesMax} JSON values`);
+  }
+}
+
+/** Outside strings, a colon stands in fields alone; the parser refuses one that no container holds. */
+function countField(depth: number): void {
+  if (depth < 1) return;
+  const fields = (fieldsAt[depth] ?? 0) + 1;
+  fieldsAt[depth] = fields;
+  if (fields > jsonFieldsMax) throw invalid(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
+}
+
+/** @returns where the closing quote stands, or the end of the text */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) return at;
+    if (byte === backslash) at = bytes[at + 1] === lowerU ? endOfEscape(bytes, at) : at + 1;
+  }
+  return at;
+}
+
+/**
+ * Half a surrogate pair is no text: providers answer it with errors of their own, and its size in UTF-8 is undefined.
+ * @param at where the backslash of `\uXXXX` stands
+ * @returns where the last character of the escape, or of the pair of escapes, stands
+ */
+function endOfEscape(bytes: Uint8Array, at: number): number {
+  const first = surrogateKind(bytes, at);
+  if (first === "none") return at + 5;
+  if (first === "high" && surrogateKind(bytes, at + 6) === "low") return at + 11;
+  throw invalid(undefined, "The request body has half of a surrogate pair (such as \\ud83d alone) in a string");
+}
+
+/** Surrogates are \uD800 to \uDBFF (high) and \uDC00 to \uDFFF (low). */
+function surrogateKind(bytes: Uint8Array, at: number): "none" | "high" | "low" {
+  const escaped = bytes[at] === backslash && bytes[at + 1] === lowerU && isLetter(bytes[at + 2], "d");
+  if (!escaped) return "none";
+  const second = bytes[at + 3];
+  if (second === 0x38 || second === 0x39 || isLetter(second, "a") || isLetter(second, "b")) return "high";
+  return isLetter(second, "c") || isLetter(second, "d") || isLetter(second, "e") || isLetter(second, "f") ? "low" : "none";
+}
+
+function isLetter(byte: number | undefined, letter: string): boolean {
+  return byte !== undefined && (byte | 0x20) === letter.charCodeAt(0);
+}

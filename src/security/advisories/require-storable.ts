@@ -1,0 +1,25 @@
+/** What JSON can write and no database keeps: refused with the record, for a changed one would not be the source's any longer. */
+import { jsonDepthMax } from "../../limits/constants.ts";
+import { RecordError } from "./record-error.ts";
+
+/** @throws RecordError naming the first text that cannot be stored, or what is nested more than `jsonDepthMax` levels deep */
+export function requireStorable(value: unknown): void {
+  requireBelow(value, "", 0);
+}
+
+function requireBelow(value: unknown, path: string, depth: number): void {
+  if (typeof value === "string") return requireText(value, path);
+  if (typeof value !== "object" || value === null) return;
+  if (depth === jsonDepthMax) throw new RecordError("", `is nested more than ${jsonDepthMax} levels deep`);
+  if (Array.isArray(value)) return value.forEach((entry: unknown, index) => requireBelow(entry, `${path}[${index}]`, depth + 1));
+  for (const [key, field] of Object.entries(value)) {
+    const below = path === "" ? key : `${path}.${key}`;
+    requireText(key, below);
+    requireBelow(field, below, depth + 1);
+  }
+}
+
+function requireText(text: string, path: string): void {
+  if (text.includes("\0")) throw new RecordError(path, "holds the character U+0000, which cannot be stored");
+  if (!text.isWellFormed()) throw new RecordError(path, "holds half a surrogate pair, which is no character");
+}

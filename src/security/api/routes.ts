@@ -1,0 +1,83 @@
+/** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the door for files beside them; no logic. */
+import { Elysia } from "elysia";
+import { readRest } from "../../http/drain-request.ts";
+import { newRequestId } from "../../kernel/ids.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { requestTarget } from "../../http/request-target.ts";
+import { jsonAnswer } from "../../kernel/json-answer.ts";
+import type { Operation } from "../operations/operation.ts";
+import { authenticate } from "./authenticate.ts";
+import type { Called } from "./called.ts";
+import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./doors.ts";
+import { failure, type Answer, type Written } from "./envelope.ts";
+import { mcpDoor, mcpRefusal } from "./mcp-door.ts";
+import { fullName, operations } from "./operations.ts";
+import type { ToolsParts } from "./parts.ts";
+import { perform, refuse } from "./perform.ts";
+import { readInput } from "./read-input.ts";
+import { takeAttachment } from "./take-attachment.ts";
+
+interface Context {
+  request: Request;
+}
+
+/** Answers a request whose caller is known. */
+type Door = (called: Called) => Promise<Answer | Response>;
+
+interface Served {
+  door: Door;
+  /** How it says no. */
+  refusal(error: unknown, log: Logger): Written;
+}
+
+export function toolsRoutes(parts: ToolsParts): Elysia {
+  const app = new Elysia({ normalize: false });
+  const route = (path: string, door: Door, refusal: Served["refusal"] = refuse): void => {
+    app.all(path, ({ request }: Context) => answer(request, parts, { door, refusal }), { parse: "none" });
+  };
+  for (const operation of operations) route(`${toolsPrefix}/${fullName(parts.slug, operation)}`, callOf(operation, parts));
+  const { attachments } = parts;
+  if (attachments !== null) {
+    route(attachmentsPath, (called) => takeAttachment(called, { ...parts, attachments }));
+  }
+  route(mcpPath, mcpDoor(parts), mcpRefusal);
+  for (const path of [toolsPrefix, `${toolsPrefix}/*`, ...(attachments === null ? [attachmentsPath] : [])]) {
+    app.all(path, ({ request }: Context) => unknownPath(request, parts), { parse: "none" });
+  }
+  return app as unknown as Elysia;
+}
+
+function callOf(operation: Operation, parts: ToolsParts): Door {
+  return async (called) => {
+    const { fields, ...read } = await readInput(called, operation, parts);
+    const { request, caller } = called;
+    return perform({ operation, input: fields, caller, attachment: request.headers.get(attachmentHeader), ...read }, parts);
+  };
+}
+
+/** A wrong method comes before the key, for paths and methods are public; the key before the body. */
+async function answer(request: Request, parts: ToolsParts, { door, refusal }: Served): Promise<Response> {
+  if (request.method !== "POST") {
+    const wrong = failure(405, `Cannot ${request.method} ${requestTarget(request).path}: it takes POST`);
+    return written(request, parts, { ...wrong, headers: { allow: "POST" } });
+  }
+  try {
+    const called = await authenticate(request, parts);
+    const answered = called === null ? failure(401, "Unauthorized") : await door(called);
+    if (!(answered instanceof Response)) return await written(request, parts, answered);
+    answered.headers.set("x-content-type-options", "nosniff");
+    return answered;
+  } catch (error) {
+    return written(request, parts, refusal(error, parts.log));
+  }
+}
+
+function unknownPath(request: Request, parts: ToolsParts): Promise<Response> {
+  return written(request, parts, failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json names all`));
+}
+
+async function written(request: Request, { clock }: ToolsParts, { status, body, headers = {} }: Written): Promise<Response> {
+  await readRest(request, clock);
+  const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
+  return jsonAnswer(body, { status, headers: { ...always, ...headers } });
+}

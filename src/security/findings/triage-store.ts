@@ -1,0 +1,121 @@
+import { arrayText } from "../../backing/array-text.ts";
+import type { Changes } from "../../accounts/audit/changes.ts";
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Decision } from "./transitions.ts";
+
+/** What people decide about: an issue in a package of a project. */
+export interface Pair {
+  package: bigint;
+  vulnerability: bigint;
+}
+
+export interface DecisionRow extends Decision, Pair {
+  note: string | null;
+}
+
+export async function selectDecisions(
+  { project, pairs }: { project: string; pairs: readonly Pair[] },
+  sql: Queries,
+): Promise<DecisionRow[]> {
+  return sql<DecisionRow[]>`
+    SELECT package_id AS package, vulnerability_id AS vulnerability, status, false_positive AS "falsePositive", note
+    FROM triages
+    WHERE project_id = ${project} AND (package_id, vulnerability_id) IN (
+      SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
+}
+
+/** Somebody called these resolved, and they are not. Who decided and when stays: among decisions of people the latest one holds. */
+export async function openClaims(
+  { project, pairs }: { project: string; pairs: readonly Pair[] },
+  tx: Transaction,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  await tx`
+    UPDATE triages SET status = 'open'
+    WHERE project_id = ${project} AND (package_id, vulnerability_id) IN (
+      SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
+}
+
+export interface Target extends Pair {
+  id: string;
+  workspace: WorkspaceId;
+  project: string;
+  /** The name of the issue. */
+  name: string;
+  component: string;
+  version: string;
+}
+
+export async function selectTarget(
+  { workspace, id }: { workspace: WorkspaceId; id: string },
+  sql: Queries,
+): Promise<Target | undefined> {
+  const [row] = await sql<Target[]>`
+    SELECT findings.id, findings.workspace_id AS workspace, findings.project_id AS project, findings.package_id AS package,
+      findings.vulnerability_id AS vulnerability, vulnerabilities.name, findings.component, findings.version
+    FROM findings JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
+    WHERE findings.id = ${id} AND findings.workspace_id = ${workspace}`;
+  return row;
+}
+
+/** Until the transaction ends, no scan of the project writes, and nobody else decides about its findings. */
+export async function lockDecisions(project: string, tx: Transaction): Promise<void> {
+  await tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`;
+}
+
+export interface VersionRow extends Decision {
+  id: string;
+  present: boolean;
+}
+
+/** The findings of an issue in a package of a project: one for each version that there is or was. */
+export async function selectVersions({ project, ...pair }: Pair & { project: string }, sql: Queries): Promise<VersionRow[]> {
+  return sql<VersionRow[]>`
+    SELECT id, status, false_positive AS "falsePositive", present FROM findings
+    WHERE project_id = ${project} AND package_id = ${pair.package} AND vulnerability_id = ${pair.vulnerability} ORDER BY id`;
+}
+
+export async function updateDecided(rows: readonly (Decision & { id: string })[], tx: Transaction): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    UPDATE findings SET status = new.status, false_positive = new.false_positive
+    FROM unnest(
+      ${arrayText(rows, ({ id }) => id)}::text[], ${arrayText(rows, ({ status }) => status)}::text[],
+      ${arrayText(rows, ({ falsePositive }) => falsePositive)}::boolean[]) AS new (id, status, false_positive)
+    WHERE findings.id = new.id`;
+}
+
+export async function upsertDecision(
+  { project, by, at, ...row }: DecisionRow & { project: string; by: string; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, decided_by, decided_at)
+    VALUES (${project}, ${row.package}, ${row.vulnerability}, ${row.status}, ${row.falsePositive}, ${row.note}, ${by}, ${at})
+    ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status,
+      false_positive = excluded.false_positive, note = excluded.note, decided_by = excluded.decided_by, decided_at = excluded.decided_at`;
+}
+
+export interface EventRow {
+  at: Date;
+  actor: string;
+  cause: string;
+  changes: Changes;
+}
+
+/** Newest first. */
+export async function selectEvents(
+  { finding, limit, offset }: { finding: string; limit: number; offset: number },
+  sql: Queries,
+): Promise<EventRow[]> {
+  return sql<EventRow[]>`
+    SELECT at, actor, cause, changes FROM finding_events WHERE finding_id = ${finding} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`;
+}
+
+export async function countEvents(finding: string, sql: Queries): Promise<number> {
+  const [row] = await sql<
+    { count: number }[]
+  >`SELECT count(*)::integer AS count FROM finding_events WHERE finding_id = ${finding}`;
+  return row?.count ?? 0;
+}

@@ -1,0 +1,145 @@
+/** What a lock file says, whatever its format: the packages that it pins, and which needs which. */
+import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../../limits/tools.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+import { LockFileError } from "./lock-file-error.ts";
+import { packageUrlText } from "./package-url-text.ts";
+
+/** In the words of CycloneDX: `excluded` is needed for development and tests alone. */
+export const lockScopes = ["required", "optional", "excluded"] as const;
+export type LockScope = (typeof lockScopes)[number];
+
+export interface LockedPackage {
+  /** By which the file's packages are told apart. */
+  purl: string;
+  ecosystem: Ecosystem;
+  name: string;
+  version: string;
+  /** null: the file does not say. */
+  scope: LockScope | null;
+  /** `unknown`: the file does not say. */
+  relation: "direct" | "transitive" | "unknown";
+}
+
+/** Purls; `from` is null for the project itself. */
+export interface LockNeed {
+  from: string | null;
+  to: string;
+}
+
+export interface LockGraph {
+  packages: LockedPackage[];
+  needs: LockNeed[];
+  /** What the file names and does not pin, with the reason. */
+  skipped: { name: string; reason: string }[];
+}
+
+interface NewPackage {
+  ecosystem: Ecosystem;
+  name: string;
+  version: string;
+  /** Left out: told by what needs it. */
+  scope?: LockScope | null;
+  /** Something else needs it, the file does not say what. */
+  indirect?: boolean;
+}
+
+interface Draft extends Omit<LockedPackage, "relation"> {
+  indirect: boolean;
+}
+
+/** Gathers what a reader finds; the same package twice is one. */
+export class LockGraphBuilder {
+  readonly #packages = new Map<string, Draft>();
+  readonly #needs = new Map<string | null, Map<string, LockScope>>();
+  readonly #skipped: LockGraph["skipped"] = [];
+  #needsCount = 0;
+
+  /** @returns the package's purl @throws LockFileError for a name or version that is none, and for too many */
+  add({ ecosystem, name, version, scope = null, indirect = false }: NewPackage): string {
+    requireText("name", name);
+    requireText(`version of ${quoted(name)}`, version);
+    const purl = packageUrlText({ ecosystem, name, version });
+    const known = this.#packages.get(purl);
+    if (known !== undefined) {
+      known.scope = nearerScope(known.scope, scope);
+      known.indirect &&= indirect;
+      return purl;
+    }
+    if (this.#packages.size >= lockFilePackagesMax) throw new LockFileError(`has more than ${lockFilePackagesMax} packages`);
+    this.#packages.set(purl, { purl, ecosystem, name, version, scope, indirect });
+    return purl;
+  }
+
+  /** @param scope of what the project itself needs; the scope of what that needs in turn follows from it */
+  need(from: string | null, to: string, scope: LockScope = "required"): void {
+    if (++this.#needsCount > lockFileNeedsMax)
+      throw new LockFileError(`has more than ${lockFileNeedsMax} dependencies between its packages`);
+    const targets = this.#needs.get(from) ?? new Map<string, LockScope>();
+    this.#needs.set(from, targets);
+    targets.set(to, nearerScope(targets.get(to) ?? null, scope) ?? scope);
+  }
+
+  /** For files that do not name what the project itself needs: what nothing else needs is that. */
+  needTops(): void {
+    const needed = new Set([...this.#needs].flatMap(([from, targets]) => [...targets.keys()].filter((to) => to !== from)));
+    for (const purl of this.#packages.keys()) if (!needed.has(purl)) this.need(null, purl);
+  }
+
+  skip(name: string, reason: string): void {
+    if (this.#skipped.length < lockFileSkippedMax) this.#skipped.push({ name: name.slice(0, lockFileTextCharactersMax), reason });
+  }
+
+  finish(): LockGraph {
+    const scopes = this.#reachedScopes();
+    const direct = this.#needs.get(null);
+    const packages = [...this.#packages.values()].map(({ indirect, ...draft }): LockedPackage => {
+      const reached = scopes.get(draft.purl);
+      const isDirect = direct?.has(draft.purl) ?? false;
+      const relation = isDirect ? "direct" : indirect || reached !== undefined ? "transitive" : "unknown";
+      return { ...draft, scope: draft.scope ?? (this.#tellsScopes() ? (reached ?? null) : null), relation };
+    });
+    const needs = [...this.#needs].flatMap(([from, targets]) => [...targets.keys()].map((to) => ({ from, to })));
+    return {
+      packages: packages.toSorted((one, other) => byCodeUnits(one.purl, other.purl)),
+      needs: needs.toSorted((one, other) => byCodeUnits(one.from ?? "", other.from ?? "") || byCodeUnits(one.to, other.to)),
+      skipped: this.#skipped,
+    };
+  }
+
+  /** Where everything that the project needs is `required`, the format may not tell what is for development: nothing is said. */
+  #tellsScopes(): boolean {
+    return [...(this.#needs.get(null)?.values() ?? [])].some((scope) => scope !== "required");
+  }
+
+  /** The nearest scope by which a package is reached from the project. */
+  #reachedScopes(): Map<string, LockScope> {
+    const reached = new Map<string, LockScope>();
+    for (const scope of lockScopes) {
+      const next = [...(this.#needs.get(null) ?? [])].flatMap(([to, told]) => (told === scope ? to : []));
+      for (let purl = next.pop(); purl !== undefined; purl = next.pop()) {
+        if (reached.has(purl)) continue;
+        reached.set(purl, scope);
+        next.push(...(this.#needs.get(purl)?.keys() ?? []));
+      }
+    }
+    return reached;
+  }
+}
+
+/** What is required anywhere is required. */
+function nearerScope(one: LockScope | null, other: LockScope | null): LockScope | null {
+  return lockScopes.find((scope) => scope === one || scope === other) ?? null;
+}
+
+function requireText(what: string, text: string): void {
+  if (text.trim() === "") throw new LockFileError(`has a package whose ${what} is missing`);
+  if (text.length > lockFileTextCharactersMax)
+    throw new LockFileError(`has a package whose ${what} is longer than ${lockFileTextCharactersMax} characters`);
+  if (/\p{Cc}/u.test(text)) throw new LockFileError(`has a package whose ${what} has a control character`);
+}
+
+/** For messages: a long text is cut. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`);
+}

@@ -1,0 +1,20 @@
+import { parse, TomlError } from "smol-toml";
+import { lockFileDepthMax } from "../../../limits/tools.ts";
+import type { JsonObject } from "../../sboms/json/value.ts";
+import { LockFileError } from "../lock-file-error.ts";
+
+/** @throws LockFileError naming the line */
+export function parseLockToml(text: string): JsonObject {
+  try {
+    return tableOf(parse(text, { maxDepth: lockFileDepthMax, integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [reason = ""] = error.message.split("\n", 1);
+    throw new LockFileError(`is not taken as TOML: ${reason.replace(/^Invalid TOML document: /, "")}, in line ${error.line}`);
+  }
+}
+
+/** Dates and large integers are no JSON; readers take texts, truth values, lists and tables, and pass over all else. */
+function tableOf(table: object): JsonObject {
+  return table as JsonObject;
+}

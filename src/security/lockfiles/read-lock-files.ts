@@ -1,0 +1,74 @@
+/** Lock files to graphs. It depends on nothing but the files: nothing is executed, and nothing asked over a network. */
+import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { lockFileBytesMax } from "../../limits/tools.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+import { lockFormatOf, type LockFormat } from "./formats.ts";
+import { LockFileError } from "./lock-file-error.ts";
+import type { LockGraph } from "./lock-graph.ts";
+
+export interface RepositoryFile {
+  /** Within the repository, with slashes. */
+  path: string;
+  bytes: Uint8Array;
+}
+
+export interface ReadLockFile extends LockGraph {
+  path: string;
+  ecosystem: Ecosystem;
+}
+
+export interface ReadLockFiles {
+  read: ReadLockFile[];
+  /** Those that could not be read, and why: a broken one does not keep the others out. */
+  failed: { path: string; reason: string }[];
+}
+
+/** In the order of their paths, whatever order they come in. */
+export function readLockFiles(files: readonly RepositoryFile[]): ReadLockFiles {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const result: ReadLockFiles = { read: [], failed: [] };
+  for (const file of [...byPath.values()].toSorted((one, other) => byCodeUnits(one.path, other.path))) {
+    const format = lockFormatOf(file.path);
+    if (format === null || isReplaced(file, format, byPath)) continue;
+    try {
+      result.read.push({ path: file.path, ecosystem: format.ecosystem, ...readOne(file, format, byPath) });
+    } catch (error) {
+      if (!(error instanceof LockFileError)) throw error;
+      result.failed.push({ path: file.path, reason: error.message });
+    }
+  }
+  return result;
+}
+
+function readOne(file: RepositoryFile, format: LockFormat, files: ReadonlyMap<string, RepositoryFile>): LockGraph {
+  const beside = (name: string) => {
+    const other = files.get(besidePath(file.path, name));
+    return other === undefined ? null : textOf(other);
+  };
+  const text = textOf(file);
+  if (text.trim() === "") throw new LockFileError("is empty");
+  return format.read({ text, path: file.path, beside });
+}
+
+function isReplaced({ path }: RepositoryFile, { yieldsTo }: LockFormat, files: ReadonlyMap<string, RepositoryFile>): boolean {
+  return yieldsTo !== undefined && files.has(besidePath(path, yieldsTo));
+}
+
+function besidePath(path: string, name: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1) + name;
+}
+
+/** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md */
+const lfsMark = "version https://git-lfs.github.com/spec/";
+
+function textOf({ bytes }: RepositoryFile): string {
+  if (bytes.length > lockFileBytesMax) throw new LockFileError(`is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+  if (new TextDecoder().decode(bytes.subarray(0, lfsMark.length)) === lfsMark) {
+    throw new LockFileError("is a pointer of Git LFS; the file itself is needed");
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new LockFileError("is not valid UTF-8");
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Sends what waits. A mail goes out at least once: it is marked as sent after the server took it, so that a process that dies in
+ * between sends it again, as the same mail by its Message-ID. Nobody else may send meanwhile.
+ */
+import type { Queries } from "../../backing/backing.ts";
+import { raiseAlarm } from "../../kernel/alarm.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { mailAttemptsMax, mailRetryMs, mailRetryMsMax } from "../../limits/tools.ts";
+import type { Delivery, MailServer } from "./smtp.ts";
+import { beginAttempt, countDue, markGivenUp, markSent, putOff, type Mail } from "./store.ts";
+
+export interface SendingParts {
+  sql: Queries;
+  server: MailServer;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * All mails that are due, one after the other.
+ * @returns how many were attempted
+ * @throws when the server is not reached, with nothing counted against any mail
+ */
+export async function sendDue(parts: SendingParts, signal: AbortSignal): Promise<number> {
+  const { sql, server, clock } = parts;
+  if ((await countDue(new Date(clock.now()), sql)) === 0) return 0;
+  await server.reach();
+  let attempted = 0;
+  while (!signal.aborted) {
+    const mail = await beginAttempt({ now: new Date(clock.now()), domain: server.domain }, sql);
+    if (!mail) break;
+    attempted++;
+    const delivery = await deliver(mail, parts);
+    await record(mail, delivery, parts);
+  }
+  return attempted;
+}
+
+/** An attempt beyond the last began before its process died, and tells nothing but that: it is not made. */
+async function deliver(mail: Mail, { server }: SendingParts): Promise<Delivery> {
+  return mail.attempts > mailAttemptsMax ? { kind: "refused", reason: "too many attempts" } : server.deliver(mail);
+}
+
+async function record(mail: Mail, delivery: Delivery, { sql, clock, log }: SendingParts): Promise<void> {
+  const { id, attempts, messageId } = mail;
+  const at = new Date(clock.now());
+  if (delivery.kind === "accepted") {
+    await markSent({ id, at }, sql);
+    log.info({ event: "mail.sent", messageId, attempts });
+  } else if (delivery.kind === "refused" || attempts >= mailAttemptsMax) {
+    await markGivenUp({ id, at, failure: delivery.reason }, sql);
+    raiseAlarm(log, "mail.given_up", { messageId, attempts, reason: delivery.reason }, "A mail will not be sent");
+  } else {
+    const pauseMs = Math.min(mailRetryMs * 2 ** (attempts - 1), mailRetryMsMax);
+    await putOff({ id, until: new Date(at.getTime() + pauseMs), failure: delivery.reason }, sql);
+    log.warn({ event: "mail.put_off", messageId, attempts, pauseMs, reason: delivery.reason });
+  }
+}

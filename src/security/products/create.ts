@@ -1,0 +1,38 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { change, type AuditEvent, type Sources } from "../../accounts/audit/change.ts";
+import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { allow, writers } from "../../accounts/workspaces/allow.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { requireProductQuota } from "./quota.ts";
+import { insertProduct, selectProductIdByName } from "./store.ts";
+
+/**
+ * @returns its id
+ * @throws ControlError conflict where there is one of that name, or as many as there can be; invalid_field for a name that is an id's; forbidden for auditors
+ */
+export async function createProduct(
+  { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },
+  sources: Sources,
+): Promise<string> {
+  allow(actor, { roles: writers, action: "create a product" });
+  if (isToolsId("prd", name)) {
+    throw new ControlError("invalid_field", { field: "name", message: `Cannot call a product "${name}": it reads like an id` });
+  }
+  return change(actor, sources, async (tx) => {
+    const now = sources.clock.now();
+    const id = newToolsId("prd", now);
+    if (await insertProduct({ id, workspace, name, at: new Date(now) }, tx)) {
+      await requireProductQuota(workspace, tx);
+      return { result: id, event: productCreated({ workspace, id, name }) };
+    }
+    const known = await selectProductIdByName({ workspace, name }, tx);
+    throw new ControlError("conflict", {
+      field: "name",
+      message: `There is a product "${name}" already, with the id "${known}"`,
+    });
+  });
+}
+
+export function productCreated({ workspace, id, name }: { workspace: WorkspaceId; id: string; name: string }): AuditEvent {
+  return { event: "product.created", workspace, target: id, changes: { name: { from: null, to: name } } };
+}

@@ -1,0 +1,29 @@
+import type { AuditEvent } from "../../accounts/audit/change.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { productCreated } from "./create.ts";
+import { requireProduct } from "./require.ts";
+import { insertProduct } from "./store.ts";
+
+export interface NamedProduct {
+  workspace: WorkspaceId;
+  /** Its id, or its exact name: then it is created where there is none. */
+  product: string;
+  at: Date;
+}
+
+export interface FoundProduct {
+  id: string;
+  /** What was done; empty where it was there. */
+  events: AuditEvent[];
+}
+
+/** @throws ControlError not_found for an id that the workspace does not have */
+export async function findOrCreateProduct({ workspace, product, at }: NamedProduct, tx: Transaction): Promise<FoundProduct> {
+  if (!isToolsId("prd", product)) {
+    const id = newToolsId("prd", at.getTime());
+    const made = await insertProduct({ id, workspace, name: product, at }, tx);
+    if (made) return { id, events: [productCreated({ workspace, id, name: product })] };
+  }
+  return { id: await requireProduct({ workspace, product }, tx), events: [] };
+}

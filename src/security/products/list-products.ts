@@ -1,0 +1,32 @@
+import { Type } from "@sinclair/typebox";
+import { listRowsMax, productRowsDefault } from "../../limits/tools.ts";
+import { nameFilter } from "../operations/fields.ts";
+import { operation, reading } from "../operations/operation.ts";
+import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { ProductView } from "./schema.ts";
+import { countProducts, selectProducts } from "./store.ts";
+import { viewProducts } from "./view.ts";
+
+export const listProducts = operation({
+  name: "list_products",
+  title: "List products",
+  description:
+    "Lists products of the active scope by name, with their projects, SBOMs, live vulnerabilities and security posture. Where the scope " +
+    "is a project, it is the product that the project is in. `name` is the whole name, to the letter.",
+  annotations: reading,
+  input: Type.Object({
+    name: nameFilter("Products of exactly this name"),
+    ...pageFields({ normal: productRowsDefault, max: listRowsMax }),
+  }),
+  data: listData("products", ProductView),
+  async handle({ input: { name, limit, offset }, caller: { workspace, scope }, parts: { sql } }) {
+    const filter = { workspace, scope, name: name ?? null };
+    const total = await countProducts(filter, sql);
+    const rows = await selectProducts({ ...filter, limit, offset }, sql);
+    const hint = total === 0 && name !== undefined ? ". Names are compared whole and to the letter" : "";
+    return {
+      data: { products: await viewProducts(rows, sql), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
+      message: `${rows.length} of ${total} products${hint}`,
+    };
+  },
+});

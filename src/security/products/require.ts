@@ -1,0 +1,26 @@
+import type { Queries } from "../../backing/backing.ts";
+import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { anyProduct, selectProductIdByName } from "./store.ts";
+
+/**
+ * @param product its id, or its exact name
+ * @returns its id
+ * @throws ControlError not_found
+ */
+export async function requireProduct(
+  { workspace, product }: { workspace: WorkspaceId; product: string },
+  sql: Queries,
+): Promise<string> {
+  if (isToolsId("prd", product)) {
+    if (await anyProduct({ workspace, id: product }, sql)) return product;
+    throw noProduct(product);
+  }
+  const id = await selectProductIdByName({ workspace, name: product }, sql);
+  if (id !== undefined) return id;
+  throw new ControlError("not_found", { field: "product", message: `There is no product "${product}"` });
+}
+
+export function noProduct(id: string): ControlError {
+  return new ControlError("not_found", { field: "product", message: `There is no product with the id "${id}"` });
+}

@@ -1,0 +1,28 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { VulnerabilityCounts } from "../findings/counts.ts";
+import { nameCharactersMax } from "../../limits/constants.ts";
+import { lineOf } from "../operations/fields.ts";
+
+export const ProductForm = Type.Object({ name: lineOf({ title: "What people call it", min: 1, max: nameCharactersMax }) });
+
+const posture = Type.Union(
+  [Type.Literal("A"), Type.Literal("B"), Type.Literal("C"), Type.Literal("D"), Type.Literal("F"), Type.Null()],
+  {
+    description:
+      "By its worst live vulnerability: F critical, D high, C medium, B low or without a severity, A none; null: none of its projects " +
+      "was scanned yet",
+  },
+);
+
+export const ProductView = Type.Object(
+  {
+    id: Type.String({ description: "The product's id" }),
+    name: Type.String({ description: "Its name, which no other in the workspace has" }),
+    projects_count: Type.Integer({ description: "Projects in it" }),
+    sboms_count: Type.Integer({ description: "SBOMs that these have, former ones included" }),
+    vulnerability_counts: VulnerabilityCounts,
+    posture,
+  },
+  { description: "A product" },
+);
+export type ProductView = Static<typeof ProductView>;

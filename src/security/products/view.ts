@@ -1,0 +1,42 @@
+import type { Queries } from "../../backing/backing.ts";
+import { countsOf, type VulnerabilityCounts } from "../findings/counts.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { noProduct } from "./require.ts";
+import type { ProductView } from "./schema.ts";
+import { selectProducts, type ProductRow } from "./store.ts";
+
+/** Each with its counts. */
+export async function viewProducts(rows: readonly ProductRow[], sql: Queries): Promise<ProductView[]> {
+  const ids = rows.map(({ id }) => id);
+  const counts = await countsOf(ids, sql);
+  return rows.map(({ id, name, projects, sboms, scanned }) => {
+    const counted = counts.get(id);
+    if (counted === undefined) throw new Error(`The product ${id} was not counted`);
+    return {
+      id,
+      name,
+      projects_count: projects,
+      sboms_count: sboms,
+      vulnerability_counts: counted,
+      posture: scanned ? postureOf(counted) : null,
+    };
+  });
+}
+
+function postureOf({ critical, high, medium, total }: VulnerabilityCounts): ProductView["posture"] {
+  if (critical > 0) return "F";
+  if (high > 0) return "D";
+  if (medium > 0) return "C";
+  return total > 0 ? "B" : "A";
+}
+
+/** @throws ControlError not_found */
+export async function viewProductOf(
+  { workspace, id }: { workspace: WorkspaceId; id: string },
+  sql: Queries,
+): Promise<ProductView> {
+  const rows = await selectProducts({ workspace, scope: { kind: "product", id }, name: null, limit: 1, offset: 0 }, sql);
+  const [view] = await viewProducts(rows, sql);
+  if (view === undefined) throw noProduct(id);
+  return view;
+}

@@ -1,0 +1,108 @@
+/** What a project is made of, and what follows from it. */
+import { arrayText } from "../../backing/array-text.ts";
+import type { Queries } from "../../backing/backing.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+
+export interface ComponentRow {
+  position: number;
+  name: string;
+  version: string | null;
+  type: string | null;
+  purl: string | null;
+  /** null: of none that is known. */
+  ecosystem: Ecosystem | null;
+  relation: "direct" | "transitive" | "unknown";
+  via: number | null;
+  scope: string | null;
+  licenses: string[];
+  /** Why its version cannot be held against a record; null: none says so. */
+  unknown: string | null;
+  /** Live ones. */
+  vulnerabilities: number;
+}
+
+/** The first of a document, in its order, without its root. */
+export async function selectComponents(
+  { project, sbom, limit }: { project: string; sbom: string; limit: number },
+  sql: Queries,
+): Promise<ComponentRow[]> {
+  return sql<ComponentRow[]>`
+    SELECT c.position, c.name, c.version, c.type, c.purl, packages.ecosystem, c.relation, c.via, c.scope, c.licenses,
+      (SELECT min(reason) FROM unknown_matches AS u
+        WHERE u.project_id = ${project} AND u.package_id = c.package_id AND u.version = coalesce(c.version, '')) AS unknown,
+      (SELECT count(*)::integer FROM findings AS f
+        WHERE f.project_id = ${project} AND f.package_id = c.package_id AND f.version = coalesce(c.version, '')
+          AND f.live) AS vulnerabilities
+    FROM sbom_components c LEFT JOIN packages ON packages.id = c.package_id
+    WHERE c.sbom_id = ${sbom} AND c.position > 0
+    ORDER BY c.position LIMIT ${limit}`;
+}
+
+/** Names from the root, or from the step so many before it, to each of these components. */
+export async function selectPaths(
+  { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
+  sql: Queries,
+): Promise<Map<number, { names: string[]; whole: boolean }>> {
+  const rows = await sql<{ position: number; names: string[]; whole: boolean }[]>`
+    WITH RECURSIVE step AS (
+      SELECT position AS of, name, via, 1 AS steps FROM sbom_components
+      WHERE sbom_id = ${sbom} AND position = ANY (${arrayText(positions, (position) => position)}::integer[])
+      UNION ALL
+      SELECT step.of, before.name, before.via, step.steps + 1
+      FROM step JOIN sbom_components AS before ON before.sbom_id = ${sbom} AND before.position = step.via
+      WHERE step.steps < ${stepsMax}
+    )
+    SELECT of AS position, array_agg(name ORDER BY steps DESC) AS names, bool_or(via IS NULL) AS whole FROM step GROUP BY of`;
+  return new Map(rows.map(({ position, names, whole }) => [position, { names, whole }]));
+}
+
+export interface UnknownRow {
+  component: string;
+  version: string;
+  /** Name of the issue. */
+  issue: string;
+  reason: string;
+}
+
+export async function selectUnknowns(
+  { project, limit }: { project: string; limit: number },
+  sql: Queries,
+): Promise<UnknownRow[]> {
+  return sql<UnknownRow[]>`
+    SELECT packages.name AS component, u.version, vulnerabilities.name AS issue, u.reason
+    FROM unknown_matches u
+    JOIN packages ON packages.id = u.package_id
+    JOIN vulnerabilities ON vulnerabilities.id = u.vulnerability_id
+    WHERE u.project_id = ${project}
+    ORDER BY u.package_id, u.version, u.vulnerability_id LIMIT ${limit}`;
+}
+
+export async function countUnknowns(project: string, sql: Queries): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM unknown_matches WHERE project_id = ${project}`;
+  return row?.count ?? 0;
+}
+
+export interface Metrics {
+  vulnerableComponents: number;
+  open: number;
+  inProgress: number;
+  ignored: number;
+  resolved: number;
+  falsePositives: number;
+  fixable: number;
+}
+
+export async function selectMetrics(project: string, sql: Queries): Promise<Metrics> {
+  const [row] = await sql<Metrics[]>`
+    SELECT count(DISTINCT (package_id, version)) FILTER (WHERE live)::integer AS "vulnerableComponents",
+      count(*) FILTER (WHERE status = 'open')::integer AS open,
+      count(*) FILTER (WHERE status = 'in_progress')::integer AS "inProgress",
+      count(*) FILTER (WHERE status = 'ignored')::integer AS ignored,
+      count(*) FILTER (WHERE status = 'resolved')::integer AS resolved,
+      count(*) FILTER (WHERE false_positive)::integer AS "falsePositives",
+      count(*) FILTER (WHERE live AND fix_version IS NOT NULL)::integer AS fixable
+    FROM findings WHERE project_id = ${project}`;
+  if (row === undefined) throw new Error("Counting gave no row");
+  return row;
+}

@@ -1,0 +1,39 @@
+import type { AuditEvent } from "../../accounts/audit/change.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { insertProject, lockProject, type ProjectRow } from "./store.ts";
+
+interface NamedProject {
+  workspace: WorkspaceId;
+  /** Its id, or its exact name: then it is created where there is none. */
+  project: string;
+  at: Date;
+}
+
+export interface FoundProject {
+  /** Locked until the transaction ends. */
+  project: ProjectRow;
+  /** What was done; empty where it was there. */
+  events: AuditEvent[];
+}
+
+/** @throws ControlError not_found for an id that the workspace does not have */
+export async function findOrCreateProject({ workspace, project, at }: NamedProject, tx: Transaction): Promise<FoundProject> {
+  if (isToolsId("prj", project)) {
+    const row = await lockProject({ workspace, id: project }, tx);
+    if (!row) throw noProject(project);
+    return { project: row, events: [] };
+  }
+  const id = newToolsId("prj", at.getTime());
+  // Where somebody else is making it, this waits for them; the next statement then sees theirs.
+  const made = await insertProject({ id, workspace, name: project, provider: "upload", at }, tx);
+  const row = await lockProject({ workspace, name: project }, tx);
+  if (!row) throw new Error(`The project "${project}" is there and cannot be found`);
+  const created = { event: "project.created", workspace, target: id, changes: { name: { from: null, to: project } } };
+  return { project: row, events: made ? [created] : [] };
+}
+
+export function noProject(id: string): ControlError {
+  return new ControlError("not_found", { field: "project", message: `There is no project with the id "${id}"` });
+}

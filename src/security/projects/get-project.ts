@@ -1,0 +1,30 @@
+import { Type } from "@sinclair/typebox";
+import { projectFindingsMax, projectItemsMax } from "../../limits/tools.ts";
+import { idField } from "../operations/fields.ts";
+import { operation, reading } from "../operations/operation.ts";
+import { WholeProjectView } from "./schema.ts";
+import { showProject } from "./show.ts";
+
+export const getProject = operation({
+  name: "get_project",
+  title: "Get a project",
+  description:
+    `Shows a project with its components, live vulnerabilities and what cannot be matched, the first ${projectItemsMax} of each with ` +
+    "how many there are, and its numbers. For all of its findings list them by its id.",
+  annotations: reading,
+  input: Type.Object({ project_id: idField("Id of the project") }),
+  data: WholeProjectView,
+  async handle({ input: { project_id: id }, caller: { workspace }, parts }) {
+    const project = await showProject({ workspace, id }, parts);
+    return { data: project, message: `${project.name}: ${sentence(project)}` };
+  },
+});
+
+function sentence(project: WholeProjectView): string {
+  const { components, vulnerabilities, scan_status: status, scan_queue_position: before, findings_left_out: leftOut } = project;
+  const made = `${components.total} components, ${vulnerabilities.total} live vulnerabilities`;
+  const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, for a project has at most ${projectFindingsMax}`;
+  if (status === "completed") return made + cut;
+  const line = before === null || before === 0 ? "" : ` behind ${before} others`;
+  return `${made}${cut}; its scan is ${status === "never" ? "not asked for yet" : `${status}${line}`}`;
+}

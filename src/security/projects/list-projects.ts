@@ -1,0 +1,31 @@
+import { Type } from "@sinclair/typebox";
+import { listRowsMax, projectRowsDefault } from "../../limits/tools.ts";
+import { nameFilter } from "../operations/fields.ts";
+import { operation, reading } from "../operations/operation.ts";
+import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { ProjectView } from "./schema.ts";
+import { countProjects, selectProjects } from "./store.ts";
+import { viewProjects } from "./view.ts";
+
+export const listProjects = operation({
+  name: "list_projects",
+  title: "List projects",
+  description:
+    "Lists projects of the active scope by name, with the state of their scans and how many live vulnerabilities they have. `name` is " +
+    `the whole name, to the letter. At most ${listRowsMax} rows are given, whatever the limit.`,
+  annotations: reading,
+  input: Type.Object({ name: nameFilter("Projects of exactly this name"), ...pageFields({ normal: projectRowsDefault }) }),
+  data: listData("projects", ProjectView),
+  async handle({ input: { name, limit: asked, offset }, caller: { workspace, scope }, parts }) {
+    const { sql } = parts;
+    const filter = { workspace, scope, name: name ?? null };
+    const limit = Math.min(asked, listRowsMax);
+    const total = await countProjects(filter, sql);
+    const rows = await selectProjects({ ...filter, limit, offset }, sql);
+    const hint = total === 0 && name !== undefined ? ". Names are compared whole and to the letter" : "";
+    return {
+      data: { projects: await viewProjects(rows, parts), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
+      message: `${rows.length} of ${total} projects${hint}`,
+    };
+  },
+});

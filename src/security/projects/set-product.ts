@@ -1,0 +1,44 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { change, type Sources } from "../../accounts/audit/change.ts";
+import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { requireProduct } from "../products/require.ts";
+import { allow, writers } from "../../accounts/workspaces/allow.ts";
+import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { noProject } from "./find-or-create.ts";
+import { lockProject, updateProduct, type ProjectRow } from "./store.ts";
+
+export interface ProjectMove {
+  actor: Actor;
+  workspace: WorkspaceId;
+  /** Id or exact name. */
+  project: string;
+  /** Likewise; null: into none. */
+  product: string | null;
+}
+
+/**
+ * Puts a project into another product, with its findings. The one that it is in changes nothing and records nothing.
+ * @returns the project's id
+ * @throws ControlError not_found; forbidden for auditors
+ */
+export async function setProduct({ actor, workspace, project, product }: ProjectMove, sources: Sources): Promise<string> {
+  allow(actor, { roles: writers, action: "change a project" });
+  return change(actor, sources, async (tx) => {
+    const row = await lockProject({ workspace, ...(isToolsId("prj", project) ? { id: project } : { name: project }) }, tx);
+    if (!row) throw missing(project);
+    const target = product === null ? null : await requireProduct({ workspace, product }, tx);
+    if (target === row.product) return { result: row.id, event: null };
+    await updateProduct({ id: row.id, product: target }, tx);
+    return { result: row.id, event: moved({ workspace, row, target }) };
+  });
+}
+
+function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }) {
+  const changes = { product_id: { from: row.product, to: target } };
+  return { event: "project.updated", workspace, target: row.id, changes };
+}
+
+function missing(project: string): ControlError {
+  if (isToolsId("prj", project)) return noProject(project);
+  return new ControlError("not_found", { field: "project", message: `There is no project "${project}"` });
+}

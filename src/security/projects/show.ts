@@ -1,0 +1,101 @@
+/** A project with what it is made of and what follows from it: the first of each, and how many there are. */
+import type { Queries } from "../../backing/backing.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../../limits/tools.ts";
+import {
+  countUnknowns,
+  selectComponents,
+  selectMetrics,
+  selectPaths,
+  selectUnknowns,
+  type ComponentRow,
+  type Metrics,
+} from "./content-store.ts";
+import { fitPage } from "../findings/fit-page.ts";
+import { wordOf } from "../findings/ecosystem-words.ts";
+import { ranksOf } from "../findings/severity.ts";
+import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/vulnerability-list-store.ts";
+import { viewVulnerability } from "../findings/vulnerability-row.ts";
+import { noProject } from "./find-or-create.ts";
+import type { ComponentView, WholeProjectView } from "./schema.ts";
+import { selectProject, type PresentSbom } from "./store.ts";
+import { viewProjects, type ViewSources } from "./view.ts";
+
+/** @throws ControlError not_found */
+export async function showProject(
+  { workspace, id }: { workspace: WorkspaceId; id: string },
+  sources: ViewSources,
+): Promise<WholeProjectView> {
+  const { sql } = sources;
+  const row = await selectProject({ workspace, id }, sql);
+  const [project] = row === undefined ? [] : await viewProjects([row], sources);
+  if (row === undefined || project === undefined) throw noProject(id);
+  const limit = projectItemsMax;
+  const metrics = await selectMetrics(id, sql);
+  const issues = await selectVulnerabilityPage(liveIn(id), sql);
+  const unknowns = await selectUnknowns({ project: id, limit }, sql);
+  return {
+    ...project,
+    repository: row.repository,
+    scan_failure: row.scanFailure,
+    created_at: isoTime(row.createdAt.getTime()),
+    sbom: row.sbom && viewSbom(row.sbom),
+    components: { items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null }, sql), total: row.sbom?.components ?? 0 },
+    vulnerabilities: {
+      items: fitPage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability).rows,
+      total: issues.total,
+    },
+    unknown_matches: {
+      items: unknowns.map(({ issue, ...unknown }) => ({ ...unknown, cve_id: issue })),
+      total: (await countUnknowns(id, sql)) + row.unknownsLeftOut,
+    },
+    metrics: viewMetrics(metrics, row.sbom?.components ?? 0),
+  };
+}
+
+/** The first page of the list of vulnerabilities in the scope of the project. */
+function liveIn(id: string): VulnerabilityFilter {
+  const page = { limit: projectItemsMax, offset: 0 };
+  return { scope: { kind: "project", id }, ecosystem: null, ranks: ranksOf("all"), scoreMin: 0, page };
+}
+
+function viewSbom({ id, format, specVersion, name, filename, createdAt }: PresentSbom) {
+  return { id, format, spec_version: specVersion, name, filename, uploaded_at: isoTime(Date.parse(createdAt)) };
+}
+
+async function componentsOf({ project, sbom }: { project: string; sbom: string | null }, sql: Queries): Promise<ComponentView[]> {
+  if (sbom === null) return [];
+  const rows = await selectComponents({ project, sbom, limit: projectItemsMax }, sql);
+  const reached = rows.filter(({ relation, via }) => relation !== "unknown" || via !== null).map(({ position }) => position);
+  const paths = await selectPaths({ sbom, positions: reached, stepsMax: pathStepsMax }, sql);
+  return rows.map((row) => {
+    const { names, whole } = paths.get(row.position) ?? { names: [], whole: true };
+    const { name, version, type, purl, licenses, relation, scope, vulnerabilities } = row;
+    const ecosystem = row.ecosystem && wordOf(row.ecosystem);
+    const path = whole ? names : ["…", ...names];
+    return { name, version, type, ecosystem, purl, licenses, relation, path, scope, vulnerabilities, match: matchOf(row) };
+  });
+}
+
+function matchOf({ ecosystem, purl, version, unknown }: ComponentRow): ComponentView["match"] {
+  if (ecosystem === null) {
+    const reason = purl === null ? "it has no package URL that can be read" : "no advisories are known of its kind of package";
+    return { state: "not_matched", reason };
+  }
+  const reason = unknown ?? (version === null ? "the document names no version" : null);
+  return { state: reason === null ? "known" : "unknown", reason };
+}
+
+function viewMetrics(metrics: Metrics, components: number): WholeProjectView["metrics"] {
+  return {
+    components,
+    vulnerable_components: metrics.vulnerableComponents,
+    findings_open: metrics.open,
+    findings_in_progress: metrics.inProgress,
+    findings_ignored: metrics.ignored,
+    findings_resolved: metrics.resolved,
+    false_positives: metrics.falsePositives,
+    fixable: metrics.fixable,
+  };
+}

@@ -1,0 +1,143 @@
+/** Makes a document the present one of a project: the rows of it, of the project and of its product, all at once or none. */
+import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
+import { change, type AuditEvent, type Change } from "../../accounts/audit/change.ts";
+import { changedFields } from "../../accounts/audit/changes.ts";
+import type { Database, Transaction } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { packagesPerStatement } from "../../limits/tools.ts";
+import { requireProductQuota } from "../products/quota.ts";
+import { findOrCreateProduct } from "../products/find-or-create.ts";
+import { askScan } from "../scans/ask.ts";
+import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
+import { rowCharacters } from "../sboms/row-characters.ts";
+import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
+import type { StorableSbom } from "../sboms/storable.ts";
+import { packageIds } from "../versions/store.ts";
+import { allow, writers } from "../../accounts/workspaces/allow.ts";
+import { findOrCreateProject, noProject } from "./find-or-create.ts";
+import { requireProjectQuota } from "./quota.ts";
+import type { StoredSbom } from "./schema.ts";
+import { anyProject, updateDocument, updateOrigin, updateProduct, type ProjectProvider, type ProjectRow } from "./store.ts";
+
+export interface SbomToStore {
+  actor: Actor;
+  workspace: WorkspaceId;
+  /** Id or exact name; a name that the workspace does not have is a new project's. */
+  project: string;
+  /** Likewise; null: the project stays in the product that it is in. */
+  product: string | null;
+  /** Where the document was made from; null: it was uploaded, and a project that is there stays what it is. */
+  origin: { provider: Exclude<ProjectProvider, "upload">; repository: string | null } | null;
+  filename: string | null;
+  sbom: StorableSbom;
+}
+
+export interface SbomStoreParts {
+  sql: Database;
+  clock: Clock;
+  /** A project waits to be scanned: whoever scans is to look. */
+  scanWaits(): void;
+}
+
+/**
+ * The same bytes once more change nothing and give the same id; bytes that the project had before become its present document
+ * again. A scan is asked for in the same transaction.
+ * @throws ControlError not_found for an id of a project or product that the workspace does not have; forbidden for auditors;
+ *   conflict where the workspace has as much as it can have
+ * @throws LimitReachedError where it has stored as many documents within the hour as it can
+ */
+export async function storeSbom(asked: SbomToStore, { sql, clock, scanWaits }: SbomStoreParts): Promise<StoredSbom> {
+  allow(asked.actor, { roles: writers, action: "store an SBOM" });
+  await requireProject(asked, sql);
+  await requireRoomForSbom({ workspace: asked.workspace, now: clock.now(), sha256: asked.sbom.sha256 }, sql);
+  await addPackages(asked.sbom, sql);
+  const { changed, ...stored } = await change(asked.actor, { sql, clock }, (tx) => storeIn(tx, asked, new Date(clock.now())));
+  if (changed) scanWaits();
+  return stored;
+}
+
+/** Asked before anything is written, and once more when the project is locked. */
+async function requireProject({ workspace, project }: SbomToStore, sql: Database): Promise<void> {
+  if (isToolsId("prj", project) && !(await anyProject({ workspace, id: project }, sql))) throw noProject(project);
+}
+
+/** In statements of their own: packages are everybody's, and are not to be locked for as long as a large document takes. */
+async function addPackages({ packages }: StorableSbom, sql: Database): Promise<void> {
+  for (let at = 0; at < packages.length; at += packagesPerStatement) {
+    await packageIds(packages.slice(at, at + packagesPerStatement), sql);
+  }
+}
+
+async function storeIn(tx: Transaction, asked: SbomToStore, at: Date): Promise<Change<StoredSbom & { changed: boolean }>> {
+  const { workspace, sbom } = asked;
+  const product = asked.product === null ? null : await findOrCreateProduct({ workspace, product: asked.product, at }, tx);
+  const found = await findOrCreateProject({ workspace, project: asked.project, at }, tx);
+  const { project } = found;
+  const events = [
+    ...(product?.events ?? []),
+    ...found.events,
+    ...(await follow({ asked, project, product: product?.id ?? null }, tx)),
+  ];
+  const known = await selectSbomId({ project: project.id, sha256: sbom.sha256 }, tx);
+  const id = known ?? newToolsId("sbom", at.getTime());
+  const changed = id !== project.sbom;
+  if (known === undefined) await insertWhole({ asked, project: project.id, id, at }, tx);
+  if (changed) {
+    await updateDocument({ id: project.id, sbom: id }, tx);
+    await askScan({ project: project.id, at }, tx);
+    events.push({
+      event: "project.sbom.set",
+      workspace,
+      target: project.id,
+      changes: { sbom_id: { from: project.sbom, to: id } },
+    });
+  }
+  if ((product?.events ?? []).length > 0) await requireProductQuota(workspace, tx);
+  if (found.events.length > 0) await requireProjectQuota(workspace, tx);
+  if (known === undefined) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
+  return { result: { ...viewOf(sbom, { project, id, changed }), changed }, event: events };
+}
+
+interface Following {
+  asked: SbomToStore;
+  project: ProjectRow;
+  product: string | null;
+}
+
+/** The project gets the origin and the product that were named, where it has others. */
+async function follow({ asked: { workspace, origin }, project, product }: Following, tx: Transaction): Promise<AuditEvent[]> {
+  const before = { product_id: project.product, provider: project.provider, repository: project.repository };
+  const after = { ...before, ...(product !== null && { product_id: product }), ...origin };
+  if (origin !== null) await updateOrigin({ id: project.id, ...origin }, tx);
+  if (after.product_id !== before.product_id) await updateProduct({ id: project.id, product }, tx);
+  const changes = changedFields({ before, after });
+  return Object.keys(changes).length === 0 ? [] : [{ event: "project.updated", workspace, target: project.id, changes }];
+}
+
+interface WholeSbom {
+  asked: SbomToStore;
+  project: string;
+  id: string;
+  at: Date;
+}
+
+async function insertWhole({ asked, project, id, at }: WholeSbom, tx: Transaction): Promise<void> {
+  const { packages: _, componentRows, edgeRows, ...sbom } = asked.sbom;
+  const { workspace, filename } = asked;
+  const createdBy = signatureOf(asked.actor).actor;
+  await insertSbom({ ...sbom, id, workspace, project, filename, createdBy, rowCharacters: rowCharacters(asked.sbom), at }, tx);
+  for (const rows of componentRows) await insertComponents({ sbom: id, rows }, tx);
+  for (const rows of edgeRows) await insertEdges({ sbom: id, rows }, tx);
+}
+
+function viewOf(sbom: StorableSbom, { project, id, changed }: { project: ProjectRow; id: string; changed: boolean }): StoredSbom {
+  return {
+    sbom_id: id,
+    project_id: project.id,
+    format: sbom.format,
+    spec_version: sbom.specVersion,
+    components: sbom.components,
+    scan_status: changed ? "pending" : project.scanStatus,
+  };
+}

@@ -1,0 +1,149 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import { allowStatements } from "../../backing/statement-time.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { projectMoveMs } from "../../limits/tools.ts";
+import type { Scope } from "../operations/caller.ts";
+
+export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab";
+export type ScanStatus = "never" | "pending" | "scanning" | "completed" | "failed";
+
+export interface ProjectRow {
+  id: string;
+  name: string;
+  product: string | null;
+  provider: ProjectProvider;
+  repository: string | null;
+  /** Its present document. */
+  sbom: string | null;
+  scanStatus: ScanStatus;
+}
+
+/** By its id or its exact name. */
+export type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
+
+/** @returns false where the workspace has one of that name */
+export async function insertProject(
+  project: Pick<ProjectRow, "id" | "name" | "provider"> & { workspace: WorkspaceId; at: Date },
+  tx: Transaction,
+): Promise<boolean> {
+  const rows = await tx`
+    INSERT INTO projects (id, workspace_id, name, provider, created_at)
+    VALUES (${project.id}, ${project.workspace}, ${project.name}, ${project.provider}, ${project.at})
+    ON CONFLICT (workspace_id, name) DO NOTHING
+    RETURNING id`;
+  return rows.length === 1;
+}
+
+/** Held until the transaction ends, so that its document and its product change one after the other. */
+export async function lockProject({ workspace, ...named }: ProjectNamed, tx: Transaction): Promise<ProjectRow | undefined> {
+  const [row] = await tx<ProjectRow[]>`
+    SELECT id, name, product_id AS product, provider, repository, sbom_id AS sbom, scan_status AS "scanStatus"
+    FROM projects
+    WHERE workspace_id = ${workspace} AND ${"id" in named ? tx`id = ${named.id}` : tx`name = ${named.name}`}
+    FOR NO KEY UPDATE`;
+  return row;
+}
+
+export async function countAllProjects(workspace: WorkspaceId, sql: Queries): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM projects WHERE workspace_id = ${workspace}`;
+  return row?.count ?? 0;
+}
+
+export async function anyProject({ workspace, id }: { workspace: WorkspaceId; id: string }, sql: Queries): Promise<boolean> {
+  const rows = await sql`SELECT 1 FROM projects WHERE workspace_id = ${workspace} AND id = ${id}`;
+  return rows.length > 0;
+}
+
+export async function updateOrigin(
+  { id, provider, repository }: Pick<ProjectRow, "id" | "provider" | "repository">,
+  tx: Transaction,
+): Promise<void> {
+  await tx`UPDATE projects SET provider = ${provider}, repository = ${repository} WHERE id = ${id}`;
+}
+
+export async function updateDocument({ id, sbom }: { id: string; sbom: string }, tx: Transaction): Promise<void> {
+  await tx`UPDATE projects SET sbom_id = ${sbom} WHERE id = ${id}`;
+}
+
+/**
+ * Its findings follow, for lists of a product read them alone; these lists are added up at once and not at the commit, so that the
+ * time for it is granted here.
+ */
+export async function updateProduct({ id, product }: { id: string; product: string | null }, tx: Transaction): Promise<void> {
+  await allowStatements(projectMoveMs, tx);
+  await tx`UPDATE projects SET product_id = ${product} WHERE id = ${id}`;
+  await tx`UPDATE findings SET product_id = ${product} WHERE project_id = ${id} AND product_id IS DISTINCT FROM ${product}`;
+  await tx`SET CONSTRAINTS ALL IMMEDIATE`;
+}
+
+export interface ProjectFilter {
+  workspace: WorkspaceId;
+  /** What is looked at. */
+  scope: Scope;
+  /** Exact; null: any. */
+  name: string | null;
+}
+
+export interface ListedProject extends Omit<ProjectRow, "repository" | "sbom"> {
+  lastScannedAt: Date | null;
+  /** What the last scan found and did not write. */
+  findingsLeftOut: number;
+}
+
+/** By name, which is unique in a workspace. */
+export async function selectProjects(
+  { limit, offset, ...filter }: ProjectFilter & { limit: number; offset: number },
+  sql: Queries,
+): Promise<ListedProject[]> {
+  return sql<ListedProject[]>`
+    SELECT id, name, product_id AS product, provider, scan_status AS "scanStatus", last_scanned_at AS "lastScannedAt",
+      findings_left_out AS "findingsLeftOut"
+    FROM projects ${matching(filter, sql)} ORDER BY name LIMIT ${limit} OFFSET ${offset}`;
+}
+
+export async function countProjects(filter: ProjectFilter, sql: Queries): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM projects ${matching(filter, sql)}`;
+  return row?.count ?? 0;
+}
+
+function matching({ workspace, scope, name }: ProjectFilter, sql: Queries) {
+  return sql`
+    WHERE workspace_id = ${workspace}
+      ${scope.kind === "product" ? sql`AND product_id = ${scope.id}` : sql``}
+      ${scope.kind === "project" ? sql`AND id = ${scope.id}` : sql``}
+      ${name === null ? sql`` : sql`AND name = ${name}`}`;
+}
+
+export interface WholeProject extends ListedProject {
+  repository: string | null;
+  scanFailure: string | null;
+  unknownsLeftOut: number;
+  createdAt: Date;
+  /** Its present document; null: it has none. */
+  sbom: PresentSbom | null;
+}
+
+export interface PresentSbom {
+  id: string;
+  format: string;
+  specVersion: string;
+  name: string | null;
+  filename: string | null;
+  components: number;
+  createdAt: string;
+}
+
+export async function selectProject(
+  { workspace, id }: { workspace: WorkspaceId; id: string },
+  sql: Queries,
+): Promise<WholeProject | undefined> {
+  const [row] = await sql<WholeProject[]>`
+    SELECT p.id, p.name, p.product_id AS product, p.provider, p.repository, p.scan_status AS "scanStatus",
+      p.scan_failure AS "scanFailure", p.last_scanned_at AS "lastScannedAt",
+      p.findings_left_out AS "findingsLeftOut", p.unknowns_left_out AS "unknownsLeftOut", p.created_at AS "createdAt",
+      CASE WHEN s.id IS NULL THEN NULL ELSE jsonb_build_object('id', s.id, 'format', s.format, 'specVersion', s.spec_version,
+        'name', s.name, 'filename', s.filename, 'components', s.components, 'createdAt', s.created_at) END AS sbom
+    FROM projects p LEFT JOIN sboms s ON s.id = p.sbom_id
+    WHERE p.workspace_id = ${workspace} AND p.id = ${id}`;
+  return row;
+}

@@ -1,0 +1,36 @@
+import { Type } from "@sinclair/typebox";
+import { isToolsId } from "../../kernel/ids.ts";
+import { projectMoveMs } from "../../limits/tools.ts";
+import { actorOf } from "../operations/caller.ts";
+import { idField } from "../operations/fields.ts";
+import { operation } from "../operations/operation.ts";
+import { noProduct } from "../products/require.ts";
+import { noProject } from "./find-or-create.ts";
+import { ProjectView } from "./schema.ts";
+import { setProduct } from "./set-product.ts";
+import { viewProjectOf } from "./view.ts";
+
+export const updateProject = operation({
+  name: "update_project",
+  title: "Move a project",
+  description: "Puts a project into a product, or takes it out of the one that it is in. Its findings follow.",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  addition: true,
+  deadlineMs: projectMoveMs,
+  input: Type.Object({
+    project_id: idField("Id of the project"),
+    product_id: Type.Union([idField("Id of the product"), Type.Null()], {
+      title: "Id of the product that it is to be in, or null for none",
+      description: "the id of a product, or null,",
+    }),
+  }),
+  data: ProjectView,
+  async handle({ input: { project_id: project, product_id: product }, caller, parts }) {
+    if (!isToolsId("prj", project)) throw noProject(project);
+    if (product !== null && !isToolsId("prd", product)) throw noProduct(product);
+    const { workspace } = caller;
+    await setProduct({ actor: actorOf(caller), workspace, project, product }, parts);
+    const view = await viewProjectOf({ workspace, id: project }, parts);
+    return { data: view, message: `${view.name} is in ${product === null ? "no product" : `the product ${product}`}` };
+  },
+});

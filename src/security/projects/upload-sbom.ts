@@ -1,0 +1,48 @@
+import { Type } from "@sinclair/typebox";
+import { nameCharactersMax } from "../../limits/constants.ts";
+import { sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../../limits/tools.ts";
+import { actorOf } from "../operations/caller.ts";
+import { lineOf } from "../operations/fields.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import { operation } from "../operations/operation.ts";
+import { StoredSbom } from "./schema.ts";
+import { storeSbom } from "./store-sbom.ts";
+
+const sbomField = Type.Union([Type.Object({}), Type.String()], {
+  title: `The SBOM, of at most ${sbomBytesMax / 1024 / 1024} MiB: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD`,
+  description: "an SBOM as a JSON object, or as a text",
+});
+
+export const uploadSbom = operation({
+  name: "upload_sbom",
+  title: "Upload an SBOM",
+  description:
+    "Makes an SBOM the present one of a project, which is then scanned against all known advisories. A project or product that is named " +
+    "and not there is created. The same SBOM once more changes nothing.",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  addition: true,
+  takesSbom: true,
+  deadlineMs: sbomStoreMs,
+  input: Type.Object({
+    sbom: sbomField,
+    project: lineOf({ title: "Id or exact name of the project; a new name makes a new one", min: 1, max: nameCharactersMax }),
+    product: Type.Optional(
+      lineOf({
+        title: "Id or exact name of the product that the project is to be in; a new name makes a new one",
+        min: 1,
+        max: nameCharactersMax,
+      }),
+    ),
+    filename: Type.Optional(lineOf({ title: "What the file is called", min: 1, max: sbomFilenameCharactersMax })),
+  }),
+  data: StoredSbom,
+  async handle({ input: { project, product = null, filename = null }, caller, sbom, parts }) {
+    // What is found at `sbom` and is neither an object nor a text was refused as a wrong field.
+    if (sbom === null)
+      throw new OperationError('The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
+    if (sbom.refused !== null) throw new OperationError(sbom.refused);
+    const asked = { actor: actorOf(caller), workspace: caller.workspace, project, product, origin: null, filename };
+    const stored = await storeSbom({ ...asked, sbom: sbom.sbom }, parts);
+    return { data: stored, message: `${stored.components} components are stored; the scan is ${stored.scan_status}` };
+  },
+});

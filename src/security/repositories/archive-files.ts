@@ -1,0 +1,101 @@
+/** The lock files of an archive of a repository: zip, tar or tar.gz. Nothing of it is written anywhere. */
+import { Spending, type Budget } from "../archives/budget.ts";
+import type { Bytes } from "../archives/byte-reader.ts";
+import { refusalOfName, type Entry } from "../archives/entry.ts";
+import { BudgetError, UnreadableError } from "../archives/unreadable-error.ts";
+import { unwrap } from "../archives/unwrap.ts";
+import {
+  archiveRatioFromBytes,
+  archiveRatioMax,
+  lockFileBytesMax,
+  repositoryArchiveEntriesMax,
+  repositoryArchiveUnpackedBytesMax,
+} from "../../limits/tools.ts";
+import { isWanted } from "../lockfiles/formats.ts";
+import type { Turns } from "../../process/yield.ts";
+import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";
+import { RepositoryError } from "./repository-error.ts";
+
+export const repositoryBudget: Budget = {
+  entriesMax: repositoryArchiveEntriesMax,
+  bytesMax: repositoryArchiveUnpackedBytesMax,
+  ratioMax: archiveRatioMax,
+  ratioFromBytes: archiveRatioFromBytes,
+};
+
+/** In the pieces in which it came. */
+export interface SentArchive {
+  pieces: readonly Uint8Array[];
+  turns: Turns;
+}
+
+/** @throws RepositoryError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
+export async function archiveFiles(archive: SentArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
+  const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
+  const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const spending = new Spending(budget, () => length);
+  try {
+    await collect(archive, spending, collecting);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    const advice = error instanceof BudgetError ? "" : ": make it again and upload the whole of it";
+    throw new RepositoryError(`The archive ${error.message}${advice}`);
+  }
+  return withoutTopFolder(collecting);
+}
+
+interface Collecting {
+  found: CollectedFiles;
+  /** What names begin with, up to the first slash; empty for files outside any folder. Two tell as much as more. */
+  tops: Set<string>;
+}
+
+async function collect(archive: SentArchive, spending: Spending, { found, tops }: Collecting): Promise<void> {
+  const { entries, close } = await unwrap(piecesOf(archive), spending);
+  if (entries === null) throw new RepositoryError("The file is no archive that is taken: zip, tar and tar.gz are");
+  try {
+    for await (const entry of entries) {
+      spending.entry();
+      const unsafe = refusalOfName(entry.name);
+      if (unsafe !== null)
+        throw new RepositoryError(`The archive is not taken: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
+      const path = entry.name.replace(/^(?:\.\/+)+/, "");
+      if (tops.size < 2) tops.add(path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
+      if (isPassedOver(path) || !isWanted(path)) continue;
+      if (entry.refusal === null) await addFile(entry, path, found);
+      else found.refuse(path, entry.refusal);
+    }
+  } finally {
+    await close();
+  }
+}
+
+async function addFile(entry: Entry, path: string, found: CollectedFiles): Promise<void> {
+  const pieces: Bytes[] = [];
+  let length = 0;
+  for await (const piece of entry.bytes()) {
+    length += piece.length;
+    if (length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    pieces.push(piece.slice());
+  }
+  found.add({ path, bytes: Buffer.concat(pieces) });
+}
+
+/** Small ones, with everybody else's turn between them: what is passed over is read as well, and nothing else of that waits. */
+async function* piecesOf({ pieces, turns }: SentArchive): AsyncGenerator<Bytes> {
+  const pieceBytes = 64 * 1024;
+  for (const bytes of pieces) {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      yield bytes.subarray(at, at + pieceBytes);
+      await turns.rest();
+    }
+  }
+}
+
+/** Platforms pack a repository within one folder that names its commit: another one each time, so it is taken off. */
+function withoutTopFolder({ found: { files, refused }, tops }: Collecting): RepositoryFiles {
+  const [top = ""] = tops;
+  if (tops.size !== 1 || top === "") return { files, refused };
+  const cut = <Named extends { path: string }>(named: Named): Named => ({ ...named, path: named.path.slice(top.length + 1) });
+  return { files: files.map(cut), refused: refused.map(cut) };
+}

@@ -1,0 +1,43 @@
+/** The lock files of a repository as they are found: how many and how large they may be together, wherever they come from. */
+import { archiveNameCharactersMax, repositoryBytesMax, repositoryFilesMax, repositorySkippedMax } from "../../limits/tools.ts";
+import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
+import { RepositoryError } from "./repository-error.ts";
+
+/** What a repository is imported from. */
+export interface RepositoryFiles {
+  files: RepositoryFile[];
+  /** Lock files that cannot be taken, and why. */
+  refused: { path: string; reason: string }[];
+}
+
+/** Never read: what is installed, and what git keeps for itself. `vendor` holds copies of other projects. */
+const passedOver = new Set([".git", "node_modules", "vendor"]);
+
+/** @param path with slashes */
+export function isPassedOver(path: string): boolean {
+  return path.split("/").some((part) => passedOver.has(part));
+}
+
+export class CollectedFiles implements RepositoryFiles {
+  readonly files: RepositoryFile[] = [];
+  readonly refused: { path: string; reason: string }[] = [];
+  #bytes = 0;
+
+  /** @throws RepositoryError where they become too many or too large */
+  add(file: RepositoryFile): void {
+    this.#bytes += file.bytes.length;
+    if (this.files.length >= repositoryFilesMax)
+      throw new RepositoryError(
+        `The repository has more than ${repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
+      );
+    if (this.#bytes > repositoryBytesMax)
+      throw new RepositoryError(
+        `The lock files of the repository hold more than ${repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
+      );
+    this.files.push(file);
+  }
+
+  refuse(path: string, reason: string): void {
+    if (this.refused.length < repositorySkippedMax) this.refused.push({ path: path.slice(0, archiveNameCharactersMax), reason });
+  }
+}

@@ -1,0 +1,43 @@
+/** The lock files of a folder on this machine. Only they are read, and no symbolic link is followed, inside or out. */
+import { open, opendir } from "node:fs/promises";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { folderDepthMax, lockFileBytesMax, repositoryFoldersMax } from "../../limits/tools.ts";
+import { isWanted } from "../lockfiles/formats.ts";
+import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";
+import { RepositoryError } from "./repository-error.ts";
+
+/** @throws RepositoryError for a folder that is too large; Error of the file system where it is none */
+export async function folderFiles(folder: string): Promise<RepositoryFiles> {
+  const found = new CollectedFiles();
+  const folders = [""];
+  let visited = 0;
+  for (let within = folders.pop(); within !== undefined; within = folders.pop()) {
+    if (++visited > repositoryFoldersMax)
+      throw new RepositoryError(
+        `The folder "${folder}" holds more than ${repositoryFoldersMax} folders, the most that are looked through`,
+      );
+    for await (const entry of await opendir(join(folder, within))) {
+      const path = within === "" ? entry.name : `${within}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (!isPassedOver(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
+      } else if (isWanted(path)) {
+        if (entry.isFile()) await addFile({ folder, path }, found);
+        else found.refuse(path, "is a link, and links are not followed");
+      }
+    }
+  }
+  return found;
+}
+
+/** Opened in a way that fails where a link has taken the file's place since. */
+async function addFile({ folder, path }: { folder: string; path: string }, found: CollectedFiles): Promise<void> {
+  const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { size } = await file.stat();
+    if (size > lockFileBytesMax) found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    else found.add({ path, bytes: await file.readFile() });
+  } finally {
+    await file.close();
+  }
+}

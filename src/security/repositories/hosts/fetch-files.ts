@@ -1,0 +1,66 @@
+/** Gets the lock files that a platform lists, several at a time. */
+import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../../../limits/tools.ts";
+import { isWanted } from "../../lockfiles/formats.ts";
+import { CollectedFiles, isPassedOver } from "../collected-files.ts";
+import { RepositoryError } from "../repository-error.ts";
+import { LargeAnswerError } from "./host-api.ts";
+
+export interface ListedFile {
+  path: string;
+  /** Its name among git's objects. */
+  sha: string;
+  /** As git keeps it: `120000` is a symbolic link. */
+  mode: string;
+  /** null: the platform does not tell. */
+  size: number | null;
+}
+
+/** Lock files alone are kept of a list, so that it may be as long as it likes. */
+export function isListed(path: string): boolean {
+  return isWanted(path) && !isPassedOver(path);
+}
+
+/** @param get the bytes of one @throws RepositoryError */
+export async function fetchFiles(
+  listed: readonly ListedFile[],
+  get: (file: ListedFile) => Promise<Uint8Array>,
+): Promise<CollectedFiles> {
+  const found = new CollectedFiles();
+  const wanted = listed.filter((file) => {
+    const reason = refusalOf(file);
+    if (reason !== null) found.refuse(file.path, reason);
+    return reason === null;
+  });
+  if (wanted.length > repositoryFilesMax)
+    throw new RepositoryError(
+      `The repository has ${wanted.length} lock files; at most ${repositoryFilesMax} are taken: import a checkout folder by folder`,
+    );
+  const left = wanted.toReversed();
+  const work = async (): Promise<void> => {
+    for (let file = left.pop(); file !== undefined; file = left.pop()) await fetchFile(file, get, found);
+  };
+  try {
+    await Promise.all(Array.from({ length: repositoryFetchesAtOnce }, work));
+  } finally {
+    // Where one failed, the others ask for nothing more.
+    left.length = 0;
+  }
+  return found;
+}
+
+async function fetchFile(file: ListedFile, get: (file: ListedFile) => Promise<Uint8Array>, found: CollectedFiles): Promise<void> {
+  try {
+    found.add({ path: file.path, bytes: await get(file) });
+  } catch (error) {
+    if (!(error instanceof LargeAnswerError)) throw error;
+    found.refuse(file.path, tooLarge);
+  }
+}
+
+const tooLarge = `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`;
+
+function refusalOf({ mode, sha, size }: ListedFile): string | null {
+  if (mode === "120000") return "is a link, and links are not followed";
+  if (size !== null && size > lockFileBytesMax) return tooLarge;
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no object of git";
+}

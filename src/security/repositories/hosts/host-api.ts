@@ -1,0 +1,161 @@
+/** Calls of a platform's API: the same patience, bounds and words for all of them. */
+import type { CallOutside, OutsideAnswer } from "../../../http/safe-fetch.ts";
+import { isoTime, sleep, type Clock } from "../../../kernel/clock.ts";
+import {
+  repositoryCallMs,
+  repositoryRedirectsMax,
+  repositoryRetryMs,
+  repositoryTriesMax,
+  repositoryWaitMsMax,
+} from "../../../limits/tools.ts";
+import type { JsonValue } from "../../sboms/json/value.ts";
+import { RepositoryError } from "../repository-error.ts";
+import { limitedUntil } from "./limited-until.ts";
+
+export interface HostCalls {
+  call: CallOutside;
+  clock: Clock;
+  /** Of the API, without a slash at its end. */
+  base: string;
+  headers: Record<string, string>;
+  /** Of the platform, for people. */
+  title: string;
+  /** Of the repository, for people. */
+  repository: string;
+  hasToken: boolean;
+  /** Nobody waits any longer. */
+  signal: AbortSignal;
+}
+
+/** Of one file it says no more than that this one is not taken. */
+export class LargeAnswerError extends RepositoryError {}
+
+interface Asked {
+  /** Below the base, with its query. */
+  path: string;
+  bytesMax: number;
+  headers?: Record<string, string>;
+}
+
+export class HostApi {
+  readonly #parts: HostCalls;
+
+  constructor(parts: HostCalls) {
+    this.#parts = parts;
+  }
+
+  /** @throws RepositoryError unless the platform answers with 200 */
+  async get({ path, bytesMax, headers = {} }: Asked): Promise<OutsideAnswer> {
+    let url = new URL(`${this.#parts.base}${path}`);
+    let redirects = 0;
+    for (let tries = 1; ;) {
+      const answer = await this.#tried({ url, bytesMax, headers, isLast: tries >= repositoryTriesMax });
+      if (answer?.status === 200) return answer;
+      const moved = answer === null ? null : this.#movedTo(answer, url);
+      if (moved === null) {
+        await this.#wait(answer, tries++);
+      } else {
+        if (++redirects > repositoryRedirectsMax) throw this.#refusal("redirects without an end");
+        url = moved;
+      }
+    }
+  }
+
+  /** @throws RepositoryError also for what is no JSON */
+  async json(asked: Asked): Promise<{ value: JsonValue; answer: OutsideAnswer }> {
+    const answer = await this.get(asked);
+    try {
+      return { value: jsonOf(answer.body.toString()), answer };
+    } catch {
+      throw this.#refusal("gave an answer that is no JSON");
+    }
+  }
+
+  /** @throws RepositoryError to be thrown where an answer lacks what its description promises */
+  unexpected(what: string): RepositoryError {
+    return this.#refusal(`gave an answer without ${what}`);
+  }
+
+  /** @returns null where it did not answer, and may be asked again */
+  async #tried({
+    url,
+    bytesMax,
+    headers,
+    isLast,
+  }: {
+    url: URL;
+    bytesMax: number;
+    headers: Record<string, string>;
+    isLast: boolean;
+  }) {
+    const { call, headers: always, signal } = this.#parts;
+    if (signal.aborted) throw this.#refusal("did not give everything in time");
+    try {
+      const bounds = { answerBytesMax: bytesMax, deadlineMs: repositoryCallMs, what: "The answer" };
+      return await call({ method: "GET", url, headers: { ...always, ...headers }, ...bounds });
+    } catch (error) {
+      const name = error instanceof Error ? error.name : "";
+      if (name === "TooLargeError")
+        throw new LargeAnswerError(`${this.#parts.title} gave an answer larger than ${bytesMax} bytes`);
+      if (name === "NotOutsideError" || name === "BaseUrlError")
+        throw this.#refusal("is not at an address that is reachable from everywhere");
+      if (isLast) throw this.#refusal("does not answer: try again later");
+      return null;
+    }
+  }
+
+  /** Repositories that were renamed are found by redirects; a token is sent to no other host. */
+  #movedTo({ status, headers }: OutsideAnswer, from: URL): URL | null {
+    if (![301, 302, 307, 308].includes(status)) return null;
+    const to = headers.location ? URL.parse(headers.location, from.href) : null;
+    if (to === null || to.origin !== from.origin) throw this.#refusal("redirects to another host, which is not followed");
+    return to;
+  }
+
+  /** Waits for what passes. @throws RepositoryError for what does not, or not soon enough */
+  async #wait(answer: OutsideAnswer | null, tries: number): Promise<void> {
+    const { clock, signal } = this.#parts;
+    const until = answer === null ? null : limitedUntil(answer, clock.now());
+    if (until === null && answer !== null && answer.status < 500) throw this.#refusalOf(answer.status);
+    const waitMs = until === null ? repositoryRetryMs : until - clock.now();
+    if (until !== null && (waitMs > repositoryWaitMsMax || tries >= repositoryTriesMax)) throw this.#limited(until);
+    if (tries >= repositoryTriesMax) throw this.#refusal(`answers with status ${answer?.status ?? 0}: try again later`);
+    await sleep(clock, Math.max(waitMs, 0), signal);
+  }
+
+  #limited(until: number): RepositoryError {
+    const advice = this.#parts.hasToken
+      ? ""
+      : `, or connect the workspace to ${this.#parts.title} with a token, which is allowed more`;
+    return this.#refusal(`takes no more calls until ${isoTime(Math.ceil(until / 1000) * 1000)}: try again then${advice}`);
+  }
+
+  #refusalOf(status: number): RepositoryError {
+    const { title, repository, hasToken } = this.#parts;
+    if (status === 401) {
+      return this.#refusal(
+        hasToken ? "refused the token of the workspace's connection: replace it" : "wants a token: connect the workspace to it",
+      );
+    }
+    if (status === 403) {
+      return this.#refusal(
+        hasToken ? `does not let the workspace's token read ${repository}: it needs to read its contents` : "refused the call",
+      );
+    }
+    if (status === 409) return new RepositoryError(`The repository ${repository} is empty at ${title}`);
+    if (status === 404) {
+      const unseen = hasToken ? "the workspace's token may not see it" : "it is private: then connect the workspace with a token";
+      return new RepositoryError(`There is no repository ${repository} at ${title}, or ${unseen}`);
+    }
+    return this.#refusal(`answers with status ${status}`);
+  }
+
+  #refusal(words: string): RepositoryError {
+    return new RepositoryError(`${this.#parts.title} ${words}`);
+  }
+}
+
+/** JSON.parse gives these kinds of values and no other. */
+function jsonOf(text: string): JsonValue {
+  return JSON.parse(text) as JsonValue;
+}

@@ -1,0 +1,26 @@
+/**
+ * Until when a platform takes no more calls.
+ * Sources: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
+ * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
+ */
+import type { OutsideAnswer } from "../../../http/safe-fetch.ts";
+
+const withoutWordMs = 60_000;
+
+/** @returns milliseconds since the epoch; null: the answer is about something else */
+export function limitedUntil({ status, headers, body }: OutsideAnswer, nowMs: number): number | null {
+  if (status !== 403 && status !== 429) return null;
+  const retryAfter = seconds(headers["retry-after"]);
+  if (retryAfter !== null) return nowMs + retryAfter * 1000;
+  if (headers["x-ratelimit-remaining"] === "0" || headers["ratelimit-remaining"] === "0") {
+    const reset = seconds(headers["x-ratelimit-reset"]) ?? seconds(headers["ratelimit-reset"]);
+    return reset === null ? nowMs + withoutWordMs : Math.max(reset * 1000, nowMs);
+  }
+  // GitHub's secondary limits may be told in words alone.
+  const isSaid = status === 429 || /rate limit/i.test(body.subarray(0, 2_000).toString());
+  return isSaid ? nowMs + withoutWordMs : null;
+}
+
+function seconds(header: string | string[] | undefined): number | null {
+  return typeof header === "string" && /^\d{1,12}$/.test(header) ? Number(header) : null;
+}

@@ -1,0 +1,69 @@
+/** The lock files of a repository to what is stored of it and told about it. It depends on them alone. */
+import type { Static } from "@sinclair/typebox";
+import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../../limits/tools.ts";
+import { readLockFiles, type ReadLockFile } from "../lockfiles/read-lock-files.ts";
+import { repositoryBom } from "../lockfiles/repository-bom.ts";
+import { SbomRefusal } from "../sboms/refusal.ts";
+import { storableSbom, type StorableSbom } from "../sboms/storable.ts";
+import { packageUrlTypeOf } from "../versions/ecosystem.ts";
+import type { RepositoryFiles } from "./collected-files.ts";
+import { RepositoryError } from "./repository-error.ts";
+import type { LockFileView, NotTaken } from "./schema.ts";
+
+export interface ReadRepository {
+  sbom: StorableSbom;
+  lockFiles: Static<typeof LockFileView>[];
+  notRead: Static<typeof NotTaken>[];
+  notPinned: Static<typeof NotTaken>[];
+}
+
+/** @param name of the repository, which its document has too @throws RepositoryError where no lock file can be read */
+export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
+  const { read, failed } = readLockFiles(files);
+  const notRead = [...refused, ...failed]
+    .toSorted((one, other) => byCodeUnits(one.path, other.path))
+    .slice(0, repositorySkippedMax);
+  if (read.length === 0) throw nothingRead(name, notRead);
+  return {
+    sbom: storable(name, read),
+    lockFiles: read.map((file) => ({
+      path: file.path,
+      ecosystem: ecosystemWord(file),
+      packages: file.packages.length,
+      not_pinned: file.skipped.length,
+    })),
+    notRead,
+    notPinned: read
+      .flatMap(({ path, skipped }) => skipped.map((one) => ({ path: `${path}: ${one.name}`, reason: one.reason })))
+      .slice(0, repositoryNotPinnedShownMax),
+  };
+}
+
+function storable(name: string, read: readonly ReadLockFile[]): StorableSbom {
+  try {
+    return storableSbom(repositoryBom(name, read).document);
+  } catch (error) {
+    if (!(error instanceof SbomRefusal)) throw error;
+    throw new RepositoryError(
+      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as projects of their own`,
+    );
+  }
+}
+
+function nothingRead(name: string, notRead: Static<typeof NotTaken>[]): RepositoryError {
+  const [first] = notRead;
+  if (first === undefined) {
+    return new RepositoryError(
+      `There is no lock file in ${name} that is read: package-lock.json, poetry.lock, pom.xml, go.mod, Cargo.lock, Gemfile.lock, packages.lock.json and others are`,
+    );
+  }
+  const others = notRead.length > 1 ? ` (and ${notRead.length - 1} more could not be read)` : "";
+  return new RepositoryError(`No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
+}
+
+/** As the tools API names ecosystems: the types of package URLs but for two. */
+function ecosystemWord({ ecosystem }: ReadLockFile): string {
+  if (ecosystem === "Go") return "go";
+  return ecosystem === "RubyGems" ? "rubygems" : packageUrlTypeOf(ecosystem);
+}

@@ -1,0 +1,34 @@
+/** Makes the lock files of a repository the present document of its project. */
+import type { Actor } from "../../accounts/audit/actor.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { storeSbom, type SbomStoreParts } from "../projects/store-sbom.ts";
+import type { SbomReader } from "../sboms/reader.ts";
+import type { RepositoryFiles } from "./collected-files.ts";
+import { readApart } from "./read-apart.ts";
+import type { ImportedRepository } from "./schema.ts";
+
+export interface RepositoryToStore {
+  actor: Actor;
+  workspace: WorkspaceId;
+  /** Id or exact name; null: the project is named as the repository is. */
+  project: string | null;
+  /** Of the repository. */
+  name: string;
+  origin: { provider: "git" | "archive" | "github" | "gitlab"; repository: string | null };
+  found: RepositoryFiles;
+}
+
+/**
+ * The same lock files once more change nothing.
+ * @throws RepositoryError where no lock file can be read; ControlError as storing a document does
+ */
+export async function storeRepository(
+  asked: RepositoryToStore,
+  parts: SbomStoreParts & { sboms: SbomReader },
+): Promise<ImportedRepository> {
+  const { actor, workspace, name, origin, found } = asked;
+  const project = asked.project ?? name;
+  const { sbom, lockFiles, notRead, notPinned } = await readApart({ name, found }, { sboms: parts.sboms, workspace });
+  const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
+  return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
+}

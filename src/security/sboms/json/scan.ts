@@ -1,0 +1,70 @@
+/**
+ * One look at the bytes of a JSON text before it is parsed, in memory of its depth. What makes parsing dear is not bytes but
+ * values and nesting, so both are bounded here; and keys that stand twice in one object are found, of which JSON.parse
+ * silently keeps the last while other readers keep the first.
+ */
+import { quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../../../http/json-bytes.ts";
+import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../../limits/tools.ts";
+import { SbomRefusal } from "../refusal.ts";
+import { ObjectKeys } from "./object-keys.ts";
+
+export interface JsonBounds {
+  depthMax: number;
+  valuesMax: number;
+  /** Of one object. */
+  fieldsMax: number;
+}
+
+export const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: sbomValuesMax, fieldsMax: sbomFieldsMax };
+
+/**
+ * Says nothing about other faults of the text: the parser refuses those.
+ * @returns false where the text ends within a string, list or object
+ * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a key that stands twice or is `__proto__`
+ */
+export function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
+  const keys = new ObjectKeys(bytes, fieldsMax);
+  const isObject = new Uint8Array(depthMax + 1);
+  let depth = 0;
+  let values = 1;
+  let keyNext = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte <= space) continue;
+    if (byte === quote) {
+      const end = endOfString(bytes, at + 1);
+      if (end === bytes.length) return false;
+      if (keyNext) keys.add(depth, at, end);
+      keyNext = false;
+      at = end;
+    } else if (byte === comma) {
+      countValue(++values, valuesMax);
+      keyNext = isObject[depth] === 1;
+    } else if (byte === openBrace || byte === openBracket) {
+      if (++depth > depthMax) throw new SbomRefusal("too_large", `The document is nested deeper than ${depthMax} levels`);
+      countValue(++values, valuesMax);
+      keyNext = byte === openBrace;
+      isObject[depth] = keyNext ? 1 : 0;
+      if (keyNext) keys.open(depth);
+    } else if (byte === closeBrace || byte === closeBracket) {
+      if (depth > 0) depth--;
+      keyNext = false;
+    }
+  }
+  return depth === 0;
+}
+
+/** @returns where the closing quote stands, or the end of the text */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) return at;
+    if (byte === backslash) at++;
+  }
+  return bytes.length;
+}
+
+function countValue(values: number, max: number): void {
+  if (values > max) throw new SbomRefusal("too_large", `The document holds more than ${max} JSON values`);
+}

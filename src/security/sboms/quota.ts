@@ -1,0 +1,45 @@
+/** How many documents a workspace may store. */
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { quotaHourMs, sbomRowCharactersMax, sbomsPerHourMax, sbomsPerWorkspaceMax } from "../../limits/quotas.ts";
+import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/full.ts";
+import { lockQuota } from "../../accounts/quotas/store.ts";
+import { anySbom, selectKept, selectStoredAt } from "./quota-store.ts";
+
+interface Documents {
+  workspace: WorkspaceId;
+  /** Milliseconds. */
+  now: number;
+}
+
+/**
+ * Before the work on a document begins: whether one more has room, unless the workspace has this one.
+ * @throws ControlError conflict, LimitReachedError
+ */
+export async function requireRoomForSbom({ sha256, ...documents }: Documents & { sha256: string }, sql: Queries): Promise<void> {
+  try {
+    await requireRoom({ ...documents, more: 1 }, sql);
+  } catch (error) {
+    if (!(await anySbom({ workspace: documents.workspace, sha256 }, sql))) throw error;
+  }
+}
+
+/** After its rows are written: two transactions never take the last place together. @throws as `requireRoomForSbom` */
+export async function takeRoomForSbom(documents: Documents, tx: Transaction): Promise<void> {
+  await lockQuota({ workspace: documents.workspace, counted: "sboms" }, tx);
+  await requireRoom({ ...documents, more: 0 }, tx);
+}
+
+async function requireRoom({ workspace, now, more }: Documents & { more: number }, sql: Queries): Promise<void> {
+  const { documents, characters } = await selectKept(workspace, sql);
+  if (documents + more > sbomsPerWorkspaceMax) {
+    throw quotaFull({ what: "SBOMs", max: sbomsPerWorkspaceMax, limit: "sbomsPerWorkspaceMax" }, null);
+  }
+  if (characters > sbomRowCharactersMax) {
+    throw quotaFull({ what: "characters of SBOMs", max: sbomRowCharactersMax, limit: "sbomRowCharactersMax" }, null);
+  }
+  const stored = { workspace, after: new Date(now - quotaHourMs), offset: sbomsPerHourMax - more };
+  const oldest = await selectStoredAt(stored, sql);
+  if (oldest === undefined) return;
+  throw quotaOfHourFull({ what: "SBOMs", max: sbomsPerHourMax, limit: "sbomsPerHourMax" }, { oldest, now });
+}

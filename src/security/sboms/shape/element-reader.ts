@@ -1,0 +1,205 @@
+/** Builds a value from XML elements as its shape says. Faults are left to the judge, who reads the value afterwards. */
+import { sbomTextCharactersMax } from "../../../limits/tools.ts";
+import type { JsonObject, JsonValue } from "../json/value.ts";
+import type { Field, ListShape, ObjectShape, Shape } from "./shape.ts";
+
+export interface OpenElement {
+  name: string;
+  /** In the namespace of the document; elements of others are passed over. */
+  isOurs: boolean;
+  attributes: Record<string, { value: string; uri: string }>;
+}
+
+/** An element that is open. */
+interface Frame {
+  shape: Shape;
+  value: JsonValue;
+  text: string;
+  /** Puts what was read where it belongs. */
+  put: (value: JsonValue) => void;
+}
+
+const nothing = (): void => {};
+
+export class ElementReader {
+  readonly #frames: Frame[] = [];
+  readonly #root: ObjectShape;
+  /** How many elements are open within one that nobody reads. */
+  #passed = 0;
+  value: JsonObject = {};
+
+  constructor(root: ObjectShape) {
+    this.#root = root;
+  }
+
+  get depth(): number {
+    return this.#frames.length + this.#passed;
+  }
+
+  open(element: OpenElement): void {
+    const [top] = this.#frames.slice(-1);
+    const frame = this.#passed > 0 || !element.isOurs ? null : top === undefined ? this.#rootFrame() : childFrame(top, element);
+    if (frame === null) {
+      this.#passed++;
+      return;
+    }
+    this.#frames.push(frame);
+    if (frame.shape.kind === "object") readAttributes(frame, frame.shape, element);
+  }
+
+  text(piece: string): void {
+    const frame = this.#frames[this.#frames.length - 1];
+    // A text that is too long already is refused, or not read, however it goes on.
+    if (this.#passed === 0 && frame !== undefined && frame.text.length <= sbomTextCharactersMax) frame.text += piece;
+  }
+
+  close(): void {
+    if (this.#passed > 0) {
+      this.#passed--;
+      return;
+    }
+    const frame = this.#frames.pop();
+    if (frame !== undefined) frame.put(finished(frame));
+  }
+
+  #rootFrame(): Frame {
+    return { shape: this.#root, value: this.value, text: "", put: nothing };
+  }
+}
+
+function childFrame(parent: Frame, element: OpenElement): Frame | null {
+  if (parent.shape.kind === "either") settle(parent, parent.shape, element.name);
+  if (parent.shape.kind === "list") return itemFrame(parent, parent.shape, element);
+  return parent.shape.kind === "object" ? fieldFrame(parent, parent.shape, element) : null;
+}
+
+/** The first element within shows which of its two forms a field has. */
+function settle(frame: Frame, shape: Extract<Shape, { kind: "either" }>, name: string): void {
+  frame.shape = name === shape.list.items ? shape.list : shape.object;
+  frame.value = emptyOf(frame.shape);
+}
+
+function itemFrame(parent: Frame, shape: ListShape, element: OpenElement): Frame | null {
+  const items = parent.value;
+  if (!Array.isArray(items) || element.name === shape.passes) return null;
+  if (shape.choice !== undefined) return chosenFrame(items, shape, element);
+  // What is no item is refused by the judge: it is no value that an item may have.
+  if (element.name !== shape.items) return frameOf({ kind: "opaque" }, () => items.push(null));
+  return frameOf(shape.of(), (value) => items.push(value));
+}
+
+function chosenFrame(items: JsonValue[], shape: ListShape, element: OpenElement): Frame {
+  const choices = shape.choice ?? {};
+  const chosen = Object.hasOwn(choices, element.name) ? choices[element.name] : undefined;
+  const of = shape.of();
+  const field = chosen === undefined || of.kind !== "object" ? undefined : of.fields[chosen.field];
+  if (chosen === undefined || field === undefined) return frameOf({ kind: "opaque" }, () => items.push(null));
+  if (chosen.attribute !== undefined) {
+    const value = element.attributes[chosen.attribute]?.value ?? "";
+    return frameOf({ kind: "opaque" }, () => items.push({ [chosen.field]: value }));
+  }
+  return frameOf(field.shape, (value) => items.push({ [chosen.field]: value }));
+}
+
+function fieldFrame(parent: Frame, shape: ObjectShape, element: OpenElement): Frame {
+  const object = objectIn(parent);
+  const known = elementsOf(shape).get(element.name);
+  if (known === undefined) return frameOf({ kind: "opaque" }, () => (object[element.name] = true));
+  const { key, field } = known;
+  if (field.shape.kind === "list" && field.shape.flat !== undefined)
+    return flatFrame({ object, key, shape: field.shape, element });
+  return frameOf(field.shape, (value) => {
+    // An element that may stand once stands twice: a list is no value that such a field may have.
+    object[key] = field.shape.kind !== "opaque" && Object.hasOwn(object, key) ? [object[key] ?? null, value] : value;
+  });
+}
+
+function flatFrame({
+  object,
+  key,
+  shape,
+  element,
+}: {
+  object: JsonObject;
+  key: string;
+  shape: ListShape;
+  element: OpenElement;
+}): Frame {
+  const items = (object[key] ??= []);
+  const attribute = element.attributes[shape.itemAttribute ?? ""]?.value ?? null;
+  return frameOf({ kind: "opaque" }, () => {
+    if (Array.isArray(items)) items.push(attribute);
+  });
+}
+
+function frameOf(shape: Shape, put: (value: JsonValue) => void): Frame {
+  return { shape, value: emptyOf(shape), text: "", put };
+}
+
+function emptyOf(shape: Shape): JsonValue {
+  if (shape.kind === "list" || shape.kind === "either") return [];
+  return shape.kind === "object" ? {} : null;
+}
+
+function objectIn(frame: Frame): JsonObject {
+  if (typeof frame.value !== "object" || frame.value === null || Array.isArray(frame.value)) frame.value = {};
+  return frame.value;
+}
+
+function readAttributes(frame: Frame, shape: ObjectShape, element: OpenElement): void {
+  const object = objectIn(frame);
+  for (const [name, { value, uri }] of Object.entries(element.attributes)) {
+    const known = uri === "" ? attributesOf(shape).get(name) : undefined;
+    if (known !== undefined) object[known.key] = scalar(known.field.shape, value);
+  }
+}
+
+function finished(frame: Frame): JsonValue {
+  if (frame.shape.kind === "list" || frame.shape.kind === "either") return frame.value;
+  if (frame.shape.kind !== "object") return scalar(frame.shape, unbroken(frame.text));
+  const content = contentOf(frame.shape);
+  if (content !== undefined) objectIn(frame)[content.key] = scalar(content.field.shape, unbroken(frame.text));
+  return frame.value;
+}
+
+/** Line breaks and indentation within a text are the writer's: the same text has one blank there in JSON. */
+function unbroken(text: string): string {
+  return text.trim().replaceAll(/\s+/g, (blanks) => (/[\t\r\n]/.test(blanks) ? " " : blanks));
+}
+
+function scalar(shape: Shape, written: string): JsonValue {
+  if (shape.kind === "flag")
+    return written === "true" || written === "1" ? true : written === "false" || written === "0" ? false : written;
+  if (shape.kind === "integer") return /^[+-]?\d{1,15}$/.test(written) ? Number(written) : written;
+  return shape.kind === "opaque" ? true : written;
+}
+
+interface KnownField {
+  key: string;
+  field: Field;
+}
+
+interface XmlForm {
+  elements: Map<string, KnownField>;
+  attributes: Map<string, KnownField>;
+  content: KnownField | undefined;
+}
+
+const forms = new WeakMap<ObjectShape, XmlForm>();
+const elementsOf = (shape: ObjectShape) => formOf(shape).elements;
+const attributesOf = (shape: ObjectShape) => formOf(shape).attributes;
+const contentOf = (shape: ObjectShape) => formOf(shape).content;
+
+function formOf(shape: ObjectShape): XmlForm {
+  const known = forms.get(shape);
+  if (known !== undefined) return known;
+  const form: XmlForm = { elements: new Map(), attributes: new Map(), content: undefined };
+  for (const [key, field] of Object.entries(shape.fields)) {
+    const name = field.xml?.name ?? (field.shape.kind === "list" ? (field.shape.flat ?? key) : key);
+    if (field.xml?.as === "attribute") form.attributes.set(name, { key, field });
+    else if (field.xml?.as === "content") form.content = { key, field };
+    else form.elements.set(name, { key, field });
+  }
+  forms.set(shape, form);
+  return form;
+}

@@ -1,0 +1,183 @@
+/**
+ * A document as the rows that are kept of it. It depends on the document alone and gives texts, few and large, so that a worker
+ * process may make it and hand it over quickly: 300,000 components as objects would hold the receiver's thread.
+ */
+import { arrayText } from "../../backing/array-text.ts";
+import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../../limits/tools.ts";
+import { packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";
+import type { SbomComponent, SbomDocument } from "./document.ts";
+import { invalidSbom, SbomRefusal } from "./refusal.ts";
+
+export interface StorableSbom extends Pick<
+  SbomDocument,
+  "format" | "specVersion" | "encoding" | "documentId" | "name" | "sha256" | "digest"
+> {
+  /** How many components, without the root. */
+  components: number;
+  /** What the components are versions of, each once. */
+  packages: PackageName[];
+  componentRows: ComponentColumns[];
+  edgeRows: EdgeColumns[];
+}
+
+/** So many rows as one statement takes, as the texts of PostgreSQL's arrays. */
+export interface ComponentColumns {
+  positions: string;
+  refs: string;
+  types: string;
+  names: string;
+  versions: string;
+  purls: string;
+  /** Of the package and its key; both null where it is of none of the seven ecosystems. */
+  ecosystems: string;
+  keys: string;
+  relations: string;
+  vias: string;
+  scopes: string;
+  /** Each element is itself the text of an array. */
+  licenses: string;
+}
+
+export interface EdgeColumns {
+  from: string;
+  to: string;
+}
+
+/** More than this does not fit into an index beside other columns. */
+const indexedBytesMax = 2_048;
+
+interface Row {
+  position: number;
+  component: SbomComponent;
+  named: PackageName | null;
+  version: string | null;
+  via: number | null;
+}
+
+/** @throws SbomRefusal invalid, where a text cannot be stored; too_large, where one package has too many versions */
+export function storableSbom(document: SbomDocument): StorableSbom {
+  const rows = rowsOf(document);
+  requireFewVersions(rows);
+  const positions = new Map(rows.map(({ component, position }) => [component.ref, position]));
+  const edges = document.edges.flatMap(({ from, to }) => {
+    const ends = { from: positions.get(from), to: positions.get(to) };
+    return ends.from === undefined || ends.to === undefined ? [] : [{ from: ends.from, to: ends.to }];
+  });
+  const { format, specVersion, encoding, documentId, name, sha256, digest } = document;
+  const said = { format, specVersion, encoding, documentId, name, sha256, digest };
+  return {
+    ...said,
+    components: document.components.length,
+    packages: packagesOf(rows),
+    componentRows: batchesOf(rows).map(columnsOf),
+    edgeRows: batchesOf(edges).map((batch) => ({
+      from: arrayText(batch, ({ from }) => from),
+      to: arrayText(batch, ({ to }) => to),
+    })),
+  };
+}
+
+function rowsOf({ root, components, otherSteps, documentId, name }: SbomDocument): Row[] {
+  requireStorable([documentId, name], "document");
+  const listed = [...(root === null ? [] : [{ component: root, position: 0 }]), ...components.map(placed)];
+  const positions = new Map(listed.map(({ component, position }) => [component.ref, position]));
+  const passed = new Map(otherSteps.map(({ ref, via }) => [ref, via]));
+  return listed.map(({ component, position }) => {
+    let via = component.via;
+    while (via !== null && !positions.has(via)) via = passed.get(via) ?? null;
+    return {
+      position,
+      component,
+      named: packageOf(component),
+      version: versionOf(component),
+      via: via === null ? null : (positions.get(via) ?? null),
+    };
+  });
+}
+
+/** Components begin at 1, whether there is a root or not. */
+function placed(component: SbomComponent, index: number): { component: SbomComponent; position: number } {
+  return { component, position: index + 1 };
+}
+
+function packageOf({ group, name, purl }: SbomComponent): PackageName | null {
+  const named = purl.parsed === null ? null : packageNameOf(purl.parsed, nameWithGroup({ group, name }));
+  return named === null || Buffer.byteLength(named.name) > indexedBytesMax ? null : named;
+}
+
+function versionOf({ ref, version, purl }: SbomComponent): string | null {
+  const shown = version ?? purl.parsed?.version ?? null;
+  if (shown !== null && Buffer.byteLength(shown) > versionCharactersMax) {
+    const says = `has a version of ${shown.length} characters; at most ${versionCharactersMax} are kept`;
+    throw invalidSbom([{ path: placeOf(ref), says }]);
+  }
+  return shown;
+}
+
+/** Everything that is known of a package is held against each of its versions: no application is made of more. */
+function requireFewVersions(rows: readonly Row[]): void {
+  const versions = new Map<string, Set<string>>();
+  for (const { named, version } of rows) {
+    if (named === null || version === null) continue;
+    const key = packageIdentity(named);
+    const own = versions.get(key) ?? new Set();
+    versions.set(key, own.add(version));
+    if (own.size <= sbomVersionsMax) continue;
+    throw new SbomRefusal(
+      "too_large",
+      `The document has more than ${sbomVersionsMax} versions of the package "${named.name}"; split it into several projects`,
+    );
+  }
+}
+
+function packagesOf(rows: readonly Row[]): PackageName[] {
+  const named = rows.flatMap(({ named }) => named ?? []);
+  return [...new Map(named.map((one) => [packageIdentity(one), one])).values()];
+}
+
+function batchesOf<T>(rows: readonly T[]): T[][] {
+  const batches = Math.ceil(rows.length / sbomRowsPerStatement);
+  return Array.from({ length: batches }, (_, index) =>
+    rows.slice(index * sbomRowsPerStatement, (index + 1) * sbomRowsPerStatement),
+  );
+}
+
+function columnsOf(rows: Row[]): ComponentColumns {
+  for (const { component, version } of rows) {
+    const { ref, type, group, name, purl, scope, licenses } = component;
+    requireStorable([ref, type, group, name, version, purl.written, scope, ...licenses], placeOf(ref));
+  }
+  return {
+    positions: arrayText(rows, ({ position }) => position),
+    refs: arrayText(rows, ({ component }) => component.ref),
+    types: arrayText(rows, ({ component }) => component.type),
+    names: arrayText(rows, shownName),
+    versions: arrayText(rows, ({ version }) => version),
+    purls: arrayText(rows, ({ component }) => (component.purl.parsed === null ? null : component.purl.written)),
+    ecosystems: arrayText(rows, ({ named }) => named?.ecosystem ?? null),
+    keys: arrayText(rows, ({ named }) => named && packageKey(named)),
+    relations: arrayText(rows, ({ component }) => component.relation),
+    vias: arrayText(rows, ({ via }) => via),
+    scopes: arrayText(rows, ({ component }) => component.scope),
+    licenses: arrayText(rows, ({ component }) => arrayText(component.licenses, (licence) => licence)),
+  };
+}
+
+function shownName({ component: { group, name }, named }: Row): string {
+  return named?.name ?? nameWithGroup({ group, name });
+}
+
+function nameWithGroup({ group, name }: Pick<SbomComponent, "group" | "name">): string {
+  return group === null ? name : `${group}/${name}`;
+}
+
+/** Escapes of JSON write characters that PostgreSQL keeps in no text. */
+function requireStorable(texts: readonly (string | null)[], path: string): void {
+  const bad = texts.find((text) => text !== null && (text.includes("\0") || !text.isWellFormed()));
+  if (bad === undefined) return;
+  throw invalidSbom([{ path, says: "has a text with U+0000 or half of a surrogate pair, which no text may hold; remove it" }]);
+}
+
+function placeOf(ref: string): string {
+  return `component "${ref.length > 100 ? `${ref.slice(0, 100)}…` : ref}"`;
+}

@@ -1,0 +1,53 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { ComponentColumns, EdgeColumns, StorableSbom } from "./storable.ts";
+
+export interface NewSbom extends Omit<StorableSbom, "packages" | "componentRows" | "edgeRows"> {
+  id: string;
+  workspace: WorkspaceId;
+  project: string;
+  filename: string | null;
+  /** An e-mail address, or `operator`. */
+  createdBy: string;
+  /** Of all its rows. */
+  rowCharacters: number;
+  at: Date;
+}
+
+/** The project's document of these bytes. @param sha256 in hexadecimal */
+export async function selectSbomId(
+  { project, sha256 }: { project: string; sha256: string },
+  sql: Queries,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    SELECT id FROM sboms WHERE project_id = ${project} AND sha256 = decode(${sha256}, 'hex') AND NOT removing`;
+  return row?.id;
+}
+
+export async function insertSbom(sbom: NewSbom, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, document_id, name, filename,
+      components, row_characters, created_by, created_at)
+    VALUES (${sbom.id}, ${sbom.workspace}, ${sbom.project}, decode(${sbom.sha256}, 'hex'), decode(${sbom.digest}, 'hex'),
+      ${sbom.format}, ${sbom.specVersion}, ${sbom.encoding}, ${sbom.documentId}, ${sbom.name}, ${sbom.filename},
+      ${sbom.components}, ${sbom.rowCharacters}, ${sbom.createdBy}, ${sbom.at})`;
+}
+
+/** Their packages have rows already. */
+export async function insertComponents({ sbom, rows }: { sbom: string; rows: ComponentColumns }, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO sbom_components (sbom_id, position, ref, type, name, version, purl, package_id, relation, via, scope, licenses)
+    SELECT ${sbom}, row.position, row.ref, row.type, row.name, row.version, row.purl, packages.id, row.relation, row.via,
+      row.scope, row.licenses::text[]
+    FROM unnest(${rows.positions}::integer[], ${rows.refs}::text[], ${rows.types}::text[], ${rows.names}::text[],
+      ${rows.versions}::text[], ${rows.purls}::text[], ${rows.ecosystems}::text[], ${rows.keys}::text[],
+      ${rows.relations}::text[], ${rows.vias}::integer[], ${rows.scopes}::text[], ${rows.licenses}::text[])
+      AS row (position, ref, type, name, version, purl, ecosystem, key, relation, via, scope, licenses)
+    LEFT JOIN packages ON packages.ecosystem = row.ecosystem AND packages.key = row.key`;
+}
+
+export async function insertEdges({ sbom, rows }: { sbom: string; rows: EdgeColumns }, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO sbom_edges (sbom_id, from_position, to_position)
+    SELECT ${sbom}, row.* FROM unnest(${rows.from}::integer[], ${rows.to}::integer[]) AS row`;
+}

@@ -1,0 +1,50 @@
+import { Type } from "@sinclair/typebox";
+import { ScopeKind } from "../../accounts/keys/schema.ts";
+import { updateScope } from "../../accounts/keys/store.ts";
+import type { Queries } from "../../backing/backing.ts";
+import { nameCharactersMax } from "../../limits/constants.ts";
+import type { Caller } from "../operations/caller.ts";
+import { lineOf } from "../operations/fields.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import { operation } from "../operations/operation.ts";
+import { noProduct } from "../products/require.ts";
+import { anyProduct } from "../products/store.ts";
+import { noProject } from "../projects/find-or-create.ts";
+import { anyProject } from "../projects/store.ts";
+import { ScopeView } from "./schema.ts";
+
+export const setActiveScope = operation({
+  name: "set_active_scope",
+  title: "Set the active scope",
+  description: "Chooses what lists of this key show from now on: its whole workspace, one product or one project.",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  addition: true,
+  input: Type.Object({
+    kind: ScopeKind,
+    id: Type.Optional(lineOf({ title: "Id of the product or project; none for a workspace", min: 1, max: nameCharactersMax })),
+  }),
+  data: ScopeView,
+  async handle({ input: { kind, id }, caller, parts: { sql } }) {
+    if (kind === "workspace" && id !== undefined) {
+      throw new OperationError('The field "id" goes with a product or a project: leave it out for the workspace');
+    }
+    if (kind !== "workspace" && id === undefined) {
+      throw new OperationError(`The field "id" is missing: the id of a ${kind} is needed`);
+    }
+    const target = id ?? null;
+    if (kind !== "workspace" && target !== null) await requireThere({ kind, id: target }, caller, sql);
+    await updateScope({ id: caller.key, kind, target }, sql);
+    return { data: { kind, id: target }, message: `Lists show the ${target === null ? "whole workspace" : `${kind} ${target}`}` };
+  },
+});
+
+interface Target {
+  kind: "product" | "project";
+  id: string;
+}
+
+/** @throws ControlError not_found */
+async function requireThere({ kind, id }: Target, { workspace }: Caller, sql: Queries): Promise<void> {
+  const there = kind === "product" ? await anyProduct({ workspace, id }, sql) : await anyProject({ workspace, id }, sql);
+  if (!there) throw kind === "product" ? noProduct(id) : noProject(id);
+}

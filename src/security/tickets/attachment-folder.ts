@@ -1,0 +1,90 @@
+/** The files of tickets, in the data folder of the one process that has it. */
+import { createHash } from "node:crypto";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { newToolsId } from "../../kernel/ids.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Database } from "../../backing/backing.ts";
+import { attachmentUnusedMs } from "../../limits/tools.ts";
+import { lockQuota } from "../../accounts/quotas/store.ts";
+import { requireFileQuota } from "./quota.ts";
+import { deleteUnused, insertAttachment, selectKeptFiles, type Place } from "./store.ts";
+
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+interface SentFile extends Place {
+  pieces: Pieces;
+  name: string;
+}
+
+interface FolderParts {
+  sql: Database;
+  clock: Clock;
+}
+
+export class AttachmentFolder {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Keeps a file for the ticket that is to follow; what no ticket came for is removed after an hour.
+   * @param pieces the file, as it comes; of a file that has no room none is asked for
+   * @returns the id by which the ticket names it, and how many bytes it has
+   * @throws LimitReachedError, ControlError where too many files are kept; what reading the pieces throws
+   */
+  async keep({ pieces, name, ...place }: SentFile, { sql, clock }: FolderParts): Promise<{ id: string; sizeBytes: number }> {
+    const now = clock.now();
+    const forgotten = await deleteUnused(new Date(now - attachmentUnusedMs), sql);
+    await Promise.all(forgotten.map((id) => rm(this.#path(id), { force: true })));
+    requireFileQuota(await selectKeptFiles(place, sql), { more: 1, now });
+    const id = newToolsId("att", now);
+    const kept = await this.#write(id, pieces);
+    try {
+      await sql.begin(async (tx) => {
+        await insertAttachment({ ...place, ...kept, id, name, ticket: null, at: new Date(now) }, tx);
+        await lockQuota({ workspace: place.workspace, counted: "attachments" }, tx);
+        requireFileQuota(await selectKeptFiles(place, tx), { more: 0, now });
+      });
+    } catch (error) {
+      await rm(this.#path(id), { force: true });
+      throw error;
+    }
+    return { id, sizeBytes: kept.sizeBytes };
+  }
+
+  /** Under its name stands a whole file or none. */
+  async #write(id: string, pieces: Pieces): Promise<{ sizeBytes: number; sha256: string }> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const partial = `${this.#path(id)}.partial`;
+    try {
+      const written = await writePieces(partial, pieces);
+      await rename(partial, this.#path(id));
+      return written;
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+  }
+
+  /** Ids are ours: 26 characters of a-z and 2-7 after their kind. */
+  #path(id: string): string {
+    return join(this.#folder, id);
+  }
+}
+
+/** One after the other, and the sum with them: no file is in memory as a whole. */
+async function writePieces(path: string, pieces: Pieces): Promise<{ sizeBytes: number; sha256: string }> {
+  await using file = await open(path, "wx", 0o600);
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  for await (const piece of pieces) {
+    hash.update(piece);
+    sizeBytes += piece.length;
+    await file.writeFile(piece);
+  }
+  await file.sync();
+  return { sizeBytes, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,23 @@
+import { Type } from "@sinclair/typebox";
+import { nameCharactersMax } from "../../limits/constants.ts";
+import { lineOf, oneOf } from "../operations/fields.ts";
+import { operation } from "../operations/operation.ts";
+import { filing } from "./filing.ts";
+import { logTicket } from "./log-ticket.ts";
+import { aboutFields, Confirmation, ticketText } from "./schema.ts";
+
+export const createSupportRequest = operation({
+  name: "create_support_request",
+  title: "Create a support request",
+  description: "Asks the people who run this service for help. A ticket is logged, which list_my_tickets shows.",
+  annotations: filing,
+  addition: true,
+  input: Type.Object({
+    subject: lineOf({ title: "What you need help with, in one line", min: 1, max: nameCharactersMax }),
+    message: ticketText("What you need, and what you have tried"),
+    priority: oneOf(["low", "normal", "high", "urgent"], { title: "How soon you need it", normal: "normal" }),
+    ...aboutFields,
+  }),
+  data: Confirmation,
+  handle: (call) => logTicket({ type: "support", subject: call.input.subject, text: call.input.message }, call),
+});

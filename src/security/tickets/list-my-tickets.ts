@@ -1,0 +1,36 @@
+import { Type } from "@sinclair/typebox";
+import { isoTime } from "../../kernel/clock.ts";
+import { listRowsMax, ticketRowsDefault } from "../../limits/tools.ts";
+import { oneOf } from "../operations/fields.ts";
+import { operation, reading } from "../operations/operation.ts";
+import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { TicketRow, ticketStatuses, ticketTypes } from "./schema.ts";
+import { countTickets, selectTickets, type TicketRecord } from "./store.ts";
+
+export const listMyTickets = operation({
+  name: "list_my_tickets",
+  title: "List my tickets",
+  description: "Lists the tickets that the owner of the key has logged in this workspace, newest first.",
+  annotations: reading,
+  addition: true,
+  input: Type.Object({
+    type: oneOf([...ticketTypes, "all"], { title: "Tickets of this kind", normal: "all" }),
+    status: oneOf([...ticketStatuses, "all"], { title: "Tickets that are this far", normal: "all" }),
+    ...pageFields({ normal: ticketRowsDefault, max: listRowsMax }),
+  }),
+  data: listData("tickets", TicketRow),
+  async handle({ input: { type, status, limit, offset }, caller: { workspace, owner }, parts: { sql } }) {
+    const filter = { workspace, owner, type: type === "all" ? null : type, status: status === "all" ? null : status };
+    const total = await countTickets(filter, sql);
+    const rows = await selectTickets({ ...filter, limit, offset }, sql);
+    const hint = total === 0 && status !== "all" ? `. None is ${status}: ask again with the status "all"` : "";
+    return {
+      data: { tickets: rows.map(viewTicket), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
+      message: `${rows.length} of ${total} tickets${hint}`,
+    };
+  },
+});
+
+function viewTicket({ createdAt, updatedAt, ...ticket }: TicketRecord): TicketRow {
+  return { ...ticket, created_at: isoTime(createdAt.getTime()), updated_at: isoTime(updatedAt.getTime()) };
+}

@@ -1,0 +1,103 @@
+/** Logs a ticket with its attachment and the mail that acknowledges it: all of them in one transaction, or none. */
+import type { Transaction } from "../../backing/backing.ts";
+import { digestOf } from "../../kernel/digest.ts";
+import { newToolsId } from "../../kernel/ids.ts";
+import { ticketRepeatMs } from "../../limits/tools.ts";
+import { insertMail } from "../mails/store.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import type { Call, Outcome } from "../operations/operation.ts";
+import { acknowledgementOf } from "./acknowledgement.ts";
+import { requireTicketQuota } from "./quota.ts";
+import { newReference } from "./reference.ts";
+import type { Confirmation, TicketType } from "./schema.ts";
+import {
+  insertTicket,
+  lockAlike,
+  lockAttachment,
+  selectAttachmentOf,
+  updateAttachmentTicket,
+  type AttachmentRow,
+  type TicketRecord,
+} from "./store.ts";
+
+interface Draft {
+  type: TicketType;
+  subject: string;
+  /** What the caller wrote, for the mail to quote. */
+  text: string;
+}
+
+interface Logged {
+  ticket: Pick<TicketRecord, "id" | "reference" | "type" | "status">;
+  attachment: AttachmentRow | null;
+  repeated: boolean;
+}
+
+/**
+ * The same ticket of the same person within ten minutes is the one that is logged already: agents try again.
+ * @throws OperationError for an attachment that cannot be taken; LimitReachedError where the workspace has logged too many
+ */
+export async function logTicket(draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
+  const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
+  const mailed = draft.type !== "support";
+  if (mailed && !logged.repeated) call.parts.mailWaits();
+  const { ticket, attachment } = logged;
+  return {
+    data: {
+      ticket_id: ticket.id,
+      reference: ticket.reference,
+      type: ticket.type,
+      status: ticket.status,
+      acknowledgement_email: mailed ? "queued" : null,
+      attachment: attachment && { name: attachment.name, size: attachment.sizeBytes },
+    },
+    message: sentences(logged, call, mailed),
+  };
+}
+
+async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Logged> {
+  const { caller, parts } = call;
+  const { attachment_path: _path, ...details } = call.input;
+  const attachment = await attachmentOf(call, tx);
+  // The order of fields in a call means nothing.
+  const fingerprint = digestOf([caller.workspace, caller.owner, draft.type, details, attachment?.sha256 ?? null]);
+  const now = parts.clock.now();
+  const alike = await lockAlike({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
+  if (alike) return { ticket: alike, attachment: (await selectAttachmentOf(alike.id, tx)) ?? null, repeated: true };
+  if (attachment && attachment.ticket !== null) throw attachmentGone();
+  const { type, subject, text } = draft;
+  const place = { workspace: caller.workspace, owner: caller.owner };
+  const ticket = { ...place, id: newToolsId("tkt", now), reference: newReference(type), type, subject };
+  const inserted = await insertTicket({ ...ticket, details, fingerprint, at: new Date(now) }, tx);
+  if (!inserted) throw new Error(`The reference ${ticket.reference} was drawn twice`);
+  if (attachment && !(await updateAttachmentTicket({ id: attachment.id, ticket: ticket.id }, tx))) throw attachmentGone();
+  const mail = acknowledgementOf({ ...ticket, text });
+  if (mail) await insertMail({ ...mail, at: new Date(now) }, tx);
+  await requireTicketQuota({ workspace: caller.workspace, mailed: mail !== null, now }, tx);
+  return { ticket: { ...ticket, status: "open" }, attachment, repeated: false };
+}
+
+/** One that a ticket has already is given too: the same call once more is that ticket. @throws OperationError where there is none */
+async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
+  if (id === null) return null;
+  const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.owner }, tx);
+  if (!row) throw attachmentGone();
+  return row;
+}
+
+function attachmentGone(): OperationError {
+  return new OperationError("The attachment is not there any longer: send the file again");
+}
+
+function sentences({ ticket, attachment, repeated }: Logged, call: Call<{ attachment_path?: string }>, mailed: boolean): string {
+  const { input, caller, parts } = call;
+  const ignored = input.attachment_path !== undefined && attachment === null;
+  return [
+    repeated ? `This was logged a moment ago as ${ticket.reference}` : `Logged as ${ticket.reference}`,
+    mailed && parts.sendsMail && `An acknowledgement goes to ${caller.owner}`,
+    mailed && !parts.sendsMail && `An acknowledgement to ${caller.owner} waits until this service can send mail`,
+    ignored && "attachment_path was ignored: files are read only where the MCP server runs on your machine, over stdio",
+  ]
+    .filter((sentence) => sentence !== false)
+    .join(". ");
+}

@@ -1,0 +1,52 @@
+/** How many tickets, mails and files a workspace may make. */
+import type { Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import {
+  attachmentStoredBytesMax,
+  attachmentUnusedBytesMax,
+  mailsPerHourMax,
+  quotaHourMs,
+  ticketsPerHourMax,
+} from "../../limits/quotas.ts";
+import { attachmentsUnusedMax, attachmentUnusedMs } from "../../limits/tools.ts";
+import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/full.ts";
+import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
+import { lockQuota } from "../../accounts/quotas/store.ts";
+import { selectLoggedAt, type KeptFiles } from "./store.ts";
+
+/** After the ticket's row is written. @throws LimitReachedError */
+export async function requireTicketQuota(
+  { workspace, mailed, now }: { workspace: WorkspaceId; mailed: boolean; now: number },
+  tx: Transaction,
+): Promise<void> {
+  await lockQuota({ workspace, counted: "tickets" }, tx);
+  const logged = { workspace, after: new Date(now - quotaHourMs) };
+  const ticket = await selectLoggedAt({ ...logged, offset: ticketsPerHourMax, mailed: false }, tx);
+  if (ticket) {
+    throw quotaOfHourFull({ what: "tickets", max: ticketsPerHourMax, limit: "ticketsPerHourMax" }, { oldest: ticket, now });
+  }
+  if (!mailed) return;
+  const confirmed = await selectLoggedAt({ ...logged, offset: mailsPerHourMax, mailed: true }, tx);
+  if (!confirmed) return;
+  const quota = { what: "tickets that are confirmed by mail", max: mailsPerHourMax, limit: "mailsPerHourMax" };
+  throw quotaOfHourFull(quota, { oldest: confirmed, now });
+}
+
+/**
+ * Whether `more` files have room beside those that are kept.
+ * @throws LimitReachedError where files wait for tickets that may come or not; ControlError conflict where tickets have them
+ */
+export function requireFileQuota(kept: KeptFiles, { more, now }: { more: number; now: number }): void {
+  const wait = { status: 429 as const, retryAfterMs: (kept.oldestUnused?.getTime() ?? now) + attachmentUnusedMs - now };
+  if (kept.own + more > attachmentsUnusedMax) {
+    const many = `${attachmentsUnusedMax} files that no ticket has come for`;
+    throw new LimitReachedError(`Cannot keep more than ${many} (attachmentsUnusedMax): try again later`, wait);
+  }
+  if (kept.unusedBytes > attachmentUnusedBytesMax) {
+    const many = `${attachmentUnusedBytesMax} bytes of a workspace's files that no ticket has come for`;
+    throw new LimitReachedError(`Cannot keep more than ${many} (attachmentUnusedBytesMax): try again later`, wait);
+  }
+  if (kept.bytes > attachmentStoredBytesMax) {
+    throw quotaFull({ what: "bytes of attachments", max: attachmentStoredBytesMax, limit: "attachmentStoredBytesMax" }, null);
+  }
+}

@@ -1,0 +1,31 @@
+import { Type } from "@sinclair/typebox";
+import { nameCharactersMax } from "../../limits/constants.ts";
+import { ticketTextCharactersMax } from "../../limits/tools.ts";
+import { lineOf, oneOf, text } from "../operations/fields.ts";
+import { operation } from "../operations/operation.ts";
+import { filing } from "./filing.ts";
+import { logTicket } from "./log-ticket.ts";
+import { aboutFields, Confirmation, ticketText } from "./schema.ts";
+import { subjectOf } from "./subject.ts";
+
+export const reportBug = operation({
+  name: "report_bug",
+  title: "Report a bug",
+  description:
+    "Files a bug with what you expected and what happened instead. A ticket is logged, which list_my_tickets shows, and an e-mail " +
+    "with its reference goes to the owner of the key.",
+  annotations: filing,
+  input: Type.Object({
+    title: Type.Optional(lineOf({ title: "The bug in one line", min: 1, max: nameCharactersMax })),
+    expected_behavior: ticketText("What should have happened"),
+    actual_behavior: ticketText("What happened instead"),
+    steps_to_reproduce: Type.Optional(text({ title: "How to see it happen", max: ticketTextCharactersMax })),
+    severity: oneOf(["low", "medium", "high", "critical"], { title: "How much it hurts", normal: "medium" }),
+    ...aboutFields,
+  }),
+  data: Confirmation,
+  handle(call) {
+    const { title, actual_behavior: happened } = call.input;
+    return logTicket({ type: "bug", subject: title ?? subjectOf(happened), text: happened }, call);
+  },
+});

@@ -1,0 +1,74 @@
+import { Type, type Static } from "@sinclair/typebox";
+import {
+  attachmentPathCharactersMax,
+  ticketContextCharactersMax,
+  ticketTextCharactersMax,
+  toolNameCharactersMax,
+} from "../../limits/tools.ts";
+import { lineOf, text } from "../operations/fields.ts";
+
+export const ticketTypes = ["feedback", "bug", "support"] as const;
+export type TicketType = (typeof ticketTypes)[number];
+
+export const ticketStatuses = ["open", "in_progress", "resolved", "closed"] as const;
+export type TicketStatus = (typeof ticketStatuses)[number];
+
+const literals = <Word extends string>(words: readonly Word[], description: string) =>
+  Type.Unsafe<Word>(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      { description },
+    ),
+  );
+
+export const TicketTypeView = literals(ticketTypes, "What kind of ticket it is");
+export const TicketStatusView = literals(ticketStatuses, "How far it is");
+
+/** What every ticket may say beside its own fields. */
+export const aboutFields = {
+  tool_name: Type.Optional(lineOf({ title: "Name of the operation that it is about", min: 1, max: toolNameCharactersMax })),
+  context: Type.Optional(
+    text({ title: "What you were doing, in one sentence, without secrets or personal data", max: ticketContextCharactersMax }),
+  ),
+  attachment_path: Type.Optional(
+    lineOf({
+      title: "Path of one file of at most 50 MB; read only where the MCP server runs on your machine, over stdio",
+      min: 1,
+      max: attachmentPathCharactersMax,
+    }),
+  ),
+};
+
+export const ticketText = (title: string) => text({ title, min: 1, max: ticketTextCharactersMax });
+
+export const Confirmation = Type.Object({
+  ticket_id: Type.String({ description: "The ticket's id" }),
+  reference: Type.String({ description: "What people call it; stands in every mail about it" }),
+  type: TicketTypeView,
+  status: TicketStatusView,
+  acknowledgement_email: Type.Union([Type.Literal("queued"), Type.Null()], {
+    description: "Whether a mail with the reference goes to the key's owner; null: none is sent for this type",
+  }),
+  attachment: Type.Union(
+    [
+      Type.Object({
+        name: Type.String({ description: "Name of the file" }),
+        size: Type.Integer({ description: "Its size in bytes" }),
+      }),
+      Type.Null(),
+    ],
+    { description: "What was attached; null: nothing" },
+  ),
+});
+export type Confirmation = Static<typeof Confirmation>;
+
+export const TicketRow = Type.Object({
+  id: Type.String({ description: "The ticket's id" }),
+  reference: Type.String({ description: "What people call it" }),
+  type: TicketTypeView,
+  subject: Type.String({ description: "What it is about, in one line" }),
+  status: TicketStatusView,
+  created_at: Type.String({ description: "When it was logged, ISO 8601 in UTC" }),
+  updated_at: Type.String({ description: "When it changed last, ISO 8601 in UTC" }),
+});
+export type TicketRow = Static<typeof TicketRow>;

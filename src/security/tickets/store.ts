@@ -1,0 +1,166 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { TicketStatus, TicketType } from "./schema.ts";
+
+/** Whose ticket it is. */
+export interface Place {
+  workspace: WorkspaceId;
+  owner: string;
+}
+
+export interface NewTicket extends Place {
+  id: string;
+  reference: string;
+  type: TicketType;
+  subject: string;
+  details: Record<string, unknown>;
+  /** SHA-256 in hexadecimal. */
+  fingerprint: string;
+  at: Date;
+}
+
+export interface TicketRecord {
+  id: string;
+  reference: string;
+  type: TicketType;
+  subject: string;
+  status: TicketStatus;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** The same ticket, logged after a time. Until the transaction ends nobody else logs one with this fingerprint. */
+export async function lockAlike(
+  { fingerprint, after }: { fingerprint: string; after: Date },
+  tx: Transaction,
+): Promise<TicketRecord | undefined> {
+  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${fingerprint}, 0))`;
+  const [row] = await tx<TicketRecord[]>`
+    ${columns(tx)} WHERE fingerprint = decode(${fingerprint}, 'hex') AND created_at > ${after} ORDER BY created_at DESC LIMIT 1`;
+  return row;
+}
+
+/** @returns false where the reference is taken */
+export async function insertTicket(ticket: NewTicket, tx: Transaction): Promise<boolean> {
+  const rows = await tx`
+    INSERT INTO tickets (id, reference, workspace_id, owner_email, type, subject, details, fingerprint, created_at, updated_at)
+    VALUES (${ticket.id}, ${ticket.reference}, ${ticket.workspace}, ${ticket.owner}, ${ticket.type}, ${ticket.subject},
+      ${JSON.stringify(ticket.details)}::text::jsonb, decode(${ticket.fingerprint}, 'hex'), ${ticket.at}, ${ticket.at})
+    ON CONFLICT (reference) DO NOTHING
+    RETURNING id`;
+  return rows.length === 1;
+}
+
+export interface TicketFilter extends Place {
+  /** null: any. */
+  type: TicketType | null;
+  status: TicketStatus | null;
+}
+
+/** Newest first; ids break ties, so that pages neither repeat nor lose rows. */
+export async function selectTickets(
+  { limit, offset, ...filter }: TicketFilter & { limit: number; offset: number },
+  sql: Queries,
+): Promise<TicketRecord[]> {
+  return sql<TicketRecord[]>`
+    ${columns(sql)} ${matching(filter, sql)} ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`;
+}
+
+export async function countTickets(filter: TicketFilter, sql: Queries): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM tickets ${matching(filter, sql)}`;
+  return row?.count ?? 0;
+}
+
+function columns(sql: Queries) {
+  return sql`
+    SELECT id, reference, type, subject, status, created_at AS "createdAt", updated_at AS "updatedAt" FROM tickets`;
+}
+
+function matching({ workspace, owner, type, status }: TicketFilter, sql: Queries) {
+  return sql`
+    WHERE workspace_id = ${workspace} AND owner_email = ${owner}
+      ${type === null ? sql`` : sql`AND type = ${type}`}
+      ${status === null ? sql`` : sql`AND status = ${status}`}`;
+}
+
+export interface AttachmentRow {
+  id: string;
+  name: string;
+  sizeBytes: number;
+  /** In hexadecimal. */
+  sha256: string;
+  ticket: string | null;
+}
+
+export async function insertAttachment(attachment: AttachmentRow & Place & { at: Date }, sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO ticket_attachments (id, workspace_id, owner_email, name, size_bytes, sha256, created_at)
+    VALUES (${attachment.id}, ${attachment.workspace}, ${attachment.owner}, ${attachment.name}, ${attachment.sizeBytes},
+      decode(${attachment.sha256}, 'hex'), ${attachment.at})`;
+}
+
+/** One that its owner sent ahead, held as it is until the transaction ends. */
+export async function lockAttachment(
+  { id, workspace, owner }: Place & { id: string },
+  tx: Transaction,
+): Promise<AttachmentRow | undefined> {
+  const [row] = await tx<AttachmentRow[]>`
+    SELECT id, name, size_bytes::integer AS "sizeBytes", encode(sha256, 'hex') AS sha256, ticket_id AS ticket
+    FROM ticket_attachments WHERE id = ${id} AND workspace_id = ${workspace} AND owner_email = ${owner}
+    FOR UPDATE`;
+  return row;
+}
+
+export async function selectAttachmentOf(ticket: string, sql: Queries): Promise<AttachmentRow | undefined> {
+  const [row] = await sql<AttachmentRow[]>`
+    SELECT id, name, size_bytes::integer AS "sizeBytes", encode(sha256, 'hex') AS sha256, ticket_id AS ticket
+    FROM ticket_attachments WHERE ticket_id = ${ticket}`;
+  return row;
+}
+
+/** @returns false where another ticket has it */
+export async function updateAttachmentTicket({ id, ticket }: { id: string; ticket: string }, tx: Transaction): Promise<boolean> {
+  const rows = await tx`
+    UPDATE ticket_attachments SET ticket_id = ${ticket} WHERE id = ${id} AND ticket_id IS NULL RETURNING id`;
+  return rows.length === 1;
+}
+
+/** What a workspace keeps of files. */
+export interface KeptFiles {
+  /** Files of this person that no ticket has come for. */
+  own: number;
+  /** Bytes of files that no ticket has come for, and of all. */
+  unusedBytes: number;
+  bytes: number;
+  /** When the first of those was sent that no ticket has come for; null: there is none. */
+  oldestUnused: Date | null;
+}
+
+export async function selectKeptFiles({ workspace, owner }: Place, sql: Queries): Promise<KeptFiles> {
+  const [row] = await sql<KeptFiles[]>`
+    SELECT (count(*) FILTER (WHERE ticket_id IS NULL AND owner_email = ${owner}))::integer AS own,
+      coalesce(sum(size_bytes) FILTER (WHERE ticket_id IS NULL), 0)::double precision AS "unusedBytes",
+      coalesce(sum(size_bytes), 0)::double precision AS bytes,
+      min(created_at) FILTER (WHERE ticket_id IS NULL) AS "oldestUnused"
+    FROM ticket_attachments WHERE workspace_id = ${workspace}`;
+  return row ?? { own: 0, unusedBytes: 0, bytes: 0, oldestUnused: null };
+}
+
+/** Of a workspace's tickets after a time, newest first, when the one at `offset` was logged; undefined: there are not so many. */
+export async function selectLoggedAt(
+  { workspace, after, offset, mailed }: { workspace: WorkspaceId; after: Date; offset: number; mailed: boolean },
+  sql: Queries,
+): Promise<Date | undefined> {
+  const [row] = await sql<{ at: Date }[]>`
+    SELECT created_at AS at FROM tickets
+    WHERE workspace_id = ${workspace} AND created_at > ${after} ${mailed ? sql`AND type <> 'support'` : sql``}
+    ORDER BY created_at DESC LIMIT 1 OFFSET ${offset}`;
+  return row?.at;
+}
+
+/** @returns the ids of what was forgotten */
+export async function deleteUnused(before: Date, sql: Queries): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    DELETE FROM ticket_attachments WHERE ticket_id IS NULL AND created_at < ${before} RETURNING id`;
+  return rows.map(({ id }) => id);
+}

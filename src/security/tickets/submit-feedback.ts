@@ -1,0 +1,28 @@
+import { Type } from "@sinclair/typebox";
+import { feedbackRatingMax } from "../../limits/tools.ts";
+import { oneOf, optionalNumber } from "../operations/fields.ts";
+import { operation } from "../operations/operation.ts";
+import { filing } from "./filing.ts";
+import { logTicket } from "./log-ticket.ts";
+import { aboutFields, Confirmation, ticketText } from "./schema.ts";
+import { subjectOf } from "./subject.ts";
+
+export const submitFeedback = operation({
+  name: "submit_feedback",
+  title: "Submit feedback",
+  description:
+    "Sends feedback, a wish, praise or a complaint to the people who run this service. A ticket is logged, and an e-mail with its " +
+    "reference goes to the owner of the key.",
+  annotations: filing,
+  input: Type.Object({
+    message: ticketText("What you want to say"),
+    type: oneOf(["feedback", "feature_request", "praise", "complaint"], {
+      title: "What kind of feedback it is",
+      normal: "feedback",
+    }),
+    rating: Type.Optional(optionalNumber({ title: "How content you are, 5 is best", min: 1, max: feedbackRatingMax })),
+    ...aboutFields,
+  }),
+  data: Confirmation,
+  handle: (call) => logTicket({ type: "feedback", subject: subjectOf(call.input.message), text: call.input.message }, call),
+});

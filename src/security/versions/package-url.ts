@@ -1,0 +1,103 @@
+/**
+ * Package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`, read strictly and written canonically.
+ * Source: https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
+ */
+import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { purlCharactersMax } from "../../limits/tools.ts";
+import { PackageUrlError, percentDecoded, percentEncoded, qualifiersOf, quoted, segmentsOf } from "./package-url-parts.ts";
+
+export interface PackageUrl {
+  /** Lower case. */
+  type: string;
+  /** Segments joined by slashes; the scope of an npm package has its `@`. */
+  namespace: string | null;
+  name: string;
+  version: string | null;
+  qualifiers: ReadonlyMap<string, string>;
+  subpath: string | null;
+}
+
+/**
+ * What the definitions of the types say: https://github.com/package-url/purl-spec/tree/main/types
+ * Go's says that a namespace is required, but the standard library has none.
+ */
+const namespaceRules: Record<string, "required" | "prohibited"> = {
+  maven: "required",
+  pypi: "prohibited",
+  cargo: "prohibited",
+  gem: "prohibited",
+  nuget: "prohibited",
+};
+
+/** Reads from right to left, as the specification says. @throws PackageUrlError naming the part that is wrong */
+export function parsePackageUrl(text: string): PackageUrl {
+  if (text.length > purlCharactersMax) throw new PackageUrlError("text", `is longer than ${purlCharactersMax} characters`);
+  if (/[^\u0021-\u007e]/.test(text)) throw new PackageUrlError("text", "has a space or a character outside ASCII");
+  const [beforeSubpath, subpath] = cut(text, text.lastIndexOf("#"));
+  const [beforeQualifiers, qualifiers] = cut(beforeSubpath, beforeSubpath.lastIndexOf("?"));
+  const [scheme, afterScheme] = cut(beforeQualifiers, beforeQualifiers.indexOf(":"));
+  if (scheme.toLowerCase() !== "pkg" || scheme === beforeQualifiers) throw new PackageUrlError("scheme", 'is not "pkg:"');
+  const typeAndPath = afterScheme.replace(/^\/+/, "");
+  const [type, path] = cut(typeAndPath, typeAndPath.indexOf("/"));
+  if (type === typeAndPath || !/^[A-Za-z][A-Za-z0-9.-]*$/.test(type)) {
+    throw new PackageUrlError("type", `is missing or not valid: ${quoted(type)}`);
+  }
+  const [names, version] = cut(path, versionAt(path));
+  return judged({
+    type: type.toLowerCase(),
+    ...namesOf(names),
+    version: percentDecoded("version", version) || null,
+    qualifiers: qualifiersOf(qualifiers),
+    subpath: segmentsOf("subpath", subpath).filter(isNoDot).join("/") || null,
+  });
+}
+
+/**
+ * The canonical form: two package URLs are the same where their canonical forms are. Go's namespaces and names are lower case in it,
+ * whatever a module's own spelling: https://github.com/package-url/purl-spec/blob/main/types/golang-definition.json
+ */
+export function printPackageUrl({ type, namespace, name, version, qualifiers, subpath }: PackageUrl): string {
+  const names = [...(namespace?.split("/") ?? []), name];
+  const path = names.map((segment) => percentEncoded(type === "golang" ? segment.toLowerCase() : segment)).join("/");
+  const pairs = [...qualifiers].filter(([, value]) => value !== "").map(([key, value]) => `${key}=${percentEncoded(value)}`);
+  return [
+    `pkg:${type}/${path}`,
+    version === null ? "" : `@${percentEncoded(version)}`,
+    pairs.length === 0 ? "" : `?${pairs.toSorted().join("&")}`,
+    subpath === null ? "" : `#${subpath.split("/").map(percentEncoded).join("/")}`,
+  ].join("");
+}
+
+/** @returns what is before and after the character at the place, or all and nothing where the place is -1 */
+function cut(text: string, at: number): [string, string] {
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** The last `@` begins the version, but for one that begins a segment before the last, as an npm scope does. */
+function versionAt(path: string): number {
+  const at = path.lastIndexOf("@");
+  const beginsScope = (at === 0 || path[at - 1] === "/") && path.includes("/", at);
+  return beginsScope ? -1 : at;
+}
+
+function namesOf(text: string): Pick<PackageUrl, "namespace" | "name"> {
+  const names = trimmedEnd(text, "/");
+  const nameAt = names.lastIndexOf("/") + 1;
+  const name = percentDecoded("name", names.slice(nameAt));
+  return { namespace: segmentsOf("namespace", names.slice(0, nameAt)).join("/") || null, name };
+}
+
+function isNoDot(segment: string): boolean {
+  return segment !== "." && segment !== "..";
+}
+
+/** What its type demands of a package URL. PyPI's names are lower case with dashes in the canonical form. */
+function judged(url: PackageUrl): PackageUrl {
+  if (url.name === "") throw new PackageUrlError("name", "is missing");
+  const rule = namespaceRules[url.type];
+  if (rule === "required" && url.namespace === null) throw new PackageUrlError("namespace", `is missing, "${url.type}" has one`);
+  if (rule === "prohibited" && url.namespace !== null) {
+    throw new PackageUrlError("namespace", `is ${quoted(url.namespace)}, but "${url.type}" has none`);
+  }
+  return url.type === "pypi" ? { ...url, name: url.name.toLowerCase().replaceAll("_", "-") } : url;
+}

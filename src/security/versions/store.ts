@@ -1,0 +1,65 @@
+import { arrayText } from "../../backing/array-text.ts";
+import type { Queries } from "../../backing/backing.ts";
+import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import type { Ecosystem } from "./ecosystem.ts";
+import { packageIdentity, packageKey, type PackageName } from "./package-name.ts";
+
+interface PackageRow {
+  /** `${ecosystem} ${packageKey}`. */
+  identity: string;
+  ecosystem: Ecosystem;
+  key: string;
+  name: string;
+}
+
+/**
+ * The ids of these packages, those that nobody spoke of before among them. A package keeps the spelling that came first.
+ * New ones are written in one order, so that two writers wait for each other and never stand still: ask once in a transaction.
+ * @returns by `packageIdentity`
+ */
+export async function packageIds(names: readonly PackageName[], sql: Queries): Promise<Map<string, bigint>> {
+  const rows = new Map(names.map((name) => [packageIdentity(name), rowOf(name)]));
+  const ids = await selectIds([...rows.values()], sql);
+  const missing = [...rows.values()].filter(({ identity }) => !ids.has(identity));
+  if (missing.length === 0) return ids;
+  await insertPackages(
+    missing.toSorted((one, other) => byCodeUnits(one.identity, other.identity)),
+    sql,
+  );
+  // A second statement: an insert does not see what another writer committed while it waited for it.
+  for (const [identity, id] of await selectIds(missing, sql)) ids.set(identity, id);
+  return ids;
+}
+
+/** These packages, and Go modules whose names differ from theirs by case alone: what is said of one may count for the other. */
+export async function withOtherSpellings(ids: readonly bigint[], sql: Queries): Promise<bigint[]> {
+  const rows = await sql<{ id: bigint }[]>`
+    SELECT other.id
+    FROM packages AS told
+    JOIN packages AS other ON other.ecosystem = 'Go' AND lower(other.key) = lower(told.key) AND other.id <> told.id
+    WHERE told.ecosystem = 'Go' AND told.id = ANY (${arrayText(ids, (id) => id)}::bigint[])`;
+  return [...new Set([...ids, ...rows.map(({ id }) => id)])];
+}
+
+async function selectIds(rows: readonly PackageRow[], sql: Queries): Promise<Map<string, bigint>> {
+  const found = await sql<{ ecosystem: Ecosystem; key: string; id: bigint }[]>`
+    SELECT ecosystem, key, id FROM packages
+    WHERE (ecosystem, key) IN (
+      SELECT * FROM unnest(${arrayText(rows, ({ ecosystem }) => ecosystem)}::text[], ${arrayText(rows, ({ key }) => key)}::text[]))`;
+  return new Map(found.map(({ ecosystem, key, id }) => [`${ecosystem} ${key}`, id]));
+}
+
+async function insertPackages(rows: readonly PackageRow[], sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO packages (ecosystem, key, name)
+    SELECT ecosystem, key, name
+    FROM unnest(
+      ${arrayText(rows, ({ ecosystem }) => ecosystem)}::text[], ${arrayText(rows, ({ key }) => key)}::text[],
+      ${arrayText(rows, ({ name }) => name)}::text[]) WITH ORDINALITY AS row (ecosystem, key, name, place)
+    ORDER BY place
+    ON CONFLICT (ecosystem, key) DO NOTHING`;
+}
+
+function rowOf(name: PackageName): PackageRow {
+  return { identity: packageIdentity(name), ecosystem: name.ecosystem, key: packageKey(name), name: name.name };
+}

@@ -1,0 +1,69 @@
+/** Versions of any ecosystem: read once, compared often. */
+import { compareAtoms, type Atom, type Order } from "./atom.ts";
+import type { Ecosystem } from "./ecosystem.ts";
+import { goOrder } from "./go.ts";
+import { mavenOrder } from "./maven.ts";
+import { npmOrder } from "./npm.ts";
+import { nugetOrder } from "./nuget.ts";
+import { pypiOrder } from "./pypi.ts";
+import type { Reading, VersionOrder } from "./reading.ts";
+import { rubygemsOrder } from "./rubygems.ts";
+import { semverOrder } from "./semver.ts";
+import { versionCharactersMax } from "../../limits/tools.ts";
+
+/** Of the scheme that a range is written in: an ecosystem's own, or Semantic Versioning as it stands. */
+export type VersionScheme = Ecosystem | "SemVer";
+
+const orders: Record<VersionScheme, VersionOrder> = {
+  npm: npmOrder,
+  PyPI: pypiOrder,
+  Maven: mavenOrder,
+  Go: goOrder,
+  "crates.io": semverOrder,
+  RubyGems: rubygemsOrder,
+  NuGet: nugetOrder,
+  SemVer: semverOrder,
+};
+
+export interface KnownVersion extends Reading {
+  known: true;
+  scheme: VersionScheme;
+  /** As it was written. */
+  text: string;
+  /** Equal for two versions of one scheme exactly where they compare as equal. */
+  key: string;
+}
+
+/** Neither before nor after any version: it is shown, and nothing is concluded from it. */
+export interface UnknownVersion {
+  known: false;
+  text: string;
+  /** A clause, as in: "abc" is no version of npm. */
+  reason: string;
+}
+
+export type Version = KnownVersion | UnknownVersion;
+
+/** Takes time in proportion to the length of the text, of at most `versionCharactersMax` characters. */
+export function readVersion({ scheme, text }: { scheme: VersionScheme; text: string }): Version {
+  if (text.length > versionCharactersMax) {
+    const reason = `"${text.slice(0, 40)}…" is longer than ${versionCharactersMax} characters`;
+    return { known: false, text, reason };
+  }
+  const reading = orders[scheme].read(text);
+  if (reading === null) return { known: false, text, reason: `"${text}" is no version of ${scheme}` };
+  return { known: true, scheme, text, key: keyOf({ scheme, atoms: reading.atoms }), ...reading };
+}
+
+/** A total order in which equal means the same version, however it is spelled. Both are of one scheme. */
+export function compareVersions(left: KnownVersion, right: KnownVersion): Order {
+  return compareAtoms({ left: left.atoms, right: right.atoms, padding: orders[left.scheme].padding });
+}
+
+/** Of the atoms without those at the end that stand there anyway. */
+function keyOf({ scheme, atoms }: { scheme: VersionScheme; atoms: readonly Atom[] }): string {
+  const { padding } = orders[scheme];
+  const end = atoms.findLastIndex(({ rank, text }) => rank !== padding.rank || text !== padding.text) + 1;
+  const parts = atoms.slice(0, end).map(({ rank, text }) => `${rank}\u0000${text}`);
+  return parts.join("\u0001");
+}

@@ -1,0 +1,88 @@
+/** Packages that an issue affects, from all records about it. */
+import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
+import { wordOf } from "../findings/ecosystem-words.ts";
+import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../../limits/tools.ts";
+import { packageIdentity } from "../versions/package-name.ts";
+import { rangeTexts } from "./range-texts.ts";
+import type { Affected } from "./schema.ts";
+
+/** A record of which the last entries and versions may be missing. */
+export interface BoundedRecord {
+  advisory: Advisory;
+  /** How many entries it has in all. */
+  entries: number;
+  /** How many versions each entry lists in all. */
+  versions: readonly number[];
+}
+
+interface Found {
+  affected: Affected[];
+  leftOut: { affected: number; ranges: number; fixed: number };
+}
+
+/** One for each package, in the order of the records. */
+export function affectedPackages(records: readonly BoundedRecord[]): Found {
+  const packages = new Map<string, Merged>();
+  let unseen = 0;
+  for (const { advisory, entries, versions } of records) {
+    unseen += entries - advisory.affected.length;
+    for (const [index, entry] of advisory.affected.entries()) {
+      if (entry.package !== null) merge(packages, { entry, named: entry.package, listed: versions[index] ?? 0 });
+    }
+  }
+  const all = [...packages.values()];
+  const shown = all.slice(0, vulnerabilityAffectedMax);
+  const beyond = (field: "ranges" | "fixed") =>
+    shown.reduce((sum, one) => sum + Math.max(0, one[field].size - vulnerabilityRangesMax), 0);
+  return {
+    affected: shown.map(view),
+    leftOut: { affected: unseen + all.length - shown.length, ranges: beyond("ranges"), fixed: beyond("fixed") },
+  };
+}
+
+interface Merged {
+  ecosystem: string;
+  name: string;
+  ranges: Set<string>;
+  fixed: Set<string>;
+  versions: Set<string>;
+  /** Of the record that lists the most. */
+  listed: number;
+}
+
+interface Entry {
+  entry: AffectedPackage;
+  named: NonNullable<AffectedPackage["package"]>;
+  listed: number;
+}
+
+function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): void {
+  const { ecosystem, ecosystemName, name } = named;
+  const key = ecosystem === null ? `${ecosystemName} ${name}` : packageIdentity({ ecosystem, name });
+  const known = packages.get(key) ?? {
+    ecosystem: ecosystem === null ? ecosystemName : wordOf(ecosystem),
+    name,
+    ranges: new Set<string>(),
+    fixed: new Set<string>(),
+    versions: new Set<string>(),
+    listed: 0,
+  };
+  packages.set(key, known);
+  const ranges = entry.ranges.filter(({ type }) => type !== "GIT");
+  for (const text of rangeTexts({ ecosystem, entry: { ranges } })) known.ranges.add(text);
+  for (const event of ranges.flatMap(({ events }) => events)) if ("fixed" in event) known.fixed.add(event.fixed);
+  for (const version of entry.versions) known.versions.add(version);
+  known.listed = Math.max(known.listed, listed, known.versions.size);
+}
+
+function view({ ecosystem, name, ranges, fixed, versions, listed }: Merged): Affected {
+  const first = (texts: ReadonlySet<string>) => [...texts].slice(0, vulnerabilityRangesMax);
+  return {
+    ecosystem,
+    package: name,
+    ranges: first(ranges),
+    fixed: first(fixed),
+    versions: first(versions),
+    versions_total: listed,
+  };
+}

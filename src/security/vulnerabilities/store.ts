@@ -1,0 +1,131 @@
+import { arrayText } from "../../backing/array-text.ts";
+import type { Queries } from "../../backing/backing.ts";
+import type { Severity } from "../findings/severity.ts";
+import type { FindingStatus } from "../findings/schema.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Scope } from "../operations/caller.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+
+export interface IssueRow {
+  id: bigint;
+  name: string;
+  severity: Severity | null;
+  score: string | null;
+  cvssVersion: string | null;
+  cvssVector: string | null;
+  severitySource: string | null;
+  /** Names of this issue alone, and those of others too. */
+  ids: string[];
+  shared: string[];
+}
+
+/** Issues that a name stands for, the most severe first. @param name in capitals */
+export async function selectByName(name: string, sql: Queries): Promise<IssueRow[]> {
+  return sql<IssueRow[]>`
+    SELECT id, name, severity, score, cvss_version AS "cvssVersion", cvss_vector AS "cvssVector", severity_source AS "severitySource",
+      array(SELECT name FROM vulnerability_names WHERE vulnerability_id = id AND NOT shared ORDER BY name) AS ids,
+      array(SELECT name FROM vulnerability_names WHERE vulnerability_id = id AND shared ORDER BY name) AS shared
+    FROM vulnerabilities
+    WHERE id IN (SELECT vulnerability_id FROM vulnerability_names WHERE upper(name) = ${name})
+    ORDER BY rank DESC, name`;
+}
+
+interface RecordBounds {
+  records: number;
+  /** Of one record. */
+  entries: number;
+  /** Of one entry. */
+  versions: number;
+}
+
+export interface RecordRow {
+  /** The record without what is beyond the bounds. */
+  record: unknown;
+  entries: number;
+  /** How many versions each entry that is left lists. */
+  versions: number[];
+  /** How many records there are under these names. */
+  records: number;
+}
+
+/** In the order of their names; a record may list a hundred thousand versions, which stay where they are. */
+export async function selectBoundedRecords(names: readonly string[], bounds: RecordBounds, sql: Queries): Promise<RecordRow[]> {
+  return sql<RecordRow[]>`
+    SELECT (record - 'affected') || jsonb_build_object('affected', entry.list) AS record,
+      jsonb_array_length(affected.list) AS entries, entry.versions,
+      (SELECT count(*)::integer FROM advisories WHERE id = ANY (${arrayText(names, (name) => name)}::text[])) AS records
+    FROM unnest(${arrayText(names, (name) => name)}::text[]) WITH ORDINALITY AS named (id, place)
+    JOIN advisories ON advisories.id = named.id
+    CROSS JOIN LATERAL (
+      SELECT CASE jsonb_typeof(record -> 'affected') WHEN 'array' THEN record -> 'affected' ELSE '[]' END AS list) AS affected
+    CROSS JOIN LATERAL (
+      SELECT coalesce(jsonb_agg(
+          (one - 'ecosystem_specific' - 'database_specific') || jsonb_build_object('versions', ${firstOf("versions", bounds.versions, sql)})
+          ORDER BY position), '[]') AS list,
+        coalesce(array_agg(CASE jsonb_typeof(one -> 'versions') WHEN 'array' THEN jsonb_array_length(one -> 'versions') ELSE 0 END
+          ORDER BY position), '{}') AS versions
+      FROM jsonb_array_elements(affected.list) WITH ORDINALITY AS entry (one, position)
+      WHERE position <= ${bounds.entries}) AS entry
+    ORDER BY named.place LIMIT ${bounds.records}`;
+}
+
+function firstOf(field: string, most: number, sql: Queries) {
+  return sql`jsonb_path_query_array(one, ${`$.${field}[0 to ${most - 1}]`}::text::jsonpath)`;
+}
+
+export interface InScope {
+  vulnerability: bigint;
+  workspace: WorkspaceId;
+  scope: Scope;
+}
+
+export interface OccurrenceCounts {
+  total: number;
+  /** Of those that are open or in progress and no false positives. */
+  components: number;
+  projects: number;
+}
+
+export async function countOccurrences(where: InScope, sql: Queries): Promise<OccurrenceCounts> {
+  const [row] = await sql<OccurrenceCounts[]>`
+    SELECT count(*)::integer AS total, (count(*) FILTER (WHERE live))::integer AS components,
+      (count(DISTINCT project_id) FILTER (WHERE live))::integer AS projects
+    FROM findings WHERE ${within(where, sql)}`;
+  return row ?? { total: 0, components: 0, projects: 0 };
+}
+
+export interface OccurrenceRow {
+  finding: string;
+  status: FindingStatus;
+  falsePositive: boolean;
+  component: string;
+  version: string;
+  project: string;
+  projectName: string;
+  fixVersion: string | null;
+  ecosystem: Ecosystem;
+  live: boolean;
+}
+
+/** Those that count first. */
+export async function selectOccurrences(
+  { limit, ...where }: InScope & { limit: number },
+  sql: Queries,
+): Promise<OccurrenceRow[]> {
+  return sql<OccurrenceRow[]>`
+    SELECT shown.*, projects.name AS "projectName", packages.ecosystem
+    FROM (
+      SELECT id AS finding, status, false_positive AS "falsePositive", component, version, project_id AS project, package_id,
+        fix_version AS "fixVersion", live
+      FROM findings WHERE ${within(where, sql)}
+      ORDER BY live DESC, id LIMIT ${limit}) AS shown
+    JOIN projects ON projects.id = shown.project JOIN packages ON packages.id = shown.package_id
+    ORDER BY live DESC, finding`;
+}
+
+function within({ vulnerability, workspace, scope }: InScope, sql: Queries) {
+  return sql`
+    vulnerability_id = ${vulnerability} AND workspace_id = ${workspace}
+    ${scope.kind === "product" ? sql`AND product_id = ${scope.id}` : sql``}
+    ${scope.kind === "project" ? sql`AND project_id = ${scope.id}` : sql``}`;
+}

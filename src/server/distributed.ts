@@ -1,0 +1,83 @@
+/** A front of a fleet: NATS, Redis and PostgreSQL may come later than it; until they are there it answers 503. */
+import { join } from "node:path";
+import { openBacking } from "../backing/open-backing.ts";
+import { openOwnDatabase } from "../backing/open-own-database.ts";
+import { migrate, MigrationError } from "../backing/migrate.ts";
+import type { Config } from "../config.ts";
+import { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import { firstStart, type FirstStart } from "../control-api/first-start.ts";
+import { openFront } from "./front.ts";
+import { adoptOrphansForEver } from "../gateway/generations/orphans.ts";
+import { sleep, type Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import { prepareRetryMs } from "../limits/constants.ts";
+import { LockedError, takeLock, takeNumberedFolder } from "../process/lock.ts";
+import { openModels } from "../gateway/models/models.ts";
+import { readOperatorToken } from "../process/operator-token.ts";
+import type { Database } from "../backing/backing.ts";
+import { Keyring } from "../accounts/secrets/keyring.ts";
+import type { Service } from "./service.ts";
+import { welcomeFleet } from "./welcome.ts";
+
+export async function openDistributed({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
+  await using stack = new AsyncDisposableStack();
+  const { dataDir, providerKey, sandbox } = config;
+  const operatorToken = readOperatorToken(config.operatorToken, dataDir);
+  const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
+  stack.use(lock);
+  const backing = stack.use(await openBacking({ config, log, clock, role: "gateway" }));
+  const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, providerKey }));
+  const keyring = new Keyring(config.secretsKeys ?? []);
+  const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
+  const connectors = new ConnectorLibrary({ sql: backing.sql, folder: config.catalogDir, clock, log });
+  const front = openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
+  const stop = new AbortController();
+  const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
+  const publishing = preparing.then(
+    () => connectors.publishWhenPossible(stop.signal),
+    () => {},
+  );
+  const { voids } = front.gateway.admission;
+  const giveUp = voids.add.bind(voids);
+  const adopting = adoptOrphansForEver({ bus: backing.bus, clock, log, dataDir, take: takeIfFree, giveUp }, stop.signal);
+  const opened = stack.move();
+  return {
+    ...front,
+    async welcome() {
+      const first = await preparing;
+      if (first !== null) welcomeFleet(config, first);
+    },
+    async close() {
+      stop.abort();
+      await Promise.all([preparing, publishing, adopting]);
+      await opened.disposeAsync();
+    },
+  };
+}
+
+/** Tries until the database is there: the schema, then the first workspace where there is none. */
+export async function prepareDatabase(
+  parts: { sql: Database; slug: string; clock: Clock; log: Logger },
+  signal: AbortSignal,
+): Promise<FirstStart | null> {
+  while (!signal.aborted) {
+    try {
+      await migrate(parts.sql);
+      return await firstStart(parts);
+    } catch (error) {
+      if (error instanceof MigrationError) throw error;
+      parts.log.warn({ event: "database.unavailable", reason: String(error) }, "The database cannot be prepared yet");
+      await sleep(parts.clock, prepareRetryMs, signal);
+    }
+  }
+  return null;
+}
+
+async function takeIfFree(folder: string): Promise<AsyncDisposable | null> {
+  try {
+    return await takeLock(join(folder));
+  } catch (error) {
+    if (error instanceof LockedError) return null;
+    throw error;
+  }
+}

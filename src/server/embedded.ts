@@ -1,0 +1,71 @@
+/** The whole service in one process: embedded parts, the workers beside the front. */
+import { join } from "node:path";
+import { startAdmission } from "../../workers/admission.ts";
+import { startFormerSboms } from "../../workers/former-sboms.ts";
+import { startMailer } from "../../workers/mailer.ts";
+import { startMetering } from "../../workers/metering.ts";
+import { startProber } from "../../workers/prober.ts";
+import { startScanner } from "../../workers/scanner.ts";
+import { EmbeddedBus } from "../backing/embedded/bus.ts";
+import { EmbeddedCounters } from "../backing/embedded/counters.ts";
+import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
+import { migrate } from "../backing/migrate.ts";
+import type { Config } from "../config.ts";
+import { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import { firstStart } from "../control-api/first-start.ts";
+import { openFront } from "./front.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import { takeLock } from "../process/lock.ts";
+import { openModels } from "../gateway/models/models.ts";
+import { readOperatorToken } from "../process/operator-token.ts";
+import { providerCalls } from "../gateway/providers/http.ts";
+import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
+import { Keyring } from "../accounts/secrets/keyring.ts";
+import { readSecretsKeys } from "../process/secrets-keys.ts";
+import type { Service } from "./service.ts";
+import { welcome } from "./welcome.ts";
+
+/** @throws LockedError, EmbeddedDatabaseError, MigrationError: with nothing left open */
+export async function openEmbedded({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
+  await using stack = new AsyncDisposableStack();
+  const { dataDir, providerKey, clocks, slug, sandbox } = config;
+  stack.use(await takeLock(dataDir));
+  const operatorToken = readOperatorToken(config.operatorToken, dataDir);
+  const keyring = new Keyring(readSecretsKeys(config.secretsKeys, dataDir));
+  const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(dataDir, "postgres"), clock, log }));
+  await migrate(sql);
+  const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
+  const counters = new EmbeddedCounters(clock);
+  const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, providerKey }));
+  const connectors = new ConnectorLibrary({ sql, folder: config.catalogDir, clock, log });
+  await connectors.publish();
+  const backing = { sql, bus };
+  const first = await firstStart({ sql, clock, slug });
+  stack.use(await startAdmission({ backing, counters, models, clock, log }));
+  stack.use(await startMetering({ backing, counters, clock, log }));
+  const call = providerCalls({ clock, clocks: launchCheckClocks(clocks), providerKey });
+  const alone = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
+  stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
+  stack.use(startMailer({ sql, bus, mail: config.mail, lock: alone, clock, log }));
+  stack.use(startScanner({ sql, bus, clock, log }));
+  stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
+  const front = openFront({
+    config,
+    backing,
+    models,
+    connectors,
+    operatorToken,
+    keyring,
+    promptSql: sql,
+    folder: dataDir,
+    clock,
+    log,
+  });
+  const opened = stack.move();
+  return {
+    ...front,
+    welcome: async () => welcome(config, first),
+    close: () => opened.disposeAsync(),
+  };
+}

@@ -1,0 +1,190 @@
+/** The front: everything a process needs to answer HTTP, the same embedded and in a fleet. */
+import { join } from "node:path";
+import { AdmissionClient } from "../gateway/admission/client.ts";
+import { makeApp } from "./app.ts";
+import type { Backing, Database } from "../backing/backing.ts";
+import { ping } from "../backing/ping.ts";
+import type { Config } from "../config.ts";
+import { callOutside } from "../http/safe-fetch.ts";
+import { sendOutside } from "../connectors/connections/send.ts";
+import { OperatorGate } from "../control-api/operator-gate.ts";
+import type { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import { GenerationBook } from "../gateway/generations/book.ts";
+import type { Check, Health } from "../process/health.ts";
+import { Drains } from "../gateway/inference/drains.ts";
+import type { Gateway } from "../gateway/inference/gateway.ts";
+import { LiveAnswers } from "../gateway/inference/live.ts";
+import { bodyBudget } from "../gateway/inference/load-limits.ts";
+import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { keyPrefix } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/log.ts";
+import { observe } from "../kernel/metrics.ts";
+import type { Secret } from "../kernel/secret.ts";
+import { readyDeadlineMs, shutdownFlushMs } from "../limits/constants.ts";
+import { RouteCoolDown } from "../gateway/models/health/route-cool-down.ts";
+import { RouteHealth } from "../gateway/models/health/route-health.ts";
+import { RouteSpeeds } from "../gateway/models/health/route-speeds.ts";
+import type { Models } from "../gateway/models/models.ts";
+import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
+import { providerCalls } from "../gateway/providers/http.ts";
+import { SbomReader } from "../security/sboms/reader.ts";
+import { DiskFloor, freeBytesOf } from "../accounts/quotas/disk-floor.ts";
+import type { Keyring } from "../accounts/secrets/keyring.ts";
+import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
+import { callLimits } from "../security/api/share-calls.ts";
+import type { ToolsParts } from "../security/api/parts.ts";
+
+export interface FrontParts {
+  config: Config;
+  backing: Backing;
+  models: Models;
+  connectors: ConnectorLibrary;
+  operatorToken: Secret;
+  keyring: Keyring;
+  /** A connection that nothing but storing prompts waits for, where there is more than one. */
+  promptSql: Database;
+  /** Of this process alone, locked by the caller. */
+  folder: string;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface Front {
+  app: ReturnType<typeof makeApp>;
+  gateway: Gateway;
+  /** From here on /ready says no, so that balancers look elsewhere. Resolves when what is under way now has ended, or after `waitMs`. */
+  leave(waitMs: number): Promise<void>;
+  /** Waits `waitMs` for what is under way, ends the rest, brings everything owed into the ledger. @returns whether all of it is there */
+  finish(waitMs: number): Promise<boolean>;
+}
+
+export function openFront(parts: FrontParts): Front {
+  const { config, backing, models, operatorToken, folder, clock, log } = parts;
+  const book = new GenerationBook({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
+  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal: book });
+  const { undecided, ...owed } = book.recover();
+  if (owed.settled + owed.cut + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
+  for (const { workspace, generation } of undecided) admission.voids.add(workspace, generation);
+  const live = new LiveAnswers();
+  const { clocks, slug } = config;
+  const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
+  const operator = new OperatorGate(operatorToken, clock);
+  const drains = new Drains();
+  const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
+  const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
+  const gateway: Gateway = {
+    admission,
+    book,
+    prompts,
+    models,
+    health: routeHealth,
+    speeds: new RouteSpeeds(),
+    coolDown: new RouteCoolDown(clock),
+    call,
+    live,
+    bodies: bodyBudget(),
+    drains,
+    clock,
+    clocks,
+    log,
+    keyPrefix: keyPrefix(slug),
+  };
+  let serving = true;
+  const health: Health = {
+    checks: checks(parts, gateway),
+    serving: () => serving,
+    clock,
+    isOperator: operator.isOperator.bind(operator),
+  };
+  observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
+  observe({ name: "weir_streams_read_on", help: "Streams whose client has left, read on for their count" }, () => drains.active);
+  observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
+  observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
+  const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
+  return {
+    app,
+    gateway,
+    leave(waitMs) {
+      serving = false;
+      return live.presentEnded(clock, waitMs);
+    },
+    async finish(waitMs) {
+      await live.drain(clock, waitMs, shutdownFlushMs);
+      await prompts.flushed(shutdownFlushMs);
+      const flushed = await book.flushed(shutdownFlushMs);
+      book[Symbol.dispose]();
+      await routeHealth[Symbol.asyncDispose]();
+      return flushed;
+    },
+  };
+}
+
+/** Of the planes beside the gateway. */
+function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorGate) {
+  const { config, connectors: library, clock, log } = parts;
+  const disk = new DiskFloor(clock, freeBytesOf(parts.folder));
+  const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
+  const callHosts = callOutside({ clock, configured: configuredHosts(config) });
+  return {
+    control: { ...controlParts(parts, gateway), operator, sboms, callHosts },
+    tools: { ...toolsParts(parts), sboms, callHosts, disk },
+    connectors: { library, clock, log },
+  };
+}
+
+function controlParts({ config, backing, models, connectors, keyring, clock, log }: FrontParts, gateway: Gateway) {
+  return {
+    sql: backing.sql,
+    clock,
+    log,
+    slug: config.slug,
+    keyring,
+    hostUrls: config.hostUrls,
+    connectors,
+    send: sendOutside({ clock }),
+    models,
+    position: gateway.admission.position.bind(gateway.admission),
+    refresh: gateway.admission.refresh.bind(gateway.admission),
+    changed: () => backing.bus.broadcast("records-changed"),
+    checksChanged: () => backing.bus.broadcast("checks-changed"),
+    scanWaits: () => backing.bus.broadcast("scan-waits"),
+  };
+}
+
+function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<ToolsParts, "sboms" | "callHosts" | "disk"> {
+  const own = config.backends.mode === "embedded" && /^(localhost$|127\.|::1$)/.test(config.host);
+  return {
+    sql: backing.sql,
+    clock,
+    log,
+    slug: config.slug,
+    sendsMail: config.mail !== null,
+    mailWaits: () => backing.bus.broadcast("mail-waits"),
+    scanWaits: () => backing.bus.broadcast("scan-waits"),
+    keyring,
+    hostUrls: config.hostUrls,
+    limits: callLimits(backing.bus, clock),
+    attachments: own ? new AttachmentFolder(join(config.dataDir, "attachments")) : null,
+  };
+}
+
+/** What a person set is called wherever it is; the platforms' public addresses are held to what is reachable from everywhere. */
+function configuredHosts({ hostUrls }: Config): (origin: string) => boolean {
+  const open = new Set(["https://api.github.com", "https://gitlab.com"]);
+  const own = Object.values(hostUrls).map((url) => new URL(url).origin);
+  return (origin) => own.includes(origin) && !open.has(origin);
+}
+
+function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Record<string, Check> {
+  return {
+    database: async () => {
+      await withDeadline(clock, readyDeadlineMs, "The database's answer", ping(backing.sql));
+      return null;
+    },
+    bus: async () => (backing.bus.connected() ? null : "not connected"),
+    admission: () => withDeadline(clock, readyDeadlineMs, "Admission's answer", gateway.admission.problem()),
+    catalog: async () => (models.readable() ? null : (models.problem() ?? "not read yet")),
+    spool: async () =>
+      gateway.book.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
+  };
+}

@@ -1,0 +1,86 @@
+/** What a person reads after a start: the first key once, and lines that work as pasted. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Config } from "../config.ts";
+import type { FirstStart } from "../control-api/first-start.ts";
+
+type Address = Pick<Config, "host" | "port" | "sandbox" | "slug">;
+type Keys = Pick<FirstStart, "key" | "toolsKey">;
+
+/** @param first null: this is a later start */
+export function welcome({ host, port, sandbox, slug }: Address, first: Keys | null): void {
+  const url = urlOf({ host, port });
+  console.log(`\nWeir is ready at ${url}\n`);
+  console.log(first === null ? laterStart : firstStart({ url, ...first, sandbox, slug }));
+}
+
+/**
+ * Of a fleet: the keys are shown on a terminal alone. What a service prints elsewhere is kept by collectors of logs, for more eyes than
+ * a key is for, so there a file of the data folder has them, for its owner's eyes only.
+ */
+export function welcomeFleet(config: Address & Pick<Config, "dataDir">, first: Keys): void {
+  if (process.stdout.isTTY) return welcome(config, first);
+  const path = join(resolve(config.dataDir), "first-keys");
+  // Made anew: a file that was there would keep its rights.
+  rmSync(path, { force: true });
+  writeFileSync(path, firstStart({ ...config, ...first, url: urlOf(config) }), { mode: 0o600, flag: "wx" });
+  console.log(`The first keys are in "${path}", which only its owner reads: take them from there, then remove it`);
+}
+
+function urlOf({ host, port }: Pick<Config, "host" | "port">): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+const laterStart = `Keys are stored as hashes, so none can be shown again. Another one:
+
+  npm run -s weir -- key create --workspace default --owner owner@localhost --name "another key"
+
+With --kind tools it opens the tools API and MCP in place of the models.
+`;
+
+interface First extends Keys {
+  url: string;
+  sandbox: boolean;
+  slug: string;
+}
+
+function firstStart({ url: service, key, toolsKey, sandbox, slug }: First): string {
+  const url = `${service}/gpt/v1`;
+  const bearer = `-H "Authorization: Bearer ${key}"`;
+  return `The workspace "default" has 10 USD of credit and this key, which is shown this once:
+
+  ${key}
+
+${sandbox ? streamLine(url, bearer) : modelsLine(url, bearer)}
+See what the key may still spend:
+
+  curl ${url}/key ${bearer}
+
+See what it cost:
+
+  npm run -s weir -- log list --limit 1
+
+The tools API, and MCP at ${service}/mcp, take a key of their own, shown this once as well:
+
+  ${toolsKey}
+
+See what its lists show:
+
+  curl ${service}/api/tools/${slug}_get_active_scope -H "Authorization: Bearer ${toolsKey}" -H "Content-Type: application/json" -d '{}'
+`;
+}
+
+function streamLine(url: string, bearer: string): string {
+  const body = '{"model":"sandbox/echo","stream":true,"messages":[{"role":"user","content":"Hello, weir"}]}';
+  return `Stream a chat with the sandbox:
+
+  curl -N ${url}/chat/completions ${bearer} -H "Content-Type: application/json" -d '${body}'
+`;
+}
+
+function modelsLine(url: string, bearer: string): string {
+  return `See which models can be called, and why others cannot (SANDBOX=on adds one that needs no provider):
+
+  curl "${url}/models?all=true" ${bearer}
+`;
+}

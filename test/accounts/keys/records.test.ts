@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { hashKey } from "../../../src/kernel/ids.ts";
+import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+
+describe.each(databases)("a key's record on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  async function found(...keys: string[]): Promise<boolean[]> {
+    const hashes = keys.map(hashKey);
+    const records = await findKeyRecords(hashes, database.sql);
+    return hashes.map((hash) => records.has(hash));
+  }
+
+  test("holds what the key, its owner and its workspace allow", async () => {
+    const workspace = await control.workspace("allows");
+    const { id, key } = await control.key("allows", { name: "one", monthly_spend_limit_usd: "2.50", rate_limit_rpm: 7 });
+    await control.expect("PATCH", "/workspaces/allows", {
+      body: { spend_limit_usd: "30", fallbacks: false, zero_data_retention: true, prompt_storage: true, enabled: false },
+    });
+    const records = await findKeyRecords([hashKey(key)], database.sql);
+    expect(records.get(hashKey(key))).toEqual({
+      id,
+      workspace,
+      owner: "member@allows",
+      name: "one",
+      start: key.slice(0, "platform-api-".length + 8),
+      requestsPerMinute: 7,
+      monthlyLimit: 2_500_000_000n,
+      workspaceLimit: 30_000_000_000n,
+      enabled: false,
+      earlyAccess: [],
+      fallbacks: false,
+      zeroDataRetention: true,
+      promptStorage: true,
+    });
+  });
+
+  test("is found for many hashes at once, and for no other hash", async () => {
+    await control.workspace("many");
+    const [one, two] = [await control.key("many"), await control.key("many")];
+    expect(await found(one.key, `platform-api-${"0".repeat(64)}`, two.key)).toEqual([true, false, true]);
+    expect(await findKeyRecords([], database.sql)).toEqual(new Map());
+  });
+
+  test("is gone once the key is revoked", async () => {
+    await control.workspace("gone");
+    const [kept, revoked] = [await control.key("gone"), await control.key("gone")];
+    await control.expect("POST", `/keys/${revoked.id}/revoke`);
+    expect(await found(kept.key, revoked.key)).toEqual([true, false]);
+  });
+
+  test("is not given for a tools key: keys for other purposes cannot call the inference API", async () => {
+    await control.workspace("purposes");
+    expect(await found((await control.key("purposes", { kind: "tools" })).key)).toEqual([false]);
+  });
+
+  test.each(["suspended", "locked", "deleted"])("is gone while the owner's account is %s", async (state) => {
+    const { sql } = database;
+    await control.workspace(`account-${state}`);
+    const { key } = await control.key(`account-${state}`);
+    await sql`UPDATE accounts SET state = ${state} WHERE email = ${`member@account-${state}`}`;
+    expect(await found(key)).toEqual([false]);
+    await sql`UPDATE accounts SET state = 'active' WHERE email = ${`member@account-${state}`}`;
+    expect(await found(key)).toEqual([true]);
+  });
+
+  test("is gone while the owner is deactivated in the workspace", async () => {
+    await control.workspace("deactivated");
+    const { key } = await control.key("deactivated");
+    await database.sql`UPDATE members SET active = false WHERE email = 'member@deactivated'`;
+    expect(await found(key)).toEqual([false]);
+  });
+});

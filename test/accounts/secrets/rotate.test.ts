@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "../../../src/kernel/secret.ts";
+import { dataKeyOf, findDataKey } from "../../../src/accounts/secrets/data-key.ts";
+import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { Weir } from "../../support/weir.ts";
+
+const [old, young, third] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string, string];
+
+function ring(...keys: string[]): Keyring {
+  return new Keyring(keys.map((key) => new Secret(key)));
+}
+
+describe.each(databases)("data keys on $name", ({ open }) => {
+  let database: TestDatabase;
+  let workspaces: string[];
+  beforeAll(async () => {
+    database = await open();
+    const control = new Control(database.sql);
+    workspaces = await Promise.all(["a", "b", "c"].map((name) => control.workspace(name)));
+  }, 60_000);
+  beforeEach(async () => {
+    await database.sql`DELETE FROM data_keys`;
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const ids = (keyring: Keyring) =>
+    Promise.all(workspaces.map(async (workspace) => (await findDataKey(workspace, { sql: database.sql, keyring }))?.id ?? null));
+  const make = (keyring: Keyring, which = workspaces) =>
+    Promise.all(which.map((workspace) => dataKeyOf(workspace, { sql: database.sql, keyring })));
+  const rotate = (...keys: string[]) => new Control(database.sql, keys).call("POST", "/secrets/rotate");
+
+  test("are one for each workspace, whoever asks first, and no two alike", async () => {
+    const [workspace = ""] = workspaces;
+    const asked = await make(
+      ring(old),
+      Array.from({ length: 8 }, () => workspace),
+    );
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
+    await make(ring(old));
+    expect(new Set(await ids(ring(old))).size).toBe(workspaces.length);
+  });
+
+  test("are stored sealed, each for its own workspace alone", async () => {
+    const [key] = await make(ring(old));
+    const [a = "", b = ""] = workspaces;
+    const [row] = await database.sql`SELECT wrapped FROM data_keys WHERE workspace_id = ${a}`;
+    expect(Buffer.from(row?.["wrapped"]).includes(Buffer.from(key?.reveal() ?? []))).toBe(false);
+    await database.sql`UPDATE data_keys SET wrapped = ${row?.["wrapped"]} WHERE workspace_id = ${b}`;
+    expect(String(await failureOf(findDataKey(b, { sql: database.sql, keyring: ring(old) })))).toContain("about something else");
+  });
+
+  test("open with an older key, are sealed by the first one, and a missing key is named", async () => {
+    await make(ring(old), workspaces.slice(0, 1));
+    await make(ring(young, old));
+    expect(await ids(ring(third, young, old))).not.toContain(null);
+    const sources = { sql: database.sql, keyring: ring(young) };
+    expect(String(await failureOf(findDataKey(workspaces[0] ?? "", sources)))).toContain(
+      `The key ${ring(old).first.id} is needed`,
+    );
+    expect(await findDataKey(workspaces[1] ?? "", sources)).not.toBeNull();
+  });
+
+  test("are sealed anew by `secrets rotate`, and stay the same keys: the old one is needed no longer", async () => {
+    await make(ring(old), workspaces.slice(0, 2));
+    await make(ring(young), workspaces.slice(2));
+    const before = await ids(ring(old, young));
+    await using weir = new Weir(new Control(database.sql, [young, old]));
+    const key_id = ring(young).first.id;
+    expect(await weir.json("secrets", "rotate")).toEqual({ key_id, rewrapped: 2, unchanged: 1 });
+    expect(await weir.json("secrets", "rotate")).toEqual({ key_id, rewrapped: 0, unchanged: 3 });
+    expect(await ids(ring(young))).toEqual(before);
+    expect((await weir.json("audit", "list", "--event", "secrets.rotated"))["data"]).toMatchObject([
+      { actor: "operator", workspace_id: null, target: key_id, changes: { rewrapped: { from: null, to: 2 } } },
+    ]);
+  });
+
+  test("are all sealed anew or none: one whose key is missing is named and nothing changes", async () => {
+    await make(ring(old), workspaces.slice(0, 2));
+    await make(ring(third), workspaces.slice(2));
+    expect(await rotate(young, old)).toMatchObject({
+      status: 409,
+      body: { error: { code: "conflict", message: expect.stringContaining(ring(third).first.id) } },
+    });
+    expect(await ids(ring(old, third))).not.toContain(null);
+  });
+
+  test("are left to the operator", async () => {
+    const control = new Control(database.sql);
+    expect(await control.refusal("POST", "/secrets/rotate", { as: "super_admin@a" })).toBe("403 forbidden X-Act-As");
+  });
+});

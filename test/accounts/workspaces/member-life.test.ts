@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { hashKey } from "../../../src/kernel/ids.ts";
+import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+
+describe.each(databases)("the life of a member on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const usable = async (key: string) => (await findKeyRecords([hashKey(key)], database.sql)).has(hashKey(key));
+  const act = (member: string, verb: "deactivate" | "reactivate") =>
+    control.expect("POST", `/members/${encodeURIComponent(member)}/${verb}`, { body: { workspace: member.split("@")[1] } });
+  const recorded = async (workspace: string, event: string) =>
+    (await control.list(`/audit?workspace=${workspace}&event=${event}`)).map(({ actor, role, target, changes }) => ({
+      actor,
+      role,
+      target,
+      changes,
+    }));
+
+  describe("another role", () => {
+    test("holds from then on, and is recorded with the role before", async () => {
+      await control.workspace("promoted");
+      const set = { body: { workspace: "promoted", role: "admin" } };
+      expect(await control.expect("PATCH", "/members/MEMBER@promoted", set)).toEqual({
+        email: "member@promoted",
+        role: "admin",
+        state: "active",
+      });
+      await control.expect("PATCH", "/workspaces/promoted", { body: { fallbacks: false }, as: "member@promoted" });
+      await control.expect("PATCH", "/members/member@promoted", set);
+      expect(await recorded("promoted", "workspace.member.updated")).toEqual([
+        { actor: "operator", role: "operator", target: "member@promoted", changes: { role: { from: "member", to: "admin" } } },
+      ]);
+    });
+
+    test("is given by the operator alone, to who is a member", async () => {
+      await control.workspace("given");
+      const body = { workspace: "given", role: "super_admin" };
+      expect(await control.refusal("PATCH", "/members/admin@given", { body, as: "super_admin@given" })).toBe(
+        "403 forbidden null",
+      );
+      expect(await control.refusal("PATCH", "/members/nobody@given", { body })).toBe("404 not_found email");
+      expect(await control.refusal("PATCH", "/members/admin@given", { body: { ...body, role: "boss" } })).toBe(
+        "400 invalid_field role",
+      );
+      expect(await recorded("given", "workspace.member.updated")).toEqual([]);
+    });
+  });
+
+  describe("deactivating", () => {
+    test("revokes the member's keys in this workspace at the same time, and nobody else's", async () => {
+      await control.workspace("ended");
+      await control.workspace("elsewhere");
+      await control.expect("POST", "/members", { body: { workspace: "elsewhere", email: "member@ended", role: "member" } });
+      const keys = [await control.key("ended")];
+      control.clock.advance(1);
+      keys.push(await control.key("ended", { kind: "tools" }));
+      const others = [
+        await control.key("ended", { owner: "admin@ended" }),
+        await control.key("elsewhere", { owner: "member@ended" }),
+      ];
+      control.clock.advance(60_000);
+      const changes = control.changes;
+      expect(await act("member@ended", "deactivate")).toEqual({
+        email: "member@ended",
+        role: "member",
+        state: "deactivated",
+      });
+      expect(control.changes).toBe(changes + 1);
+      const revoked = await control.list("/keys?workspace=ended&revoked=true");
+      expect(revoked.map(({ id, revoked_at }) => [id, revoked_at])).toEqual(
+        keys.map(({ id }) => [id, new Date(control.clock.now()).toISOString()]),
+      );
+      for (const { key } of others) expect(await usable(key)).toBe(true);
+    });
+
+    test("is recorded with every key that it revoked, once", async () => {
+      await control.workspace("noted");
+      const { id: before } = await control.key("noted");
+      await control.expect("POST", `/keys/${before}/revoke`);
+      control.clock.advance(1);
+      const keys = [await control.key("noted")];
+      control.clock.advance(1);
+      keys.push(await control.key("noted"));
+      await act("member@noted", "deactivate");
+      await act("member@noted", "deactivate");
+      expect(await recorded("noted", "workspace.member.deactivated")).toEqual([
+        { actor: "operator", role: "operator", target: "member@noted", changes: {} },
+      ]);
+      const revocations = await recorded("noted", "auth.api.key.revoked");
+      expect(revocations.map(({ target }) => target).toReversed()).toEqual([before, ...keys.map(({ id }) => id)]);
+      expect(revocations[0]?.changes).toEqual({ revoked_at: { from: null, to: new Date(control.clock.now()).toISOString() } });
+    });
+
+    test("leaves the keys as they are where it fails: member and keys change together or not at all", async () => {
+      await control.workspace("together");
+      const { key } = await control.key("together");
+      await database.sql`ALTER TABLE audit_events ADD CONSTRAINT refused CHECK (event <> 'auth.api.key.revoked') NOT VALID`;
+      const { status } = await control.call("POST", "/members/member@together/deactivate", { body: { workspace: "together" } });
+      await database.sql`ALTER TABLE audit_events DROP CONSTRAINT refused`;
+      expect(status).toBe(500);
+      expect(await control.list("/keys?workspace=together")).toHaveLength(1);
+      expect(await usable(key)).toBe(true);
+    });
+
+    test("and creating a key at the same moment leaves no key that works", async () => {
+      await control.workspace("race");
+      for (let round = 0; round < 10; round++) {
+        const [created] = await Promise.all([
+          control.call("POST", "/keys", { body: { workspace: "race", owner: "member@race" } }),
+          act("member@race", "deactivate"),
+        ]);
+        if (created.status === 201) expect(await control.list("/keys?workspace=race")).toEqual([]);
+        else expect(created.status).toBe(403);
+        await act("member@race", "reactivate");
+      }
+    });
+
+    test("keeps the member from acting and from getting keys", async () => {
+      await control.workspace("kept-out");
+      await act("admin@kept-out", "deactivate");
+      expect(await control.refusal("GET", "/members?workspace=kept-out", { as: "admin@kept-out" })).toBe(
+        "403 forbidden X-Act-As",
+      );
+      expect(await control.refusal("POST", "/keys", { body: { workspace: "kept-out", owner: "admin@kept-out" } })).toBe(
+        "403 forbidden owner",
+      );
+    });
+  });
+
+  test("reactivating does not restore keys, and lets the member create others", async () => {
+    await control.workspace("back");
+    const { key } = await control.key("back");
+    await act("member@back", "deactivate");
+    expect(await act("member@back", "reactivate")).toMatchObject({ state: "active" });
+    await act("member@back", "reactivate");
+    expect(await usable(key)).toBe(false);
+    expect(await usable((await control.key("back")).key)).toBe(true);
+    expect(await recorded("back", "workspace.member.reactivated")).toHaveLength(1);
+  });
+
+  test.each(["deactivate", "reactivate"])("%s is left to the operator, and needs a member", async (verb) => {
+    await control.workspace(`left-${verb}`);
+    const body = { workspace: `left-${verb}` };
+    const as = `super_admin@left-${verb}`;
+    expect(await control.refusal("POST", `/members/member@left-${verb}/${verb}`, { body, as })).toBe("403 forbidden null");
+    expect(await control.refusal("POST", `/members/nobody@left/${verb}`, { body })).toBe("404 not_found email");
+  });
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
+import { WorkspaceView } from "../../../src/accounts/workspaces/schema.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { book, settlement } from "../../support/settlements.ts";
+
+describe.each(databases)("a workspace on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("is created enabled, with fallbacks, everything else off, without spend limit and credit", async () => {
+    const made = await control.expect("POST", "/workspaces", { body: { name: "fresh" } });
+    expect(Value.Check(WorkspaceView, made)).toBe(true);
+    expect(made).toEqual({
+      id: expect.stringMatching(/^ws-[a-z2-7]{26}$/),
+      name: "fresh",
+      enabled: true,
+      spend_limit_usd: null,
+      fallbacks: true,
+      zero_data_retention: false,
+      prompt_storage: false,
+      early_access: [],
+      balance_usd: "0.000000000",
+      reserved_usd: null,
+      available_usd: null,
+      month: "2026-11",
+      month_spent_usd: "0.000000000",
+    });
+  });
+
+  test("is found by its id and by its exact name", async () => {
+    const { id } = await control.expect("POST", "/workspaces", { body: { name: "Team / Ä 100%" } });
+    for (const named of [String(id), "Team / Ä 100%"]) {
+      expect(await control.expect("GET", `/workspaces/${encodeURIComponent(named)}`)).toMatchObject({ id });
+    }
+    for (const named of ["Team", "team / ä 100%", "nowhere"]) {
+      expect(await control.refusal("GET", `/workspaces/${encodeURIComponent(named)}`)).toBe("404 not_found workspace");
+    }
+  });
+
+  test("has a name of its own, which has not the form of an id", async () => {
+    await control.expect("POST", "/workspaces", { body: { name: "taken" } });
+    const refused = (name: unknown) => control.refusal("POST", "/workspaces", { body: { name } });
+    expect(await refused(" taken ")).toBe("409 conflict name");
+    expect(await refused(`ws-${"a".repeat(26)}`)).toBe("400 invalid_field name");
+    for (const name of ["", "  ", ".", "..", "a\u0000b", 7, null]) expect(await refused(name)).toBe("400 invalid_field name");
+  });
+
+  test("is opened with its credit or not at all", async () => {
+    const made = await control.expect("POST", "/workspaces", { body: { name: "rich", credit_usd: "10.5" } });
+    expect(made).toMatchObject({ balance_usd: "10.500000000" });
+    const refusal = await control.refusal("POST", "/workspaces", { body: { name: "poor", credit_usd: "-1" } });
+    expect(refusal).toBe("400 invalid_field credit_usd");
+    expect(await control.refusal("GET", "/workspaces/poor")).toBe("404 not_found workspace");
+    expect((await control.list("/audit")).some(({ changes }) => JSON.stringify(changes).includes("poor"))).toBe(false);
+  });
+
+  test("shows what the counters hold back, and the ledger's balance alone when they cannot answer", async () => {
+    await control.expect("POST", "/workspaces", { body: { name: "held", credit_usd: "3" } });
+    control.position = {
+      balance: 3_000_000_000n,
+      reserved: 1_000_000_001n,
+      available: 1_999_999_999n,
+      keySpent: null,
+      month: "2026-11",
+    };
+    const credit = { balance_usd: "3.000000000", reserved_usd: "1.000000001", available_usd: "1.999999999" };
+    expect(await control.expect("GET", "/workspaces/held")).toMatchObject(credit);
+    expect(await control.expect("GET", "/credit?workspace=held")).toEqual(credit);
+    control.position = null;
+    expect(await control.expect("GET", "/credit?workspace=held")).toEqual({ ...credit, reserved_usd: null, available_usd: null });
+  });
+
+  test("shows what it spent in the current month", async () => {
+    const workspace = await control.workspace("spends", "1");
+    const { id: key } = await control.key("spends");
+    await book(database.sql, settlement({ workspace, key }), settlement({ workspace, key, admittedAt: Date.UTC(2026, 9, 1) }));
+    expect(await control.expect("GET", "/workspaces/spends")).toMatchObject({
+      month_spent_usd: "0.000200000",
+      balance_usd: "0.999600000",
+    });
+  });
+
+  describe("its settings", () => {
+    const settings = {
+      enabled: false,
+      spend_limit_usd: "0.000000001",
+      fallbacks: false,
+      zero_data_retention: true,
+      prompt_storage: true,
+    };
+
+    test("are managed by admins and super admins, and the operator", async () => {
+      await control.workspace("managed");
+      for (const [index, as] of ["admin@managed", "super_admin@managed", undefined].entries()) {
+        const body = { spend_limit_usd: String(index + 1) };
+        const set = await control.expect("PATCH", "/workspaces/managed", { body, ...(as !== undefined && { as }) });
+        expect(set).toMatchObject({ spend_limit_usd: `${index + 1}.000000000` });
+      }
+      for (const as of ["member@managed", "auditor@managed"]) {
+        expect(await control.refusal("PATCH", "/workspaces/managed", { body: settings, as })).toBe("403 forbidden null");
+      }
+    });
+
+    test("stay where they are not given, and a null takes the spend limit away", async () => {
+      await control.workspace("partly");
+      expect(await control.expect("PATCH", "/workspaces/partly", { body: settings })).toMatchObject(settings);
+      const fallbacks = await control.expect("PATCH", "/workspaces/partly", { body: { fallbacks: true } });
+      expect(fallbacks).toMatchObject({ ...settings, fallbacks: true });
+      const unlimited = await control.expect("PATCH", "/workspaces/partly", { body: { spend_limit_usd: null } });
+      expect(unlimited).toMatchObject({ spend_limit_usd: null, enabled: false });
+    });
+
+    test("are audited with the role used, naming only what changed; what changes nothing is not", async () => {
+      await control.workspace("audited");
+      for (let times = 0; times < 2; times++) {
+        await control.expect("PATCH", "/workspaces/audited", {
+          body: { enabled: true, prompt_storage: true },
+          as: "admin@audited",
+        });
+      }
+      expect(await control.list("/audit?workspace=audited&event=workspace.updated")).toEqual([
+        expect.objectContaining({
+          actor: "admin@audited",
+          role: "admin",
+          carried_by: "operator token",
+          changes: { prompt_storage: { from: false, to: true } },
+        }),
+      ]);
+    });
+
+    test("refuse early access that this version does not serve", async () => {
+      await control.workspace("early");
+      const { status, body } = await control.call("PATCH", "/workspaces/early", { body: { early_access: ["routing"] } });
+      expect(status).toBe(400);
+      const message = "routing is not available in this version";
+      expect(body).toEqual({ error: { code: "invalid_field", field: "early_access", message } });
+      expect(await control.expect("PATCH", "/workspaces/early", { body: { early_access: [] } })).toMatchObject({
+        early_access: [],
+      });
+    });
+
+    test.each([
+      [{ enabled: "on" }, "enabled"],
+      [{ spend_limit_usd: "0" }, "spend_limit_usd"],
+      [{ spend_limit_usd: 5 }, "spend_limit_usd"],
+      [{ spend_limit: "5" }, "spend_limit"],
+    ])("refuse %p", async (body, field) => {
+      await control.call("POST", "/workspaces", { body: { name: "refusing" } });
+      expect(await control.refusal("PATCH", "/workspaces/refusing", { body })).toBe(`400 invalid_field ${field}`);
+    });
+
+    test("make everybody forget cached records", async () => {
+      await control.workspace("forget");
+      const before = control.changes;
+      await control.expect("PATCH", "/workspaces/forget", { body: { enabled: false } });
+      expect(control.changes).toBe(before + 1);
+    });
+  });
+});

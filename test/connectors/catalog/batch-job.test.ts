@@ -1,0 +1,68 @@
+/** The batch jobs of docs/connectors.md, word for word: a first full load, then what changed, over restarts of the service. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fleet } from "../../support/fleet.ts";
+import { bun, OurProcess, repository } from "../../support/process.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { CatalogCopy } from "./catalog-copy.ts";
+import { bareConnector } from "./sample.ts";
+
+const docs = readFileSync(join(repository, "docs/connectors.md"), "utf8");
+
+function exampleIn(language: string, first: string): string {
+  const example = docs.split("```").find((part) => part.startsWith(`${language}\n${first}`));
+  if (example === undefined) throw new Error(`docs/connectors.md has no example that begins with "${first}"`);
+  return example.slice(language.length + 1);
+}
+
+const python = Bun.which("python3");
+const jobs = [
+  { name: "TypeScript", program: bun, file: "sync-connectors.ts", text: exampleIn("ts", "// sync-connectors.ts") },
+  ...(python === null
+    ? []
+    : [{ name: "Python", program: python, file: "sync_connectors.py", text: exampleIn("python", "# sync_connectors.py") }]),
+];
+
+test("a job written from the docs loads everything, and after the catalog changed catches up by changes alone", async () => {
+  await using folder = await temporaryFolder();
+  const copy = await CatalogCopy.in(folder.path);
+  for (const { file, text } of jobs) await writeFile(join(folder.path, file), text);
+  const stateOf = (file: string): string => join(folder.path, `${file}.state`);
+  const run = async (url: string): Promise<string[]> =>
+    Promise.all(
+      jobs.map(async ({ program, file }) => {
+        const environment = { WEIR_URL: url, STATE_FILE: stateOf(file) };
+        await using job = new OurProcess({ program, arguments: [join(folder.path, file)], environment });
+        expect([await job.exited, job.output]).toEqual([0, expect.any(String)]);
+        return job.output;
+      }),
+    );
+  const same = async (url: string): Promise<void> => {
+    const response = await fetch(`${url}/api/connector-exports/latest.ndjson`);
+    const version = response.headers.get("x-catalog-version");
+    const rows = (await response.text())
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    for (const { file } of jobs) {
+      const state = JSON.parse(await readFile(stateOf(file), "utf8"));
+      expect(state.version).toBe(version);
+      expect(Object.values<{ id: string }>(state.rows).toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual(rows);
+    }
+  };
+  const plan = { services: null, dataDir: join(folder.path, "data"), catalogDir: copy.folder };
+  {
+    await using fleet = await Fleet.start(plan);
+    for (const output of await run(fleet.url())) expect(output).toMatch(/^672 connectors of version \S+\.1\n$/);
+    await same(fleet.url());
+    for (const output of await run(fleet.url())) expect(output).toStartWith("0 changes");
+  }
+  await copy.write(bareConnector("Wholly New Vendor"));
+  await copy.change("okta", { docs: "https://changed.example.test/docs" });
+  await copy.remove("bamboohr");
+  await using fleet = await Fleet.start(plan);
+  for (const output of await run(fleet.url())) expect(output).toMatch(/^3 changes[^]*672 connectors of version \S+\.2\n$/);
+  await same(fleet.url());
+}, 60_000);

@@ -1,0 +1,38 @@
+/** A copy of the catalog's folder that a test may change, as a maintainer would. */
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { canonicalText } from "../../../src/connectors/catalog/canonical.ts";
+import type { Connector } from "../../../src/connectors/catalog/schema.ts";
+import { repository } from "../../support/process.ts";
+import { noteCodes } from "./sample.ts";
+
+export class CatalogCopy {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async in(folder: string): Promise<CatalogCopy> {
+    const copy = join(folder, "catalog");
+    await cp(join(repository, "catalog-data"), copy, { recursive: true });
+    return new CatalogCopy(copy);
+  }
+
+  async write(connector: Connector): Promise<void> {
+    await writeFile(this.#file(connector.slug), canonicalText(connector, noteCodes));
+  }
+
+  async change(slug: string, changes: Partial<Connector>): Promise<void> {
+    const connector: Connector = JSON.parse(await readFile(this.#file(slug), "utf8"));
+    await this.write({ ...connector, ...changes });
+  }
+
+  remove(slug: string): Promise<void> {
+    return rm(this.#file(slug));
+  }
+
+  #file(slug: string): string {
+    return join(this.folder, "connectors", `${slug}.json`);
+  }
+}

@@ -1,0 +1,29 @@
+/** A fleet whose gateways start at the same moment has one catalog, and sends the same bytes from each of them. */
+import { expect, test } from "bun:test";
+import { Fleet } from "../../support/fleet.ts";
+import { testServices } from "../../support/services.ts";
+import { until } from "../../support/until.ts";
+
+const services = await testServices();
+
+test.skipIf(services === null)(
+  "three gateways that start at once publish one version",
+  async () => {
+    await using fleet = await Fleet.start({ services: services?.urls ?? null, gateways: 3 });
+    const answers = await Promise.all(
+      fleet.gateways.map(async ({ url }) => {
+        const path = `${url}/api/connector-exports/latest.csv`;
+        await until(async () => (await fetch(path)).ok);
+        const { headers } = await fetch(path);
+        return [headers.get("x-catalog-version"), headers.get("content-encoding"), headers.get("etag")];
+      }),
+    );
+    expect(answers).toEqual(Array.from({ length: 3 }, () => [expect.stringMatching(/\.1$/), "gzip", answers[0]?.[2] ?? ""]));
+    const changes = await Promise.all(
+      fleet.gateways.map(async ({ url }) => (await fetch(`${url}/api/connector-changes?since=0`)).text()),
+    );
+    expect(changes[0]?.trimEnd().split("\n")).toHaveLength(672);
+    expect(new Set(changes).size).toBe(1);
+  },
+  60_000,
+);

@@ -1,0 +1,78 @@
+/** What anybody may ask for without a key leaves the event loop to others. */
+import { expect, test } from "bun:test";
+import { KeptDocuments } from "../../../src/connectors/catalog/kept-documents.ts";
+import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
+import { Renderings } from "../../../src/connectors/catalog/renderings.ts";
+import { renderingsWaitingMax } from "../../../src/limits/quotas.ts";
+import { sharedFor } from "../../../src/process/shared-for.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { until } from "../../support/until.ts";
+
+/** A page that takes 10 ms of the clock. */
+const page = (clock: ManualClock, made: number[]) => async (): Promise<Document> => {
+  clock.advance(10);
+  made.push(clock.monotonic());
+  return documentOf("page", "text/html");
+};
+
+/** Pages as the catalog makes and keeps them. */
+function keptBy(clock: ManualClock): KeptDocuments["get"] {
+  const kept = new KeptDocuments(10);
+  const renderings = new Renderings(clock);
+  return (key, make) => kept.get(key, () => renderings.run(make));
+}
+
+test("pages are made one after the other, and the loop rests twice as long as each took", async () => {
+  const clock = new ManualClock();
+  const made: number[] = [];
+  const get = keptBy(clock);
+  const start = clock.monotonic();
+  const both = ["a", "b"].map((key) => get(key, page(clock, made)));
+  await both[0];
+  await until(() => clock.pending === 1);
+  expect(made.map((at) => at - start)).toEqual([10]);
+  clock.advance(19);
+  expect(made).toHaveLength(1);
+  clock.advance(1);
+  await both[1];
+  expect(made.map((at) => at - start)).toEqual([10, 40]);
+  await get("a", page(clock, made));
+  expect(made).toHaveLength(2);
+});
+
+test("more different pages than may wait are refused with 503, and those that are kept are not", async () => {
+  const clock = new ManualClock();
+  const made: number[] = [];
+  const get = keptBy(clock);
+  await get("kept", page(clock, made));
+  const waiting = Array.from({ length: renderingsWaitingMax }, (_, number) => get(`page ${number}`, page(clock, made)));
+  const refused = await failureOf((async () => get("one more", page(clock, made)))());
+  expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+  expect(made).toHaveLength(1);
+  const first = waiting[0];
+  await until(() => clock.pending === 1);
+  clock.advance(20);
+  await first;
+});
+
+test("what is costly to find out is found out once a second, however many ask", async () => {
+  const clock = new ManualClock();
+  let found = 0;
+  const find = sharedFor(1_000, clock, async () => ++found);
+  expect(await Promise.all([find(), find(), find()])).toEqual([1, 1, 1]);
+  clock.advance(999);
+  expect(await find()).toBe(1);
+  clock.advance(1);
+  expect(await find()).toBe(2);
+});
+
+test("what could not be found out is tried again at once", async () => {
+  let tries = 0;
+  const find = sharedFor(1_000, new ManualClock(), async () => {
+    if (++tries === 1) throw new Error("Away");
+    return tries;
+  });
+  await failureOf(find());
+  expect(await find()).toBe(2);
+});

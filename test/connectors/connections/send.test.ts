@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { probeAnswerBytesMax, probeCallMs } from "../../../src/limits/tools.ts";
+import { sendOutside } from "../../../src/connectors/connections/send.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { selfSigned } from "../../support/self-signed.ts";
+import { until } from "../../support/until.ts";
+
+const host = "vendor.weir-test.example";
+const secure = selfSigned(host);
+
+describe("what is sent outside", () => {
+  let server: Server;
+  let port: number;
+  let reached = 0;
+  const heard: string[] = [];
+  beforeAll(async () => {
+    server = createServer({ ...secure }, (request, response) => {
+      heard.push(`${request.method} ${request.headers.host} ${request.url} ${request.headers.authorization}`);
+      if (request.url === "/silent") return;
+      if (request.url === "/moved") return void response.writeHead(302, { location: "/elsewhere" }).end();
+      response.end(request.url === "/large" ? "a".repeat(probeAnswerBytesMax + 1) : '{"ok":true}');
+    });
+    server.on("connection", () => reached++);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const here = async () => [{ address: "127.0.0.1", family: 4 }];
+  const outside = (more = {}) =>
+    sendOutside({ clock: systemClock, resolve: here, isOutside: () => true, authorities: String(secure.cert), ...more });
+  const get = (path: string, name = host) => ({
+    method: "GET" as const,
+    url: new URL(`https://${name}:${port}${path}`),
+    headers: { authorization: "Bearer right" },
+  });
+
+  test("reaches the address that was judged, under the vendor's name", async () => {
+    expect(await outside()(get("/users?limit=1"))).toEqual({ status: 200, body: '{"ok":true}' });
+    expect(heard).toContain(`GET ${host}:${port} /users?limit=1 Bearer right`);
+  });
+
+  test("follows no redirection", async () => {
+    expect(await outside()(get("/moved"))).toMatchObject({ status: 302 });
+    expect(heard.join()).not.toContain("/elsewhere");
+  });
+
+  test("goes to no server that cannot show the vendor's certificate", async () => {
+    await failureOf(outside({ authorities: undefined })(get("/untrusted")));
+    await failureOf(outside()(get("/other-name", "other.weir-test.example")));
+    expect(heard.join()).not.toMatch(/untrusted|other-name/);
+  });
+
+  test.each([
+    ["stands for an address within", async () => [{ address: "127.0.0.1", family: 4 }]],
+    [
+      "stands for an address within beside one that is not",
+      async () => [
+        { address: "1.1.1.1", family: 4 },
+        { address: "::ffff:127.0.0.1", family: 6 },
+      ],
+    ],
+    ["stands for nothing", async () => []],
+  ])("connects to nothing when the name %s", async (_what, resolve) => {
+    const before = reached;
+    const send = sendOutside({ clock: systemClock, resolve, authorities: String(secure.cert) });
+    expect(String(await failureOf(send(get("/")))).toLowerCase()).toContain("not reachable from everywhere");
+    expect(reached).toBe(before);
+  });
+
+  test.each(["127.0.0.1", "[::ffff:127.0.0.1]", "localhost", "2130706433"])("connects to nothing at %s", async (name) => {
+    const before = reached;
+    expect(String(await failureOf(sendOutside({ clock: systemClock })(get("/", name))))).toContain("needed");
+    expect(reached).toBe(before);
+  });
+
+  test("ends with an answer that is too large or does not come", async () => {
+    await failureOf(outside()(get("/large")));
+    const clock = new ManualClock();
+    const failure = failureOf(outside({ clock })(get("/silent")));
+    await until(() => heard.join().includes("/silent"));
+    await clock.advance(probeCallMs);
+    expect(String(await failure)).toContain("did not end");
+    expect(clock.pending).toBe(0);
+  });
+});

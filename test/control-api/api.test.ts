@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { endpoints } from "../../src/control-api/endpoints.ts";
+import { Verification } from "../../src/gateway/metering/verify.ts";
+import { invariants } from "../../src/gateway/metering/verify-store.ts";
+import { Value } from "@sinclair/typebox/value";
+import { Control, operatorToken } from "../support/control.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+
+let database: TestDatabase;
+let control: Control;
+beforeAll(async () => {
+  database = await openEmbeddedDatabase();
+  control = new Control(database.sql);
+  await control.workspace("w", "1");
+}, 60_000);
+afterAll(() => database[Symbol.asyncDispose]());
+
+const unauthorized = { error: { code: "unauthorized", field: null, message: "Send the operator token as a Bearer token" } };
+
+describe("the operator token", () => {
+  test.each([
+    ...endpoints.map(({ method, path }) => [method, path] as const),
+    ["GET", "/nowhere"] as const,
+    ["DELETE", "/keys"] as const,
+  ])("is needed for %s %s, and nothing else opens it", async (method, path) => {
+    const { key } = await control.key("w");
+    const { key: tools } = await control.key("w", { kind: "tools" });
+    for (const token of [
+      null,
+      "",
+      "wrong",
+      key,
+      tools,
+      `${operatorToken}x`,
+      operatorToken.slice(1),
+      operatorToken.toUpperCase(),
+    ]) {
+      expect(await control.call(method, path, { token })).toMatchObject({ status: 401, body: unauthorized });
+    }
+  });
+
+  test("is a Bearer token, the scheme in any case, and no other", async () => {
+    for (const [scheme, status] of [
+      ["bearer", 200],
+      ["BEARER", 200],
+      ["Basic", 401],
+      ["", 401],
+    ] as const) {
+      const headers = { authorization: `${scheme} ${operatorToken}`.trim() };
+      expect(await control.call("GET", "/workspaces", { token: null, headers })).toMatchObject({ status });
+    }
+  });
+
+  test("with anything behind it is none, be it a no-break space", async () => {
+    for (const behind of [" x", "\u00a0", "0"]) {
+      const headers = { authorization: `Bearer ${operatorToken}${behind}` };
+      expect(await control.call("GET", "/workspaces", { token: null, headers })).toMatchObject({ status: 401 });
+    }
+  });
+
+  test("comes before the body: without it nothing is read", async () => {
+    expect(await control.call("POST", "/workspaces", { token: null, body: "not JSON" })).toMatchObject({ status: 401 });
+  });
+});
+
+describe("a path or method that is not served", () => {
+  test.each(["", "/", "/nowhere", "/keys/one/two", "/workspace"])("answers 404 for %p", async (path) => {
+    expect(await control.refusal("GET", path)).toBe("404 not_found null");
+  });
+
+  test("answers 405 with the methods that are", async () => {
+    for (const [method, path, allow] of [
+      ["DELETE", "/keys", "POST, GET"],
+      ["PUT", "/keys/some", "GET, PATCH"],
+      ["GET", "/keys/some/revoke", "POST"],
+    ] as const) {
+      const { status, headers } = await control.call(method, path);
+      expect([status, headers.get("allow")]).toEqual([405, allow]);
+    }
+  });
+});
+
+describe("a body", () => {
+  test.each([
+    ["{", 400],
+    ["[]", 400],
+    ["null", 400],
+    ['"text"', 400],
+    ["\u00ff{", 400],
+    ["[".repeat(1_000_000), 400],
+  ])("that is no JSON object is refused with a clear message", async (body, status) => {
+    const answer = await control.call("POST", "/workspaces", { body });
+    expect(answer).toMatchObject({
+      status,
+      body: { error: { code: "invalid_body", field: null, message: expect.stringMatching(/^The body /) } },
+    });
+  });
+
+  test("of more than 1 MiB is refused, of 1 MiB is read", async () => {
+    const padded = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
+    expect(await control.refusal("POST", "/workspaces", { body: padded(1024 * 1024 + 1) })).toBe("413 body_too_large null");
+    expect(await control.refusal("POST", "/workspaces", { body: padded(1024 * 1024) })).toBe("400 invalid_field name");
+  });
+
+  test("that is compressed is refused", async () => {
+    const sent = { body: { name: "x" }, headers: { "content-encoding": "gzip" } };
+    expect(await control.refusal("POST", "/workspaces", sent)).toBe("400 invalid_body null");
+  });
+
+  test("may be absent where no field is needed", async () => {
+    const { id } = await control.key("w");
+    expect(await control.call("POST", `/keys/${id}/revoke`)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a field", () => {
+  test.each([
+    ["POST", "/keys", { workspace: "w", nmae: "x" }, 'There is no field "nmae": the nearest known field is "name"'],
+    [
+      "POST",
+      "/keys",
+      { workspace: "w", monthly_limit_usd: "1" },
+      'There is no field "monthly_limit_usd": the nearest known field is "monthly_spend_limit_usd"',
+    ],
+    ["PATCH", "/workspaces/w", { enable: true }, 'There is no field "enable": the nearest known field is "enabled"'],
+    [
+      "POST",
+      "/credit",
+      { workspace: "w" },
+      'The field "usd" is missing: an amount of USD as a string, such as "12.50", is needed',
+    ],
+    [
+      "POST",
+      "/members",
+      { workspace: "w", email: "a@b" },
+      'The field "role" is missing: one of member, auditor, admin and super_admin is needed',
+    ],
+    [
+      "POST",
+      "/members",
+      { workspace: "w", email: "a@b", role: "boss" },
+      'Cannot take the value of "role": one of member, auditor, admin and super_admin is needed',
+    ],
+  ])("in %s %s %p that cannot be taken is named", async (method, path, body, message) => {
+    expect(await control.call(method, path, { body })).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_field", message } },
+    });
+  });
+
+  test("of a query is refused like one of a body, also where none is taken", async () => {
+    expect(await control.refusal("GET", "/keys?wokspace=w")).toBe("400 invalid_field wokspace");
+    const { body } = await control.call("GET", "/workspaces/w?name=w");
+    expect(body).toMatchObject({ error: { message: 'There is no field "name": this request takes no fields' } });
+  });
+
+  test("named __proto__ is a field like any other: unknown", async () => {
+    expect(await control.refusal("POST", "/workspaces", { body: '{"name":"p","__proto__":{"credit_usd":"1"}}' })).toBe(
+      "400 invalid_field __proto__",
+    );
+  });
+});
+
+describe("an answer", () => {
+  test("is never stored on the way, for it may hold a key", async () => {
+    const { headers } = await control.call("POST", "/keys", { body: { workspace: "w", owner: "member@w" } });
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("has the form that its endpoint promises, and no field more", async () => {
+    for (const { method, path, view } of endpoints) {
+      if (method !== "GET" || path.includes(":")) continue;
+      const ofWorkspace = ["/members", "/credit", "/products", "/projects"].includes(path);
+      const body = await control.expect("GET", `${path}${ofWorkspace ? "?workspace=w" : ""}`);
+      expect([path, [...Value.Errors({ ...view, additionalProperties: false }, body)]]).toEqual([path, []]);
+    }
+  });
+
+  test("to what failed unexpectedly tells nothing of why, and the log does", async () => {
+    const broken = new Control(database.sql);
+    await database.sql`ALTER TABLE workspaces RENAME TO hidden`;
+    const answer = await broken.call("GET", "/workspaces");
+    await database.sql`ALTER TABLE hidden RENAME TO workspaces`;
+    expect(answer.body).toEqual({ error: { code: "internal_error", field: null, message: "An unexpected error occurred" } });
+    expect(broken.logged.join("")).toContain("control.failed");
+  });
+});
+
+describe("the verification of the ledger", () => {
+  test("answers with its result", async () => {
+    const result = await control.expect("GET", "/ledger/verify");
+    expect(Value.Check(Verification, result)).toBe(true);
+    expect(result).toMatchObject({ ok: true, broken: null });
+  });
+
+  test("tells each invariant as soon as it was checked, where it is asked to", async () => {
+    const { body } = await control.call("GET", "/ledger/verify", { headers: { accept: "application/x-ndjson" } });
+    const lines = String(body)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.slice(0, -1).map(({ checked }) => checked.invariant)).toEqual(Object.keys(invariants));
+    expect(lines.at(-1)).toMatchObject({ result: { ok: true, checked: lines.slice(0, -1).map(({ checked }) => checked) } });
+  });
+});
+
+describe("docs/control-api.md", () => {
+  const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
+
+  test("lists every endpoint with its fields, and none that does not exist", () => {
+    const documented = [...text.matchAll(/^\| `([A-Z]+) (\S+)` *\|([^|]*)\|/gm)].map(([, method, path, fields]) => ({
+      endpoint: `${method} ${path}`,
+      fields: [...(fields ?? "").matchAll(/`(\w+)`(\?)?/g)].map(([, field, optional]) => `${field}${optional ?? ""}`),
+    }));
+    const served = endpoints.map(({ method, path, fields }) => ({
+      endpoint: `${method} ${path}`,
+      fields: Object.keys(fields.properties).map((field) => `${field}${fields.required?.includes(field) ? "" : "?"}`),
+    }));
+    expect(documented).toEqual(served);
+  });
+
+  test("lists every invariant", () => {
+    expect([...text.matchAll(/^\| `([a-z_]+)` *\|[^|]*\|$/gm)].map(([, name]) => name)).toEqual(Object.keys(invariants));
+  });
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { firstStart } from "../../src/control-api/first-start.ts";
+import { hashKey } from "../../src/kernel/ids.ts";
+import { findKeyRecords } from "../../src/accounts/keys/find.ts";
+import { Control } from "../support/control.ts";
+import { databases, type TestDatabase } from "../support/databases.ts";
+
+describe.each(databases)("a first start on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("opens workspace `default` with 10 USD, its owner and a first key of each kind, once of several at the same time", async () => {
+    const sources = { sql: database.sql, clock: control.clock, slug: "platform" };
+    const starts = await Promise.all(Array.from({ length: 4 }, () => firstStart(sources)));
+    const [first, ...others] = starts.filter((start) => start !== null);
+    expect(others).toEqual([]);
+    const key = first?.key ?? "";
+    expect(key).toMatch(/^platform-api-[0-9a-f]{64}$/);
+    expect(await control.list("/workspaces")).toEqual([
+      expect.objectContaining({ id: first?.workspace, name: "default", enabled: true, balance_usd: "10.000000000" }),
+    ]);
+    expect(await control.list("/members?workspace=default")).toEqual([
+      { email: "owner@localhost", role: "super_admin", state: "active" },
+    ]);
+    expect(first?.toolsKey).toMatch(/^platform-mcp-[0-9a-f]{64}$/);
+    const keys = await control.list("/keys");
+    expect(keys.toSorted((a, b) => String(a["kind"]).localeCompare(String(b["kind"])))).toEqual([
+      expect.objectContaining({ name: "first key", kind: "inference", owner: "owner@localhost", rate_limit_rpm: null }),
+      expect.objectContaining({ name: "first tools key", kind: "tools", owner: "owner@localhost" }),
+    ]);
+    const records = await findKeyRecords([hashKey(key)], database.sql);
+    expect(records.get(hashKey(key))).toMatchObject({ enabled: true, requestsPerMinute: null, monthlyLimit: null });
+  });
+
+  test("says in the audit log that nobody but the start itself let it through", async () => {
+    const rows = (await control.list("/audit")).map(({ event, actor, role, carried_by }) => ({ event, actor, role, carried_by }));
+    const service = { actor: "weir", role: "service", carried_by: null };
+    const key = { event: "auth.api.key.created", actor: "owner@localhost", role: "super_admin", carried_by: "first start" };
+    expect(rows.toReversed()).toEqual([
+      { event: "workspace.created", ...service },
+      { event: "credit.added", ...service },
+      { event: "workspace.member.added", ...service },
+      key,
+      key,
+    ]);
+  });
+
+  test("is no first start where there is a workspace of any name", async () => {
+    expect(await firstStart({ sql: database.sql, clock: control.clock, slug: "platform" })).toBeNull();
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { refuse } from "../../src/control-api/refuse.ts";
+import { DeadlineError } from "../../src/kernel/clock.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { ControlError } from "../../src/accounts/workspaces/control-error.ts";
+
+test("a refusal is written as {error: {code, field, message}} with the status of its code", async () => {
+  const response = refuse(new ControlError("conflict", { field: "ref", message: "Cannot add it twice" }), silentLog);
+  expect(response.status).toBe(409);
+  expect(await response.json()).toEqual({ error: { code: "conflict", field: "ref", message: "Cannot add it twice" } });
+});
+
+test.each(["CONNECTION_CLOSED", "CONNECT_TIMEOUT", "ECONNREFUSED", "57014", "57P01", "55P03", "40001", "53300"])(
+  "a database that fails with %s is 503: the outcome is not known and the same may succeed later",
+  async (code) => {
+    expect(refuse(Object.assign(new Error("refused"), { code }), silentLog).status).toBe(503);
+  },
+);
+
+test("a database that does not answer in time is 503", () => {
+  expect(refuse(new DeadlineError("The request did not end"), silentLog).status).toBe(503);
+});
+
+test("whatever else is 500, without a word of it", async () => {
+  for (const error of [new TypeError("a secret"), Object.assign(new Error("a secret"), { code: "23505" }), "a secret"]) {
+    const response = refuse(error, silentLog);
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain("secret");
+  }
+});

@@ -1,0 +1,73 @@
+/** A member of one workspace learns nothing of what there is in another: its ids are answered like ids that nobody gave out. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { newGenerationId } from "../../src/kernel/ids.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { PromptQueue } from "../../src/gateway/prompts/prompt-queue.ts";
+import { publishVendors } from "../connectors/connections/vendors.ts";
+import { Control } from "../support/control.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+
+let database: TestDatabase;
+let control: Control;
+/** What the other workspace has. */
+const theirs = { key: "", connection: "", generation: newGenerationId(systemClock.now()) };
+const nobodys = { key: "key-unknown", connection: "con-unknown", generation: newGenerationId(systemClock.now()) };
+
+beforeAll(async () => {
+  database = await openEmbeddedDatabase();
+  control = new Control(database.sql);
+  control.connectors.published = await publishVendors(database.sql);
+  await control.workspace("own");
+  const other = await control.workspace("other");
+  theirs.key = (await control.key("other")).id;
+  const credentials = { okta_domain: "acme.okta.com", api_token: "a-token" };
+  const body = { workspace: "other", connector: "okta", credentials };
+  theirs.connection = String((await control.expect("POST", "/connections", { body }))["id"]);
+  await storeGeneration(other);
+}, 60_000);
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Its log row, and its prompt. */
+async function storeGeneration(workspace: string): Promise<void> {
+  const { generation, key } = theirs;
+  await database.sql`
+    INSERT INTO request_log VALUES (${generation}, now(), 'req-1', ${workspace}, ${key}, 'm', 'p', 200, NULL, false, 1, 0, 1, 1, 1, false, 1, 1)`;
+  const queue = new PromptQueue({ sql: database.sql, keyring: control.keyring, clock: systemClock, log: silentLog });
+  queue.add({ generation, workspace, at: systemClock.now(), messages: [], answer: { content: "" }, answerCut: false }, 100);
+  await queue.flushed(10_000);
+}
+
+type Ids = typeof theirs;
+const none = () => null;
+const requests: [string, string, (ids: Ids) => string, (ids: Ids) => object | null][] = [
+  ["a key", "GET", ({ key }) => `/keys/${key}`, none],
+  ["an edit of a key", "PATCH", ({ key }) => `/keys/${key}`, () => ({ name: "x" })],
+  ["the end of a key", "POST", ({ key }) => `/keys/${key}/revoke`, none],
+  ["what a key asked for", "GET", ({ key }) => `/log?key=${key}`, none],
+  ["a generation", "GET", ({ generation }) => `/log/${generation}`, none],
+  ["a prompt", "GET", ({ generation }) => `/prompts/${generation}`, none],
+  ["the end of a prompt", "POST", () => "/prompts/delete", ({ generation: id }) => ({ id })],
+  ["a connection's test", "POST", ({ connection }) => `/connections/${connection}/test`, none],
+  ["a connection's end", "DELETE", ({ connection }) => `/connections/${connection}`, none],
+];
+
+describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("to %s", (as) => {
+  test.each(requests)("%s of another workspace is what nobody has", async (_, method, path, body) => {
+    const answer = async (ids: Ids) => {
+      const { status, body: told } = await control.call(method, path(ids), { as, ...(body(ids) && { body: body(ids) }) });
+      return { status, told: JSON.stringify(told).replaceAll(/key-\w+|con-\w+|gen-\w+/g, "ID") };
+    };
+    const unknown = await answer(nobodys);
+    expect(unknown.status).toBe(404);
+    expect(await answer(theirs)).toEqual(unknown);
+  });
+
+  test("another workspace is answered as one that there is not", async () => {
+    const answer = async (name: string) => {
+      const { status, body } = await control.call("GET", `/workspaces/${name}`, { as });
+      return { status, told: JSON.stringify(body).replaceAll(name, "NAME") };
+    };
+    expect(await answer("other")).toEqual(await answer("nowhere-at-all"));
+  });
+});

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isRemote, isSending } from "../../scripts/weir/verb.ts";
+import { verbs } from "../../scripts/weir/verbs.ts";
+import { endpoints } from "../../src/control-api/endpoints.ts";
+import { Control, objectOf, operatorToken } from "../support/control.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+import { Weir, type Outcome } from "../support/weir.ts";
+
+let database: TestDatabase;
+let server: Weir;
+beforeAll(async () => {
+  database = await openEmbeddedDatabase();
+  server = new Weir(new Control(database.sql));
+}, 60_000);
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const weir = (...words: string[]) => server.run(...words);
+const json = (...words: string[]) => server.json(...words);
+
+test("every verb calls an endpoint that is there, with fields that it takes, and every endpoint has its verb", () => {
+  const remote = verbs.filter(isRemote);
+  for (const { noun, verb, method, path, flags } of remote) {
+    const endpoint = endpoints.find((one) => one.method === method && one.path === path);
+    const known = [...Object.keys(endpoint?.fields.properties ?? {}), ...(path.includes(":id") ? ["id"] : [])];
+    expect([noun, verb, flags.map(({ field }) => field).filter((field) => !known.includes(field))]).toEqual([noun, verb, []]);
+  }
+  const sent = verbs.filter(isSending).flatMap(({ sends, uploads = sends }) => [`POST ${sends}`, `POST ${uploads}`]);
+  const called = new Set([...remote.map(({ method, path }) => `${method} ${path}`), ...sent]);
+  expect(endpoints.map(({ method, path }) => `${method} ${path}`).filter((endpoint) => !called.has(endpoint))).toEqual([]);
+});
+
+test("a workspace is created, filled, set and shown", async () => {
+  await json("workspace", "create", "--name", "Team A", "--credit", "10");
+  const limits = [
+    "--spend-limit",
+    "5",
+    "--fallbacks",
+    "off",
+    "--zero-data-retention",
+    "on",
+    "--prompt-storage",
+    "on",
+    "--early-access",
+    "none",
+  ];
+  await json("workspace", "set", "--workspace", "Team A", "--enabled", "off", ...limits);
+  expect(await json("workspace", "show", "--workspace", "Team A")).toMatchObject({
+    name: "Team A",
+    enabled: false,
+    spend_limit_usd: "5.000000000",
+    fallbacks: false,
+    zero_data_retention: true,
+    prompt_storage: true,
+    early_access: [],
+    balance_usd: "10.000000000",
+  });
+  const set = await json("workspace", "set", "--workspace", "Team A", "--spend-limit", "none", "--enabled", "on");
+  expect(set).toMatchObject({ spend_limit_usd: null, enabled: true });
+  expect(await json("credit", "add", "--workspace", "Team A", "--usd", "0.5", "--ref", "more")).toMatchObject({
+    balance_usd: "10.500000000",
+  });
+  expect(await json("credit", "show", "--workspace", "Team A")).toMatchObject({ balance_usd: "10.500000000" });
+});
+
+test("a key is created, listed, edited and revoked", async () => {
+  await json("workspace", "create", "--name", "keys");
+  await json("member", "add", "--workspace", "keys", "--email", "ada@keys", "--role", "member");
+  expect(await json("member", "list", "--workspace", "keys")).toEqual({
+    data: [{ email: "ada@keys", role: "member", state: "active" }],
+  });
+  const form = ["--name", "app", "--limit", "2.50", "--rpm", "5", "--kind", "tools"];
+  const { id, key } = await json("key", "create", "--workspace", "keys", "--owner", "ada@keys", ...form);
+  expect(key).toMatch(/^platform-mcp-[0-9a-f]{64}$/);
+  const shown = await json("key", "show", "--id", String(id));
+  expect(shown).toMatchObject({ name: "app", kind: "tools", monthly_spend_limit_usd: "2.500000000", rate_limit_rpm: 5 });
+  const edited = await json(
+    "key",
+    "edit",
+    "--id",
+    String(id),
+    "--limit",
+    "none",
+    "--rpm",
+    "default",
+    "--name",
+    "",
+    "--as",
+    "ada@keys",
+  );
+  expect(edited).toMatchObject({ name: "Untitled key", monthly_spend_limit_usd: null, rate_limit_rpm: null });
+  expect(await weir("key", "revoke", "--id", String(id))).toEqual({
+    code: 2,
+    out: "",
+    error: "weir: A revoked key cannot be restored: add --yes to do it\n",
+  });
+  expect(await json("key", "list", "--workspace", "keys")).toMatchObject({ data: [{ id }] });
+  await json("key", "revoke", "--id", String(id), "--yes");
+  expect(await json("key", "list", "--workspace", "keys")).toEqual({ data: [] });
+  expect(await json("key", "list", "--workspace", "keys", "--revoked")).toMatchObject({ data: [{ id }] });
+  expect(await json("audit", "list", "--workspace", "keys", "--event", "auth.api.key.updated")).toMatchObject({
+    data: [{ actor: "ada@keys" }],
+  });
+});
+
+test("with --as a member acts under their role and no more", async () => {
+  await json("workspace", "create", "--name", "roles");
+  await json("member", "add", "--workspace", "roles", "--email", "a@roles", "--role", "auditor");
+  const { code, out, error } = await weir("key", "create", "--workspace", "roles", "--as", "a@roles", "--json");
+  expect([code, out]).toEqual([1, ""]);
+  expect(error).toBe("weir: Cannot create a key as auditor: it takes the role member or admin or super_admin\n");
+});
+
+test("early access that is not served is refused with exit code 1", async () => {
+  await json("workspace", "create", "--name", "early");
+  const { code, error } = await weir("workspace", "set", "--workspace", "early", "--early-access", "routing");
+  expect([code, error]).toEqual([1, "weir: routing is not available in this version\n"]);
+});
+
+test("people get aligned text: a table for a list, a line a field for one thing", async () => {
+  await json("workspace", "create", "--name", "text", "--credit", "1");
+  await json("member", "add", "--workspace", "text", "--email", "long.address@text", "--role", "super_admin");
+  await json("member", "add", "--workspace", "text", "--email", "b@text", "--role", "member");
+  expect((await weir("member", "list", "--workspace", "text")).out).toBe(
+    [
+      "EMAIL              ROLE         STATE",
+      "b@text             member       active",
+      "long.address@text  super_admin  active",
+      "",
+    ].join("\n"),
+  );
+  expect((await weir("credit", "show", "--workspace", "text")).out).toBe(
+    ["balance_usd    1.000000000", "reserved_usd   -", "available_usd  -", ""].join("\n"),
+  );
+  expect((await weir("key", "list", "--workspace", "text")).out).toBe("(none)\n");
+});
+
+describe("ledger verify", () => {
+  test("tells its progress on stderr and its result on stdout", async () => {
+    const { code, out, error } = await weir("ledger", "verify", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ ok: true, broken: null });
+    expect(error.split("\n")[0]).toMatch(/^gapless_chain: \d+ rows$/);
+  });
+
+  test("ends with exit code 1 when the ledger is broken, and prints the result all the same", async () => {
+    await database.sql`UPDATE credit_accounts SET balance_nano = balance_nano + 1`;
+    const { code, out } = await weir("ledger", "verify", "--json");
+    await database.sql`UPDATE credit_accounts SET balance_nano = balance_nano - 1`;
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ ok: false, broken: { invariant: "account_is_chain_head" } });
+  });
+});
+
+describe("wrong usage ends with exit code 2, before anything is sent", () => {
+  test.each([
+    [[], "a noun and a verb are missing; --help lists them"],
+    [["key"], "a verb of key is missing; --help lists them"],
+    [["kye", "list"], 'There is no noun "kye": the nearest is "key"'],
+    [["key", "crate"], 'There is no key verb "crate": the nearest is "create"'],
+    [["key", "list", "--wrokspace", "w"], 'There is no flag "--wrokspace": the nearest is "--workspace"'],
+    [["key", "list", "w"], 'Cannot take "w": values are given by flags'],
+    [["key", "show"], "--id ID is missing"],
+    [["key", "show", "--id", "a", "--id", "b"], "--id is given twice"],
+    [["key", "create", "--workspace", "w", "--rpm", "many"], '--rpm: "many" is no whole number'],
+    [["key", "create", "--workspace", "w", "--kind", "tool"], '--kind: "tool" is not one of inference, tools'],
+    [["workspace", "set", "--workspace", "w", "--enabled", "yes"], '--enabled: "yes" is neither on nor off'],
+    [
+      ["member", "add", "--workspace", "w", "--email", "e", "--role", "boss"],
+      '--role: "boss" is not one of member, auditor, admin, super_admin',
+    ],
+  ])("%j", async (words, message) => {
+    expect(await weir(...words)).toEqual({ code: 2, out: "", error: `weir: ${message}\n` });
+  });
+
+  test("a flag without its value", async () => {
+    for (const words of [["--workspace"], ["--workspace", "--json"]]) {
+      const { code, error } = await weir("key", "list", ...words);
+      expect(code).toBe(2);
+      expect(error).toContain("--workspace");
+    }
+  });
+});
+
+test("--help lists nouns, verbs and flags wherever it is asked, and sends nothing", async () => {
+  expect((await weir("--help")).out).toContain("ledger verify");
+  const ofKeys = await weir("key", "--help");
+  expect(ofKeys.out).toContain("key revoke");
+  expect(ofKeys.out).not.toContain("ledger verify");
+  for (const { noun, verb, flags } of verbs) {
+    const { code, out } = await weir(noun, verb, "--help");
+    expect(code).toBe(0);
+    for (const { name } of flags) expect(out).toContain(`--${name}`);
+  }
+});
+
+describe("as a process", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "weir-client-"));
+    await writeFile(join(folder, "operator-token"), `${operatorToken}\n`);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** The command line as it is started, with nothing of this process's own environment but the path. */
+  function start(environment: Record<string, string>, ...words: string[]): Promise<Outcome> {
+    const script = join(import.meta.dir, "../../scripts/weir.ts");
+    const child = spawn(process.execPath, [script, ...words], {
+      env: { PATH: process.env["PATH"], ...environment },
+      cwd: folder,
+    });
+    const outcome: Outcome = { code: -1, out: "", error: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (outcome.out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (outcome.error += chunk.toString()));
+    return new Promise((resolve) => child.once("close", (code) => resolve({ ...outcome, code: code ?? -1 })));
+  }
+
+  test("finds the token in WEIR_TOKEN, or in DATA_DIR/operator-token", async () => {
+    for (const environment of [{ WEIR_TOKEN: operatorToken }, { DATA_DIR: folder }, { DATA_DIR: folder, WEIR_TOKEN: "" }]) {
+      const { code, out, error } = await start({ WEIR_URL: `${server.url}/`, ...environment }, "workspace", "list", "--json");
+      expect([code, error]).toEqual([0, ""]);
+      expect(objectOf(JSON.parse(out))["data"]).toBeArray();
+    }
+  });
+
+  test("says what is wrong where there is no token or a wrong one", async () => {
+    const missing = await start({ WEIR_URL: server.url, DATA_DIR: join(folder, "none") }, "workspace", "list");
+    expect(missing).toMatchObject({
+      code: 1,
+      out: "",
+      error: expect.stringContaining("There is no operator token: set WEIR_TOKEN"),
+    });
+    const wrong = await start({ WEIR_URL: server.url, WEIR_TOKEN: "wrong" }, "workspace", "list");
+    expect(wrong).toEqual({ code: 1, out: "", error: "weir: Send the operator token as a Bearer token\n" });
+  });
+
+  test("names the address where the service is not reachable", async () => {
+    const refused = await start({ PORT: "1", WEIR_TOKEN: operatorToken }, "workspace", "list", "--json");
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.error).toBe(
+      "weir: Cannot reach Weir at http://127.0.0.1:1: nothing listens there; is it running? WEIR_URL says where\n",
+    );
+    const wrong = await start({ WEIR_URL: "localhost:8080", WEIR_TOKEN: operatorToken }, "workspace", "list");
+    expect(wrong).toMatchObject({ code: 1, error: expect.stringContaining('WEIR_URL is "localhost:8080"') });
+  });
+
+  test("says so when the service ends in the middle of a call", async () => {
+    const dying = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    await new Promise<void>((resolve) => dying.listen(0, "127.0.0.1", resolve));
+    const address = dying.address();
+    const url = `http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 0}`;
+    const { code, error } = await start({ WEIR_URL: url, WEIR_TOKEN: operatorToken }, "workspace", "list");
+    expect([code, error]).toEqual([
+      1,
+      `weir: Cannot reach Weir at ${url}: the connection broke off; is it running? WEIR_URL says where\n`,
+    ]);
+    dying.close();
+  });
+
+  test("says so when something else answers there", async () => {
+    const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("<html>", { status: 404 }) });
+    const url = `http://127.0.0.1:${other.port}`;
+    const { code, error } = await start({ WEIR_URL: url, WEIR_TOKEN: "x" }, "workspace", "list");
+    await other.stop(true);
+    expect([code, error]).toEqual([1, `weir: What answers at ${url} is not Weir's control API: status 404\n`]);
+  });
+});

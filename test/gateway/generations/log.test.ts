@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
+import { GenerationView } from "../../../src/gateway/generations/schema.ts";
+import { makeLogPartitions } from "../../../src/gateway/metering/upkeep-store.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { book, settlement } from "../../support/settlements.ts";
+
+describe.each(databases)("the request log on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  let workspace: string;
+  let mine: string;
+  let theirs: string;
+  const noon = Date.UTC(2026, 10, 20, 12);
+  /** Oldest first: one of October, then one of each key, in turn. */
+  let ids: string[];
+
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+    await makeLogPartitions(noon, database.sql);
+    workspace = await control.workspace("w", "1");
+    mine = (await control.key("w")).id;
+    theirs = (await control.key("w", { owner: "admin@w" })).id;
+    const settled = [
+      settlement({ workspace, key: mine, admittedAt: Date.UTC(2026, 9, 31) }),
+      ...Array.from({ length: 6 }, (_, index) =>
+        settlement({ workspace, key: index % 2 ? theirs : mine, admittedAt: noon + index }),
+      ),
+    ];
+    await book(database.sql, ...settled);
+    const other = await control.workspace("other", "1");
+    await book(database.sql, settlement({ workspace: other, key: (await control.key("other")).id, admittedAt: noon + 100 }));
+    ids = settled.map(({ generation }) => generation);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const listed = async (path: string, as?: string) =>
+    (await control.list(path, as === undefined ? {} : { as })).map(({ generation_id }) => String(generation_id));
+
+  test("lists newest first, over months", async () => {
+    expect(await listed("/log?workspace=w")).toEqual(ids.toReversed());
+  });
+
+  test("pages by the id of a generation without losing or repeating one", async () => {
+    const pages: string[] = [];
+    for (let before = ""; ; before = `&before=${pages.at(-1)}`) {
+      const page = await listed(`/log?workspace=w&limit=3${before}`);
+      pages.push(...page);
+      if (page.length < 3) break;
+    }
+    expect(pages).toEqual(ids.toReversed());
+  });
+
+  test("is that of one key, of one workspace, or of all", async () => {
+    const ofMine = ids.filter((_, index) => index === 0 || index % 2 === 1).toReversed();
+    expect(await listed(`/log?key=${mine}`)).toEqual(ofMine);
+    expect(await listed(`/log?key=${mine}&workspace=w&limit=2`)).toEqual(ofMine.slice(0, 2));
+    expect(await control.refusal("GET", `/log?key=${mine}&workspace=other`)).toBe("404 not_found id");
+    expect(await listed("/log")).toHaveLength(ids.length + 1);
+  });
+
+  test("shows members their own requests and overseers everybody's", async () => {
+    expect(await listed("/log?workspace=w", "member@w")).toEqual(await listed(`/log?key=${mine}`));
+    expect(await listed("/log?workspace=w", "auditor@w")).toEqual(ids.toReversed());
+    expect(await control.refusal("GET", `/log?workspace=w&key=${theirs}`, { as: "member@w" })).toBe("404 not_found id");
+    expect(await control.refusal("GET", `/log/${ids[2]}?workspace=w`, { as: "member@w" })).toBe("404 not_found id");
+    expect(await control.expect("GET", `/log/${ids[1]}`, { as: "member@w" })).toMatchObject({ generation_id: ids[1] });
+    expect(await control.refusal("GET", `/log/${ids[1]}?workspace=other`)).toBe("404 not_found id");
+  });
+
+  test("keeps metadata only, in the fields of the contract", async () => {
+    const row = await control.expect("GET", `/log/${ids[1]}`);
+    expect(Value.Check(GenerationView, row)).toBe(true);
+    expect(row).toEqual({
+      generation_id: ids[1],
+      request_id: expect.stringMatching(/^req-/),
+      workspace_id: workspace,
+      key_id: mine,
+      model: "sandbox/echo",
+      provider: "sandbox",
+      status: 200,
+      code: null,
+      streamed: false,
+      prompt_tokens: 100,
+      cached_tokens: 0,
+      completion_tokens: 50,
+      reserved_usd: "0.001000000",
+      cost_usd: "0.000200000",
+      usage_estimated: false,
+      at: "2026-11-20T12:00:00.000Z",
+      first_token_ms: 12,
+      duration_ms: 34,
+    });
+  });
+
+  test.each(["limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "before=yesterday", "key=", "kye=1", "workspace=nowhere"])(
+    "refuses ?%s",
+    async (query) => {
+      const { status } = await control.call("GET", `/log?${query}`);
+      expect(status).toBe(query === "key=" || query === "workspace=nowhere" ? 404 : 400);
+    },
+  );
+
+  test("shows nothing of a generation that has not ended", async () => {
+    expect(await control.refusal("GET", `/log/gen-${"a".repeat(26)}`)).toBe("404 not_found id");
+  });
+});

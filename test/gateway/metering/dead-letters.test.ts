@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import { newGenerationId } from "../../../src/kernel/ids.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { event, rawEvent } from "../../support/metering.ts";
+import { settlement } from "../../support/settlements.ts";
+import { alarmsRaised, cost, StoredMoney, usd } from "../../support/stored-money.ts";
+
+describe.each(databases)("what cannot be booked on $name", ({ open }) => {
+  let database: TestDatabase;
+  let money: StoredMoney;
+  beforeAll(async () => {
+    database = await open();
+    money = new StoredMoney(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("for a workspace that does not exist is put aside whole, and all else is charged and confirmed", async () => {
+    const { workspace, metering, ended } = await money.customer();
+    const homeless = settlement({ workspace: "ws-nowhere", key: "key-nowhere" });
+    const given = event([ended(), homeless, ended()]);
+    const before = await alarmsRaised("settlement.dead");
+    await metering.deliver(given);
+    expect(await money.balance(workspace)).toBe(usd - 2n * cost);
+    expect(metering.confirmed).toEqual([given.id]);
+    const [letter] = await money.deadLetters(homeless.generation);
+    expect(letter?.reason).toBe("There is no such workspace");
+    expect(JSON.parse(Buffer.from(letter?.payload ?? []).toString())).toEqual(homeless);
+    expect(await alarmsRaised("settlement.dead")).toBe(before + 1);
+  });
+
+  test.each([
+    ["a duration beyond what is stored", { durationMs: 2 ** 31 }],
+    ["a zero byte in a name", { model: "a\u0000b" }],
+    ["half of a surrogate pair", { model: "a\ud800b" }],
+    ["more reserved than can be counted", { reserved: "9999999999999999999" }],
+    ["a key that no index takes", { key: Array.from({ length: 400 }, () => newGenerationId(0)).join("") }],
+  ])("because of %s is put aside alone, and all else is charged", async (_, fields: Partial<Settlement>) => {
+    const { workspace, metering, ended } = await money.customer();
+    const bad = ended(fields);
+    const given = [event([ended(), bad]), event([ended()])];
+    await metering.deliver(...given);
+    expect(await money.balance(workspace)).toBe(usd - 2n * cost);
+    expect(await money.deadLetters(bad.generation)).toHaveLength(1);
+    expect(metering.confirmed).toEqual(given.map(({ id }) => id));
+    await metering.deliver(event([ended({ ...bad, generation: newGenerationId(0) })]), event([ended()]));
+    expect(await money.balance(workspace)).toBe(usd - 3n * cost);
+    await money.expectSound();
+  });
+
+  test("because it is no settlement is put aside with its reason", async () => {
+    const { workspace, metering, ended } = await money.customer();
+    const good = event([ended()]);
+    const odd = rawEvent(JSON.stringify({ batch: "odd", settlements: [{ ...ended(), generation: "gen-1" }, ended()] }));
+    const unreadable = [rawEvent(""), rawEvent("\u0000"), rawEvent("{"), rawEvent('{"batch":5}')];
+    await metering.deliver(...unreadable, odd, good);
+    expect(await money.balance(workspace)).toBe(usd - 2n * cost);
+    expect((await money.deadLetters(odd.id))[0]?.reason).toContain("/generation");
+    for (const { id, payload } of unreadable) {
+      const [letter] = await money.deadLetters(id);
+      expect(Buffer.from(letter?.payload ?? [1])).toEqual(Buffer.from(payload));
+    }
+    expect(metering.confirmed).toEqual(["odd", good.id]);
+  });
+
+  test("in passing, as while a partition is attached, is tried once more before it is put aside", async () => {
+    const { workspace, metering, ended } = await money.customer();
+    const { store } = metering;
+    let calls = 0;
+    metering.store = {
+      settle: (charges) =>
+        ++calls === 1 ? Promise.reject(Object.assign(new Error("violates partition"), { code: "23514" })) : store.settle(charges),
+    };
+    const once = ended();
+    await metering.settle([once]);
+    expect(await money.balance(workspace)).toBe(usd - cost);
+    expect(await money.deadLetters(once.generation)).toEqual([]);
+  });
+
+  test("because the database is gone is not put aside: it comes again", async () => {
+    const { workspace, metering, ended } = await money.customer();
+    const { store } = metering;
+    metering.store = { settle: () => Promise.reject(Object.assign(new Error("terminating connection"), { code: "57P01" })) };
+    const given = event([ended()]);
+    expect(String(await failureOf(metering.deliver(given)))).toContain("terminating connection");
+    expect(metering.confirmed).toEqual([]);
+    metering.store = store;
+    await metering.deliver(given);
+    expect(await money.balance(workspace)).toBe(usd - cost);
+  });
+});

@@ -1,0 +1,143 @@
+/** The ledger in memory, which other tests trust, and the one in SQL give the same answers to the same histories. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Database } from "../../../src/backing/backing.ts";
+import { loadAccount, loadKeyMonth } from "../../../src/gateway/credit/load.ts";
+import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import { newGenerationId } from "../../../src/kernel/ids.ts";
+import { chargeOf } from "../../../src/gateway/metering/charge.ts";
+import { oncePerGeneration, type Booked } from "../../../src/gateway/metering/settle.ts";
+import { settlementStore } from "../../../src/gateway/metering/store.ts";
+import { upkeepStore } from "../../../src/gateway/metering/upkeep-store.ts";
+import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { MemoryLedger } from "../../support/memory-ledger.ts";
+import { settlement } from "../../support/settlements.ts";
+
+const events = fc.array(
+  fc.record({
+    generation: fc.nat(11),
+    workspace: fc.nat(2),
+    key: fc.nat(1),
+    outcome: fc.constantFrom("settled" as const, "settled" as const, "unknown" as const, "expired" as const),
+    promptTokens: fc.nat(3),
+    /** In nano-USD: a token costs 1,000. */
+    reserved: fc.constantFrom(0, 1_500, 1_000_000),
+    month: fc.constantFrom("2026-11", "2026-12"),
+  }),
+  { minLength: 1, maxLength: 12, size: "max" },
+);
+type Event = typeof events extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+describe.each(databases)("random settlements on $name", ({ open }) => {
+  let database: TestDatabase;
+  const spaces: { id: string; keys: string[] }[] = [];
+  /** In USD; the second one's is soon used up. */
+  const credits: Record<string, string> = { a: "1", b: "0.00002" };
+  beforeAll(async () => {
+    database = await open();
+    const control = new Control(database.sql);
+    for (const name of ["a", "b"]) {
+      const id = await control.workspace(name, credits[name]);
+      spaces.push({ id, keys: [(await control.key(name)).id, (await control.key(name)).id] });
+    }
+    spaces.push({ id: "ws-nowhere", keys: ["key-1", "key-2"] });
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("give what the ledger in memory gives, batch by batch, and leave the stored money sound", async () => {
+    const memory = new MemoryLedger();
+    for (const [index, credit] of [1_000_000_000n, 20_000n].entries()) memory.open(spaces[index]?.id ?? "", credit);
+    const store = settlementStore(database.sql);
+    await fc.assert(
+      fc.asyncProperty(fc.array(events, { minLength: 1, maxLength: 5, size: "max" }), async (batches) => {
+        const ids = Array.from({ length: 12 }, () => newGenerationId(Date.UTC(2026, 10, 20)));
+        for (const batch of batches) {
+          const charges = oncePerGeneration(batch.map((one) => settlementOf(one, ids))).map(chargeOf);
+          expect(sorted(await store.settle(charges))).toEqual(sorted(await memory.settle(charges)));
+        }
+        for (const { id, keys } of spaces) {
+          const stored = await loadAccount({ workspace: id, generations: ids }, database.sql);
+          const remembered = await memory.account(id, ids);
+          expect(stored && sortedAccount(stored)).toEqual(remembered && sortedAccount(remembered));
+          for (const key of keys) {
+            const place = { workspace: id, key, month: "2026-11" };
+            expect(await loadKeyMonth(place, database.sql)).toEqual(await memory.keyMonth(id, key, place.month));
+          }
+        }
+      }),
+      { numRuns: 25, verbose: 1 },
+    );
+    const workspaces = spaces.slice(0, 2).map(({ id }) => id);
+    const heads = await upkeepStore(database.sql).readAccounts(workspaces, "2026-12");
+    expect(heads.toSorted(byText)).toEqual(workspaces.map((id) => memory.head(id, "2026-12")).toSorted(byText));
+    expect(await storedRows(database.sql)).toEqual(rememberedRows(memory));
+    expect((await verifyLedger({ sql: database.sql })).broken).toBeNull();
+  }, 60_000);
+
+  /** A generation belongs to one workspace, key and month, whoever tells of its end. */
+  function settlementOf({ generation, outcome, promptTokens, reserved }: Event, ids: string[]): Settlement {
+    const { id, keys } = spaces[generation % 3] ?? { id: "", keys: [] };
+    const usage = { promptTokens, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+    const lost = outcome === "settled" ? usage : { ...usage, promptTokens: 0 };
+    const month = generation % 4 === 0 ? "2026-12" : "2026-11";
+    return settlement({
+      generation: ids[generation] ?? "",
+      workspace: id,
+      key: keys[generation % 2] ?? "",
+      month,
+      outcome,
+      reserved: reserved.toString(),
+      usage: lost,
+    });
+  }
+});
+
+function sortedAccount({ account, ended }: Awaited<ReturnType<typeof loadAccount>> & object) {
+  return { ...account, months: account.months.toSorted(byText), ended: [...ended].toSorted() };
+}
+
+function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
+  return {
+    fresh: [...fresh].toSorted(byText),
+    refused: [...refused].toSorted(),
+    late: [...late].toSorted(),
+    accounts: accounts.map((account) => ({ ...account, months: account.months.toSorted(byText) })).toSorted(byText),
+    keyMonths: [...new Map(keyMonths.map((one) => [text(one), one])).values()].toSorted(byText),
+  };
+}
+
+/** Every row that says what was charged and where it stands in the books. */
+async function storedRows(sql: Database): Promise<unknown[]> {
+  const charges = await sql`
+    SELECT generation_id, workspace_id, key_id, month, outcome, cost_nano, cost_pico, excess_nano, late FROM charges`;
+  const entries = await sql`
+    SELECT workspace_id, sequence, kind, amount_nano, balance_after_nano FROM ledger_entries`;
+  const months = await sql`SELECT workspace_id, month, spent_nano FROM workspace_months`;
+  const keyMonths = await sql`SELECT key_id, month, spent_nano, version FROM key_months`;
+  return [...charges, ...entries, ...months, ...keyMonths].map((row) => text(Object.values(row).map(String))).toSorted();
+}
+
+function rememberedRows({ accounts, charges, workspaceMonths, keyMonths }: MemoryLedger): unknown[] {
+  const rows: unknown[][] = [...charges.values()].map(({ settlement, cost, costPico, excess, late }) => {
+    const { generation, workspace, key, month, outcome } = settlement;
+    return [generation, workspace, key, month, outcome, cost, costPico, excess, late];
+  });
+  for (const [workspace, { entries }] of accounts) {
+    for (const [index, { kind, amount, balanceAfter }] of entries.entries()) {
+      rows.push([workspace, index + 1, kind, amount, balanceAfter]);
+    }
+  }
+  for (const [name, spent] of workspaceMonths) rows.push([...name.split(" "), spent]);
+  for (const [name, { spent, version }] of keyMonths) rows.push([...name.split(" "), spent, version]);
+  return rows.map((row) => text(row.map(String))).toSorted();
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value, (_, one) => (typeof one === "bigint" ? one.toString() : one));
+}
+
+function byText(a: unknown, b: unknown): number {
+  return text(a) < text(b) ? -1 : 1;
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Counters } from "../../../src/backing/counters.ts";
+import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import { settlementStore } from "../../../src/gateway/metering/store.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { event, rawEvent, TestMetering } from "../../support/metering.ts";
+import { alarmsRaised, cost, hold, StoredMoney, usd } from "../../support/stored-money.ts";
+
+function failing(counters: Counters): Counters {
+  return new Proxy(counters, { get: () => () => Promise.reject(new Error("Redis is down")) });
+}
+
+describe.each(databases)("settlement on $name", ({ name, open }) => {
+  let database: TestDatabase;
+  let money: StoredMoney;
+  beforeAll(async () => {
+    database = await open();
+    money = new StoredMoney(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  describe("charges each generation exactly once", () => {
+    test("however often it stands in a batch, in a delivery, and in deliveries after it", async () => {
+      const { workspace, metering, ended } = await money.customer();
+      const [one, two] = [ended(), ended()];
+      await metering.settle([one, two, one], [two, one]);
+      await metering.settle([one], [two]);
+      await metering.settle([two, one]);
+      expect(await money.balance(workspace)).toBe(usd - 2n * cost);
+      expect(await money.charges(workspace)).toHaveLength(2);
+      await money.expectSound();
+    });
+
+    test("with several writers at once that were all given the same", async () => {
+      const customers = [await money.customer(), await money.customer(), await money.customer()];
+      const all = customers.flatMap(({ ended }) => Array.from({ length: 40 }, () => ended()));
+      const shuffled = (seed: number) => all.toSorted((a, b) => hashOf(a, seed) - hashOf(b, seed));
+      const hashOf = ({ generation }: Settlement, seed: number) => Bun.hash.crc32(generation, seed);
+      const writers = Array.from({ length: 6 }, (_, seed) => {
+        const metering = new TestMetering(money.sql);
+        const list = shuffled(seed);
+        return Promise.all([metering.settle(list.slice(0, 60)), metering.settle(list.slice(40))]);
+      });
+      await Promise.all(writers);
+      for (const { workspace } of customers) expect(await money.balance(workspace)).toBe(usd - 40n * cost);
+      await money.expectSound();
+    });
+
+    test("though the counters failed after the ledger had it: the redelivery only pushes and releases", async () => {
+      const { workspace, metering, ended } = await money.customer();
+      const once = ended();
+      await hold(metering, once);
+      const { counters } = metering;
+      const given = event([once]);
+      metering.counters = failing(counters);
+      expect(String(await failureOf(metering.deliver(given)))).toContain("Redis is down");
+      expect(metering.confirmed).toEqual([]);
+      expect(await money.balance(workspace)).toBe(usd - cost);
+      metering.counters = counters;
+      await metering.deliver(given);
+      expect(metering.confirmed).toEqual([given.id]);
+      expect(await money.balance(workspace)).toBe(usd - cost);
+      expect(await counters.read(workspace, null)).toMatchObject({ account: { balance: usd - cost, reserved: 0n } });
+    });
+
+    test("and costs nothing where nothing was used: it is booked, without an entry", async () => {
+      const { workspace, metering, ended } = await money.customer();
+      const free = ended({
+        usage: { ...ended().usage, promptTokens: 0, completionTokens: 0 },
+        status: 502,
+        code: "upstream_error",
+      });
+      await metering.settle([free]);
+      expect(await money.balance(workspace)).toBe(usd);
+      expect(await money.charges(workspace)).toEqual([
+        { generation_id: free.generation, outcome: "settled", cost_nano: 0n, late: false },
+      ]);
+      await money.expectSound();
+    });
+  });
+
+  describe("a generation whose end was not known", () => {
+    test.each(["unknown", "expired"] as const)(
+      "as %s, is charged once when its end is told late, and flagged",
+      async (outcome) => {
+        const { workspace, metering, ended } = await money.customer();
+        const truth = ended();
+        const lost = {
+          ...truth,
+          outcome,
+          usage: { ...truth.usage, promptTokens: 0, completionTokens: 0 },
+          status: 500,
+          model: "unknown",
+        };
+        const [before, lateBefore] = [await alarmsRaised(`generation.${outcome}`), await alarmsRaised("charge.late")];
+        await metering.settle([lost], [lost]);
+        expect(await money.balance(workspace)).toBe(usd);
+        expect(await alarmsRaised(`generation.${outcome}`)).toBe(before + 1);
+
+        await metering.settle([truth]);
+        await metering.settle([truth, lost]);
+        expect(await money.balance(workspace)).toBe(usd - cost);
+        expect(await money.charges(workspace)).toEqual([
+          { generation_id: truth.generation, outcome: "settled", cost_nano: cost, late: true },
+        ]);
+        expect(await alarmsRaised("charge.late")).toBe(lateBefore + 1);
+        const [row] = await money.sql`SELECT model, status FROM request_log WHERE generation_id = ${truth.generation}`;
+        expect(row).toEqual({ model: truth.model, status: 200 });
+        await money.expectSound();
+      },
+    );
+
+    test("is not late where both come together, in whatever order", async () => {
+      const { workspace, metering, ended } = await money.customer();
+      for (const turned of [false, true]) {
+        const truth = ended();
+        const both: Settlement[] = [{ ...truth, outcome: "unknown" }, truth];
+        await metering.settle(turned ? both.toReversed() : both);
+      }
+      expect((await money.charges(workspace)).map(({ outcome, late }) => [outcome, late])).toEqual([
+        ["settled", false],
+        ["settled", false],
+      ]);
+    });
+
+    test("is not taken back when it was charged before", async () => {
+      const { workspace, metering, ended } = await money.customer();
+      const truth = ended();
+      await metering.settle([truth]);
+      await metering.settle([{ ...truth, outcome: "expired" }]);
+      expect(await money.balance(workspace)).toBe(usd - cost);
+      expect(await money.charges(workspace)).toMatchObject([{ outcome: "settled", late: false }]);
+    });
+  });
+
+  test("tells the counters the head of the chain and the totals, and releases the holds", async () => {
+    const { workspace, key, metering, ended } = await money.customer();
+    const { counters } = metering;
+    const one = ended();
+    await hold(metering, one);
+    await metering.settle([one, ended()]);
+    expect(await counters.read(workspace, key)).toMatchObject({
+      account: { balance: usd - 2n * cost, reserved: 0n, sequence: 3n },
+      keySpent: 2n * cost,
+    });
+    expect(await counters.holds(workspace)).toEqual([]);
+  });
+
+  test("waits for nobody who is editing a key at that moment", async () => {
+    // One connection cannot wait for itself: there is no such moment on the embedded database.
+    if (name === "the embedded database") return;
+    const { workspace, key, metering, ended } = await money.customer();
+    await money.sql.begin(async (tx) => {
+      await tx`SELECT 1 FROM api_keys WHERE id = ${key} FOR UPDATE`;
+      await metering.settle([ended()]);
+    });
+    expect(await money.balance(workspace)).toBe(usd - cost);
+  });
+
+  test("does nothing with nothing", async () => {
+    const metering = new TestMetering(money.sql);
+    await metering.deliver();
+    await metering.deliver(rawEvent('{"batch":"empty","settlements":[]}'));
+    expect(metering.confirmed).toEqual(["empty"]);
+    expect(await settlementStore(money.sql).settle([])).toMatchObject({ accounts: [], keyMonths: [] });
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { CountersUnavailableError } from "../../../src/backing/counters.ts";
+import { encodeOpenReport } from "../../../src/gateway/generations/open-report.ts";
+import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import { holdMs } from "../../../src/limits/constants.ts";
+import { sweep, sweepForEver } from "../../../src/gateway/metering/sweep.ts";
+import { consumeSettlements } from "../../../src/gateway/metering/worker.ts";
+import { Control } from "../../support/control.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../../support/databases.ts";
+import { event, TestMetering } from "../../support/metering.ts";
+import { settlement } from "../../support/settlements.ts";
+
+const usd = 1_000_000_000n;
+const reserved = 1_000_000n;
+const cost = 200_000n;
+
+describe("the sweeper", () => {
+  let database: TestDatabase;
+  let control: Control;
+  let number = 0;
+  beforeAll(async () => {
+    database = await openEmbeddedDatabase();
+    control = new Control(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  /** Workspaces of their own with one open hold each, and metering that consumes what it is delivered. */
+  async function open(workspaces = 1) {
+    const metering = new TestMetering(database.sql);
+    await consumeSettlements(metering);
+    const held: Settlement[] = [];
+    for (let left = workspaces; left > 0; left--) {
+      const name = `w${++number}`;
+      const workspace = await control.workspace(name, "1");
+      const ended = settlement({ workspace, key: (await control.key(name)).id, reserved: reserved.toString() });
+      held.push(ended);
+      const { generation, key, month, admittedAt } = ended;
+      const hold = { generation, fingerprint: "f0", amount: reserved, key, month, admittedAt, deadline: admittedAt + holdMs };
+      await metering.counters.load({
+        account: { workspace, balance: usd, sequence: 1n, months: [] },
+        holds: [hold],
+        windows: [],
+      });
+    }
+    const [one = settlement({ workspace: "", key: "" })] = held;
+    const left = async () => (await Promise.all(held.map(({ workspace }) => metering.counters.holds(workspace)))).flat().length;
+    return { metering, one, left };
+  }
+
+  const charge = async (generation: string) => [
+    ...(await database.sql`SELECT outcome, cost_nano, late FROM charges WHERE generation_id = ${generation}`),
+  ];
+
+  test("gives up a hold that nobody knows of once its deadline has passed, not before, and it is charged nothing", async () => {
+    const { metering, one, left } = await open();
+    metering.clock.advance(holdMs - 1);
+    expect(await sweep(metering)).toBe(0);
+    metering.clock.advance(1);
+    expect(await sweep(metering)).toBe(1);
+    await metering.bus.deliver();
+    expect(await left()).toBe(0);
+    expect(await charge(one.generation)).toEqual([{ outcome: "expired", cost_nano: 0n, late: false }]);
+    expect(await sweep(metering)).toBe(0);
+    expect(metering.bus.stored).toEqual([]);
+  });
+
+  test("leaves alone what a front still knows of", async () => {
+    const { metering, one, left } = await open();
+    const { workspace, generation, key, month, admittedAt } = one;
+    const hold = { generation, fingerprint: "f0", amount: reserved, key, month, admittedAt, deadline: 0 };
+    metering.bus.report("open-generations", (question) =>
+      encodeOpenReport({ holds: new TextDecoder().decode(question).includes(workspace) ? [hold] : [], windows: [] }),
+    );
+    metering.clock.advance(10 * holdMs);
+    expect(await sweep(metering)).toBe(0);
+    expect(await left()).toBe(1);
+  });
+
+  test("never overtakes what was settled before: while metering is behind, what is owed is charged and not expired", async () => {
+    const { metering, one, left } = await open();
+    metering.bus.stored.push(event([one]));
+    metering.clock.advance(holdMs);
+    await sweep(metering);
+    await metering.bus.deliver();
+    expect(await left()).toBe(0);
+    expect(await charge(one.generation)).toEqual([{ outcome: "settled", cost_nano: cost, late: false }]);
+  });
+
+  test("releases holds also while traffic never lets the stream run empty", async () => {
+    const { metering, left } = await open();
+    metering.bus.backlogNow = async () => ({ messages: 1_000 });
+    metering.clock.advance(holdMs);
+    await sweep(metering);
+    await metering.bus.deliver();
+    expect(await left()).toBe(0);
+  });
+
+  test("says the same thing twice as one event, where the first still waits", async () => {
+    const { metering } = await open();
+    metering.clock.advance(holdMs);
+    await sweep(metering);
+    await sweep(metering);
+    expect(new Set(metering.bus.stored.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("what it gave up is charged all the same when its end is told after all, and flagged as late", async () => {
+    const { metering, one } = await open();
+    metering.clock.advance(holdMs);
+    await sweep(metering);
+    await metering.bus.deliver();
+    await metering.settle([one]);
+    expect(await charge(one.generation)).toEqual([{ outcome: "settled", cost_nano: cost, late: true }]);
+    expect(await metering.counters.read(one.workspace, null)).toMatchObject({ account: { balance: usd - cost, reserved: 0n } });
+  });
+
+  test("is not kept from the others by a workspace in trouble", async () => {
+    const { metering, one, left } = await open(3);
+    metering.clock.advance(holdMs);
+    const overdue = metering.counters.overdue.bind(metering.counters);
+    metering.counters.overdue = (workspace, limit) =>
+      workspace === one.workspace ? Promise.reject(new CountersUnavailableError("its slot is lost")) : overdue(workspace, limit);
+    expect(await sweep(metering)).toBe(2);
+    await metering.bus.deliver();
+    expect(await left()).toBe(1);
+  });
+
+  test("goes round every ten seconds until the worker ends, whatever fails in a round", async () => {
+    const { metering, left } = await open();
+    metering.clock.advance(holdMs);
+    const { survey } = metering.bus;
+    metering.bus.survey = () => Promise.reject(new Error("the bus is down"));
+    const stop = new AbortController();
+    const sweeping = sweepForEver(metering, stop.signal);
+    await passUntil(metering, () => metering.clock.monotonic() >= holdMs + 20_000);
+    expect(await left()).toBe(1);
+    metering.bus.survey = survey;
+    await passUntil(metering, () => metering.bus.stored.length > 0);
+    await metering.bus.deliver();
+    expect(await left()).toBe(0);
+    stop.abort();
+    await sweeping;
+    expect(metering.clock.pending).toBe(0);
+  });
+});
+
+/** The database takes time of its own, so the clock waits for it from step to step. */
+async function passUntil({ clock, sql }: TestMetering, condition: () => boolean): Promise<void> {
+  for (let step = 0; step < 100 && !condition(); step++) {
+    await clock.pass(1_000);
+    await sql`SELECT 1`;
+  }
+  if (!condition()) throw new Error("It did not come true within 100 seconds of the test's clock");
+}

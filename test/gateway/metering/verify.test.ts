@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import { verifyLedger, type Verification } from "../../../src/gateway/metering/verify.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { book, settlement } from "../../support/settlements.ts";
+
+describe.each(databases)("ledger verify on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  let workspace: string;
+  let key: string;
+  let paid: Settlement;
+  let free: Settlement;
+  let left: Settlement;
+  let ofNothing: Verification;
+  const gone = { status: 499, code: "client_gone", usageEstimated: true };
+
+  beforeAll(async () => {
+    database = await open();
+    ofNothing = await verify();
+    control = new Control(database.sql);
+    workspace = await control.workspace("w", "1");
+    key = (await control.key("w")).id;
+    await control.workspace("untouched");
+    paid = settlement({ workspace, key });
+    free = settlement({
+      workspace,
+      key,
+      status: 502,
+      code: "upstream_error",
+      usage: { ...paid.usage, promptTokens: 0, completionTokens: 0 },
+    });
+    const october = settlement({ workspace, key, admittedAt: Date.UTC(2026, 9, 31) });
+    /** 100 tokens of 1.2345 pico-USD a token: half a nano-USD is rounded up. */
+    left = settlement({ workspace, key, ...gone, prices: { ...paid.prices, input: "1235", output: "0" } });
+    await book(database.sql, paid, free, october, left);
+    await control.expect("POST", "/credit", { body: { workspace: "w", usd: "0.5", ref: "later" } });
+    await database.sql`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const verify = () => verifyLedger({ sql: database.sql });
+
+  test("holds of what credit and metering wrote, and tells how many rows it looked at", async () => {
+    expect(await verify()).toEqual({
+      ok: true,
+      checked: [
+        { invariant: "gapless_chain", rows: 5 },
+        { invariant: "running_balance", rows: 5 },
+        { invariant: "account_is_chain_head", rows: 2 },
+        { invariant: "overdraft_explained", rows: 5 },
+        { invariant: "charge_has_entry", rows: 4 },
+        { invariant: "charges_sum_to_entries", rows: 4 },
+        { invariant: "workspace_month_totals", rows: 2 },
+        { invariant: "key_month_totals", rows: 2 },
+        { invariant: "charge_has_log_row", rows: 4 },
+        { invariant: "cost_rounded_half_up", rows: 4 },
+        { invariant: "charge_within_reservation", rows: 4 },
+        { invariant: "charge_leaves_no_debt", rows: 3 },
+        { invariant: "leaving_is_charged", rows: 1 },
+      ],
+      broken: null,
+    });
+  });
+
+  test("holds of an empty ledger", () => {
+    expect(ofNothing).toMatchObject({ ok: true, broken: null });
+    expect(ofNothing.checked.every(({ rows }) => rows === 0)).toBe(true);
+  });
+
+  /** Statement that breaks it and statement that mends it again; `$generation` is the paid one. */
+  const breaks: { what: string; invariant: string; names: string[]; harm: string[]; mend: string[] }[] = [
+    {
+      what: "an entry is missing in the middle of the chain",
+      invariant: "gapless_chain",
+      names: ["entry 6 follows entry 4"],
+      harm: [
+        "UPDATE ledger_entries SET sequence = 6 WHERE sequence = 5",
+        "UPDATE credit_accounts SET sequence = 6 WHERE sequence = 5",
+      ],
+      mend: [
+        "UPDATE ledger_entries SET sequence = 5 WHERE sequence = 6",
+        "UPDATE credit_accounts SET sequence = 5 WHERE sequence = 6",
+      ],
+    },
+    {
+      what: "the chain does not begin with entry 1",
+      invariant: "gapless_chain",
+      names: ["entry 0 follows entry 0"],
+      harm: [
+        "ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_sequence_check",
+        "UPDATE ledger_entries SET sequence = 0 WHERE sequence = 1",
+      ],
+      mend: ["UPDATE ledger_entries SET sequence = 1 WHERE sequence = 0"],
+    },
+    {
+      what: "a balance is not the one before plus the amount",
+      invariant: "running_balance",
+      names: ["entry 2"],
+      harm: ["UPDATE ledger_entries SET balance_after_nano = balance_after_nano + 1 WHERE sequence = 2"],
+      mend: ["UPDATE ledger_entries SET balance_after_nano = balance_after_nano - 1 WHERE sequence = 2"],
+    },
+    {
+      what: "a charge adds money",
+      invariant: "running_balance",
+      names: ["entry 1", "charge of 1000000000"],
+      harm: ["UPDATE ledger_entries SET kind = 'charge' WHERE sequence = 1"],
+      mend: ["UPDATE ledger_entries SET kind = 'credit' WHERE sequence = 1"],
+    },
+    {
+      what: "an account's balance is not that of the last entry",
+      invariant: "account_is_chain_head",
+      names: ["the account is at entry 5"],
+      harm: ["UPDATE credit_accounts SET balance_nano = balance_nano + 1 WHERE sequence = 5"],
+      mend: ["UPDATE credit_accounts SET balance_nano = balance_nano - 1 WHERE sequence = 5"],
+    },
+    {
+      what: "an account that was never credited has money",
+      invariant: "account_is_chain_head",
+      names: ["entry 0 with 1, the chain ends at entry 0 with 0"],
+      harm: ["UPDATE credit_accounts SET balance_nano = 1 WHERE sequence = 0"],
+      mend: ["UPDATE credit_accounts SET balance_nano = 0 WHERE sequence = 0"],
+    },
+    {
+      what: "a charge has no entry",
+      invariant: "charge_has_entry",
+      names: ["gen-lost: charged 5 in workspace $workspace, entered nothing"],
+      harm: [
+        `INSERT INTO charges SELECT 'gen-lost', workspace_id, key_id, month, outcome, 5, 5, 5000 FROM charges
+         WHERE generation_id = '$generation'`,
+      ],
+      mend: ["DELETE FROM charges WHERE generation_id = 'gen-lost'"],
+    },
+    {
+      what: "an entry belongs to no charge",
+      invariant: "charge_has_entry",
+      names: ["gen-0nobody", "charged nothing"],
+      harm: ["UPDATE ledger_entries SET reference = 'gen-0nobody' WHERE reference = '$generation'"],
+      mend: ["UPDATE ledger_entries SET reference = '$generation' WHERE reference = 'gen-0nobody'"],
+    },
+    {
+      what: "a charge is of another workspace than its entry",
+      invariant: "charge_has_entry",
+      names: ["$generation", "ws-other"],
+      harm: ["UPDATE charges SET workspace_id = 'ws-other' WHERE generation_id = '$generation'"],
+      mend: ["UPDATE charges SET workspace_id = '$workspace' WHERE generation_id = '$generation'"],
+    },
+    {
+      what: "a charge was entered twice",
+      invariant: "charges_sum_to_entries",
+      names: ["$workspace"],
+      harm: [
+        `INSERT INTO ledger_entries SELECT workspace_id, 6, 'charge', -200000, balance_after_nano - 200000, '$generation'
+         FROM ledger_entries WHERE sequence = 5`,
+        "UPDATE credit_accounts SET sequence = 6, balance_nano = balance_nano - 200000 WHERE sequence = 5",
+      ],
+      mend: [
+        "DELETE FROM ledger_entries WHERE sequence = 6",
+        "UPDATE credit_accounts SET sequence = 5, balance_nano = balance_nano + 200000 WHERE sequence = 6",
+      ],
+    },
+    {
+      what: "a workspace's month is not the sum of its charges",
+      invariant: "workspace_month_totals",
+      names: ["$workspace, 2026-10", "a total of 200001"],
+      harm: ["UPDATE workspace_months SET spent_nano = spent_nano + 1 WHERE month = '2026-10'"],
+      mend: ["UPDATE workspace_months SET spent_nano = spent_nano - 1 WHERE month = '2026-10'"],
+    },
+    {
+      what: "a key's month is missing",
+      invariant: "key_month_totals",
+      names: ["2026-10", "a total of 0"],
+      harm: ["UPDATE key_months SET month = '2027-01' WHERE month = '2026-10'"],
+      mend: ["UPDATE key_months SET month = '2026-10' WHERE month = '2027-01'"],
+    },
+    {
+      what: "a charge has no row in the log",
+      invariant: "charge_has_log_row",
+      names: ["$generation", "in 0 rows"],
+      harm: ["UPDATE request_log SET generation_id = 'gen-zz' WHERE generation_id = '$generation'"],
+      mend: ["UPDATE request_log SET generation_id = '$generation' WHERE generation_id = 'gen-zz'"],
+    },
+    {
+      what: "a charge of nothing has no row in the log",
+      invariant: "charge_has_log_row",
+      names: ["$free", "charged 0, logged nothing"],
+      harm: [
+        "CREATE TABLE kept AS SELECT * FROM request_log WHERE generation_id = '$free'",
+        "DELETE FROM request_log WHERE generation_id = '$free'",
+      ],
+      mend: ["INSERT INTO request_log SELECT * FROM kept", "DROP TABLE kept"],
+    },
+    {
+      what: "a generation stands in the log twice",
+      invariant: "charge_has_log_row",
+      names: ["$free", "in 2 rows"],
+      harm: [
+        "CREATE TABLE twice AS SELECT * FROM request_log WHERE generation_id = '$free'",
+        "UPDATE twice SET at = at + interval '1 second'",
+        "INSERT INTO request_log SELECT * FROM twice",
+      ],
+      mend: ["DELETE FROM request_log USING twice WHERE request_log.at = twice.at", "DROP TABLE twice"],
+    },
+    {
+      what: "the log tells another cost than was charged",
+      invariant: "charge_has_log_row",
+      names: ["$generation", "charged 200000, logged 200001"],
+      harm: ["UPDATE request_log SET cost_nano = 200001 WHERE generation_id = '$generation'"],
+      mend: ["UPDATE request_log SET cost_nano = 200000 WHERE generation_id = '$generation'"],
+    },
+    {
+      what: "half a nano-USD was rounded down",
+      invariant: "cost_rounded_half_up",
+      names: ["$generation", "200000500 pico-USD charged as 200000"],
+      harm: ["UPDATE charges SET cost_pico = 200000500 WHERE generation_id = '$generation'"],
+      mend: ["UPDATE charges SET cost_pico = 200000000 WHERE generation_id = '$generation'"],
+    },
+    {
+      what: "less than half a nano-USD was rounded up",
+      invariant: "cost_rounded_half_up",
+      names: ["$generation", "199999499 pico-USD charged as 200000"],
+      harm: ["UPDATE charges SET cost_pico = 199999499 WHERE generation_id = '$generation'"],
+      mend: ["UPDATE charges SET cost_pico = 200000000 WHERE generation_id = '$generation'"],
+    },
+    {
+      what: "more was charged than was reserved",
+      invariant: "charge_within_reservation",
+      names: ["$generation", "200000 of a reservation of 199999 charged"],
+      harm: ["UPDATE charges SET reserved_nano = 199999 WHERE generation_id = '$generation'"],
+      mend: ["UPDATE charges SET reserved_nano = 1000000 WHERE generation_id = '$generation'"],
+    },
+    {
+      what: "a part of a cost was let off that the reservation held",
+      invariant: "charge_within_reservation",
+      names: ["$generation", "200000 of a reservation of 1000000 charged, with an excess of 7"],
+      harm: ["UPDATE charges SET excess_nano = 7, cost_pico = 200007000 WHERE generation_id = '$generation'"],
+      mend: ["UPDATE charges SET excess_nano = 0, cost_pico = 200000000 WHERE generation_id = '$generation'"],
+    },
+    {
+      what: "who left in the middle has the prompt for nothing",
+      invariant: "leaving_is_charged",
+      names: ["$left", "charged for 0 and 50 tokens"],
+      harm: ["UPDATE request_log SET prompt_tokens = 0 WHERE generation_id = '$left'"],
+      mend: ["UPDATE request_log SET prompt_tokens = 100 WHERE generation_id = '$left'"],
+    },
+  ];
+
+  const filled = (text: string) =>
+    text
+      .replaceAll("$generation", paid.generation)
+      .replaceAll("$free", free.generation)
+      .replaceAll("$workspace", workspace)
+      .replaceAll("$left", left.generation);
+
+  test.each(breaks)("says so when $what", async ({ invariant, names, harm, mend }) => {
+    for (const statement of harm) await database.sql.unsafe(filled(statement));
+    const broken = await verify();
+    for (const statement of mend) await database.sql.unsafe(filled(statement));
+    expect(broken).toMatchObject({ ok: false, broken: { invariant } });
+    for (const name of names) expect(broken.broken?.detail).toContain(filled(name));
+    expect(broken.checked).toHaveLength(13);
+    expect(await verify()).toMatchObject({ ok: true });
+  });
+
+  test("holds at every moment while settlement and credit go on", async () => {
+    const busy = await control.workspace("busy", "1");
+    const spender = (await control.key("busy")).id;
+    const additions = Array.from({ length: 20 }, async (_, index) => {
+      await book(database.sql, settlement({ workspace: busy, key: spender }), settlement({ workspace: busy, key: spender }));
+      await control.expect("POST", "/credit", { body: { workspace: "busy", usd: "0.1", ref: `payment ${index}` } });
+    });
+    const verifications = await Promise.all(Array.from({ length: 10 }, verify));
+    await Promise.all(additions);
+    expect(verifications.map(({ broken }) => broken)).toEqual(verifications.map(() => null));
+  });
+});

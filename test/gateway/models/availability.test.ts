@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { availabilityOf, type AvailabilityFacts } from "../../../src/gateway/models/availability.ts";
+import type { Model, UnavailableReason } from "../../../src/gateway/models/model.ts";
+import type { ModelEntry, ProviderEntry } from "../../../src/gateway/models/schema.ts";
+import { aModel } from "../../support/models.ts";
+
+const zeroPrices = { input: "1.00", output: "2.00" };
+
+function passing(model: Model): AvailabilityFacts {
+  const checks = new Map(model.routes.map((route) => [route.entry, { passed: true }]));
+  return { providerKey: () => "key", checks, zeroDataRetention: false };
+}
+
+function judge(entry: Partial<ModelEntry>, provider: Partial<ProviderEntry>, facts: Partial<AvailabilityFacts> = {}) {
+  const model = aModel(entry, provider);
+  return availabilityOf(model, { ...passing(model), ...facts });
+}
+
+describe("a model is available only when the catalog lists it and it passed the launch checks", () => {
+  test("listed, priced, configured, terms checked, called with success: available and runnable", () => {
+    const judged = judge({}, {});
+    expect(judged).toMatchObject({ availability: "available", runnable: true, reason: null });
+    expect(judged.routes.map((route) => route.provider.id)).toEqual(["stub"]);
+  });
+
+  const failing: [UnavailableReason, Partial<ModelEntry>, Partial<ProviderEntry>, Partial<AvailabilityFacts>][] = [
+    ["request_access", { listed_as: "request_access" }, {}, {}],
+    ["coming_soon", { listed_as: "coming_soon" }, {}, {}],
+    ["provider_not_configured", {}, {}, { providerKey: () => null }],
+    ["terms_not_checked", {}, { terms_checked: false }, {}],
+    ["terms_not_checked", {}, { subprocessor_listed: false }, {}],
+    ["launch_check_missing", {}, {}, { checks: new Map() }],
+  ];
+  test.each(failing)("%s", (reason, entry, provider, facts) => {
+    const judged = judge(entry, provider, facts);
+    expect(judged).toMatchObject({ runnable: false, reason, routes: [] });
+    expect(judged.availability).toBe(reason === "request_access" ? "request_access" : "coming_soon");
+  });
+
+  test("no_price", () => {
+    const model = aModel();
+    const unpriced = { ...model, routes: model.routes.map((route) => ({ ...route, prices: null })) };
+    expect(availabilityOf(unpriced, passing(model))).toMatchObject({ availability: "coming_soon", reason: "no_price" });
+  });
+
+  test("launch_check_failed", () => {
+    const model = aModel();
+    const checks = new Map(model.routes.map((route) => [route.entry, { passed: false }]));
+    expect(availabilityOf(model, { ...passing(model), checks }).reason).toBe("launch_check_failed");
+  });
+
+  test("a check of an entry that has changed since counts for nothing", () => {
+    const before = aModel();
+    const after = aModel({ upstream_model: "stub-model-2" });
+    expect(availabilityOf(after, passing(before)).reason).toBe("launch_check_missing");
+  });
+
+  test("a new price takes no model away", () => {
+    const before = aModel();
+    const after = aModel({ prices_per_1m_usd: { input: "9.00", output: "9.00" } });
+    expect(availabilityOf(after, passing(before)).runnable).toBe(true);
+  });
+
+  test("the first obstacle in order is the reason", () => {
+    const everything = { providerKey: () => null, checks: new Map(), zeroDataRetention: true };
+    expect(judge({ listed_as: "coming_soon" }, { terms_checked: false }, everything).reason).toBe("coming_soon");
+    expect(judge({}, { terms_checked: false }, everything).reason).toBe("provider_not_configured");
+    expect(judge({}, { terms_checked: false }, { ...everything, providerKey: () => "key" }).reason).toBe("terms_not_checked");
+    expect(judge({}, {}, { ...everything, providerKey: () => "key" }).reason).toBe("launch_check_missing");
+  });
+});
+
+describe("zero data retention", () => {
+  test("keeps a workspace that demands it from a provider that does not offer it; the model stays available", () => {
+    const judged = judge({}, { zero_data_retention: false }, { zeroDataRetention: true });
+    expect(judged).toMatchObject({ availability: "available", runnable: false, reason: "zero_data_retention_required" });
+  });
+
+  test("is no obstacle where the provider offers it", () => {
+    expect(judge({}, { zero_data_retention: true }, { zeroDataRetention: true }).runnable).toBe(true);
+  });
+});
+
+describe("several routes", () => {
+  const routes = ["first", "second"].map((provider) => ({ provider, upstream_model: "m", prices_per_1m_usd: zeroPrices }));
+  const model = aModel({ routes });
+  const facts = passing(model);
+
+  test("all that can serve do, in the catalog's order", () => {
+    expect(availabilityOf(model, facts).routes.map((route) => route.provider.id)).toEqual(["first", "second"]);
+  });
+
+  test("one is enough, and the others are left out", () => {
+    const checks = new Map([[model.routes[1]?.entry ?? "", { passed: true }]]);
+    const judged = availabilityOf(model, { ...facts, checks });
+    expect(judged.runnable).toBe(true);
+    expect(judged.routes.map((route) => route.provider.id)).toEqual(["second"]);
+  });
+
+  test("where none can serve, the one that came furthest tells the reason", () => {
+    const [first, second] = model.routes;
+    const checks = new Map([[second?.entry ?? "", { passed: false }]]);
+    expect(first?.entry).not.toBe(second?.entry);
+    expect(availabilityOf(model, { ...facts, checks }).reason).toBe("launch_check_failed");
+  });
+});
+
+test("the sandbox needs no key, no terms and no launch check", () => {
+  const judged = judge(
+    {},
+    { format: "sandbox", key_env: "NOBODY", terms_checked: false },
+    { providerKey: () => null, checks: new Map() },
+  );
+  expect(judged.runnable).toBe(true);
+});
+
+test("embeddings models are early access: request_access, and never served as chat", () => {
+  expect(judge({ kind: "embeddings", max_output_tokens: null }, {})).toMatchObject({
+    availability: "request_access",
+    runnable: false,
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readCatalog } from "../../../src/gateway/models/catalog.ts";
+import type { Catalog } from "../../../src/gateway/models/model.ts";
+import { stubModel, stubProvider, writeCatalog, writeStubCatalog, type CatalogContents } from "../../support/stub-catalog.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+async function read(contents: CatalogContents, sandbox = false): Promise<Catalog> {
+  await using folder = await temporaryFolder();
+  return await readCatalog(await writeCatalog(folder.path, contents), { sandbox });
+}
+
+const providers = [stubProvider()];
+
+describe("a catalog", () => {
+  test("takes the provider of a model from the name of its file", async () => {
+    const catalog = await read({
+      providers: [stubProvider({ id: "acme" })],
+      models: { acme: [stubModel({ id: "acme/large" })] },
+    });
+    expect(catalog.models.get("acme/large")?.routes).toMatchObject([{ provider: { id: "acme" }, upstreamModel: "stub-model" }]);
+  });
+
+  test("takes several routes in their order, each with its own prices", async () => {
+    const routes = ["b", "a"].map((provider, index) => ({
+      provider,
+      upstream_model: `${provider}-model`,
+      prices_per_1m_usd: { input: `${index + 1}.00`, output: "2.00", cache_read: "0.10" },
+    }));
+    const catalog = await read({
+      providers: [stubProvider({ id: "a" }), stubProvider({ id: "b" })],
+      models: { x: [stubModel({ id: "x/m", routes })] },
+    });
+    const model = catalog.models.get("x/m");
+    expect(model?.routes.map((route) => [route.provider.id, route.prices?.input])).toEqual([
+      ["b", 1_000_000n],
+      ["a", 2_000_000n],
+    ]);
+    expect(model?.listPrices).toEqual({ input: 1_000_000n, output: 2_000_000n, cacheRead: 100_000n, cacheWrite: 1_000_000n });
+  });
+
+  test("takes what is said of a model for every route that does not say otherwise", async () => {
+    const routes = [
+      { provider: "stub", upstream_model: "m" },
+      { provider: "b", upstream_model: "m", hidden_input_tokens: 9 },
+    ];
+    const model = stubModel({ routes, hidden_input_tokens: 7, max_tokens_field: "max_completion_tokens" });
+    const catalog = await read({ providers: [...providers, stubProvider({ id: "b" })], models: { stub: [model] } });
+    const shown = catalog.models.get("stub/model")?.routes.map((route) => [route.hiddenInputTokens, route.maxTokensField]);
+    expect(shown).toEqual([
+      [7, "max_completion_tokens"],
+      [9, "max_completion_tokens"],
+    ]);
+  });
+
+  test("keeps prices exact to six decimals", async () => {
+    const prices_per_1m_usd = { input: "0.000001", output: "999999999.999999" };
+    const catalog = await read({ providers, models: { stub: [stubModel({ prices_per_1m_usd })] } });
+    expect(catalog.models.get("stub/model")?.routes[0]?.prices).toMatchObject({ input: 1n, output: 999_999_999_999_999n });
+  });
+
+  test("forgives a slash at the end of base_url", async () => {
+    const catalog = await read({ providers: [stubProvider({ base_url: "https://api.example.com/v1/" })] });
+    expect(catalog.providers.get("stub")?.baseUrl).toBe("https://api.example.com/v1");
+  });
+
+  test("shows the day of release as created, in Unix seconds, and 0 where nobody told it", async () => {
+    const models = { stub: [stubModel({ released: "2026-03-17" }), stubModel({ id: "stub/undated" })] };
+    const catalog = await read({ providers, models });
+    expect(catalog.models.get("stub/model")?.created).toBe(Date.UTC(2026, 2, 17) / 1_000);
+    expect(catalog.models.get("stub/undated")?.created).toBe(0);
+  });
+
+  test("has another version when a file or the sandbox changed, and the same one when nothing did", async () => {
+    const contents = { providers, models: { stub: [stubModel()] } };
+    const { version } = await read(contents);
+    expect((await read(contents)).version).toBe(version);
+    expect((await read(contents, true)).version).not.toBe(version);
+    expect((await read({ providers, models: { stub: [stubModel({ name: "Other" })] } })).version).not.toBe(version);
+  });
+});
+
+describe("the sandbox", () => {
+  test("is listed while it is on: 1.00 and 2.00 USD, context 128,000, output at most 4,096", async () => {
+    const model = (await read({}, true)).models.get("sandbox/echo");
+    expect(model).toMatchObject({ contextLength: 128_000, maxOutputTokens: 4_096, published: true, listedAs: "available" });
+    expect(model?.listPrices).toMatchObject({ input: 1_000_000n, output: 2_000_000n });
+  });
+
+  test("is not there while it is off", async () => {
+    const catalog = await read({ providers: [stubProvider({ format: "sandbox" })], models: { stub: [stubModel()] } });
+    expect([...catalog.models.keys()]).toEqual([]);
+  });
+});
+
+describe("a bad file is refused as a whole, naming file, id and field", () => {
+  const available = { upstream_model: "m" };
+  const refusals: [string, CatalogContents, RegExp][] = [
+    [
+      "a mistyped field",
+      { providers, models: { stub: [{ ...stubModel(), conext: 1 } as never] } },
+      /models\/stub\.json: stub\/model: conext/,
+    ],
+    [
+      "a price that is a number",
+      { providers, models: { stub: [stubModel({ prices_per_1m_usd: { input: 1, output: "1" } as never })] } },
+      /stub\/model: prices_per_1m_usd\.input/,
+    ],
+    [
+      "a negative price",
+      { providers, models: { stub: [stubModel({ prices_per_1m_usd: { input: "-1", output: "1" } })] } },
+      /prices_per_1m_usd\.input/,
+    ],
+    [
+      "a price finer than a pico-USD a token",
+      { providers, models: { stub: [stubModel({ prices_per_1m_usd: { input: "0.0000001", output: "1" } })] } },
+      /prices_per_1m_usd\.input/,
+    ],
+    ["an entry without an id", { providers, models: { stub: [{} as never] } }, /models\/stub\.json: entry 0: id/],
+    [
+      "an unknown provider",
+      { models: { stub: [stubModel()] } },
+      /models\/stub\.json: stub\/model: provider: there is no provider "stub"/,
+    ],
+    [
+      "an unknown provider among routes",
+      { providers, models: { stub: [stubModel({ routes: [{ provider: "nobody", ...available }] })] } },
+      /there is no provider "nobody"/,
+    ],
+    [
+      "an id in two files",
+      { providers: [stubProvider(), stubProvider({ id: "b" })], models: { b: [stubModel()], stub: [stubModel()] } },
+      /models\/stub\.json: stub\/model: id: is already taken in models\/b\.json/,
+    ],
+    ["a provider that stands twice", { providers: [stubProvider(), stubProvider()] }, /providers\.json: stub: id: stands twice/],
+    [
+      "a provider twice among the routes of a model",
+      {
+        providers,
+        models: {
+          stub: [
+            stubModel({
+              routes: [
+                { provider: "stub", ...available },
+                { provider: "stub", ...available },
+              ],
+            }),
+          ],
+        },
+      },
+      /routes: name a provider twice/,
+    ],
+    [
+      "routes beside a single one",
+      { providers, models: { stub: [{ ...stubModel(), routes: [{ provider: "stub", ...available }] }] } },
+      /routes: stands in place of/,
+    ],
+    [
+      "an available model without a bound on its output",
+      { providers, models: { stub: [stubModel({ max_output_tokens: null })] } },
+      /max_output_tokens: is needed/,
+    ],
+    [
+      "an available model without a context window",
+      { providers, models: { stub: [stubModel({ context_length: null })] } },
+      /context_length: is needed/,
+    ],
+    ["a base_url that is none", { providers: [stubProvider({ base_url: "http://[" })] }, /providers\.json: stub: base_url/],
+    [
+      "a format that nobody knows",
+      { providers: [stubProvider({ format: "carrier-pigeon" as never })] },
+      /providers\.json: stub: format/,
+    ],
+  ];
+  test.each(refusals)("%s", async (_, contents, message) => {
+    await expect(read(contents)).rejects.toThrow(message);
+  });
+
+  test("a file that is not JSON", async () => {
+    await using folder = await temporaryFolder();
+    await writeStubCatalog(folder.path, { url: "http://127.0.0.1:9/v1" });
+    await writeFile(join(folder.path, "models/stub.json"), "[{");
+    await expect(readCatalog(folder.path, { sandbox: true })).rejects.toThrow(
+      "Cannot read catalog file models/stub.json: it is not valid JSON",
+    );
+  });
+
+  test("a folder without providers.json", async () => {
+    await using folder = await temporaryFolder();
+    await writeStubCatalog(folder.path, { url: "http://127.0.0.1:9/v1" });
+    await rm(join(folder.path, "providers.json"));
+    await expect(readCatalog(folder.path, { sandbox: true })).rejects.toThrow("providers.json");
+  });
+});

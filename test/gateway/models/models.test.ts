@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Queries } from "../../../src/backing/backing.ts";
+import type { Topic } from "../../../src/backing/bus.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { launchChecksPollMs, launchChecksRetryMs } from "../../../src/limits/constants.ts";
+import { openModels, type Models } from "../../../src/gateway/models/models.ts";
+import { readLaunchChecks, recordLaunchCheck, type CheckOutcome } from "../../../src/gateway/models/store.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { stubModel, stubProvider, writeCatalog } from "../../support/stub-catalog.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { until } from "../../support/until.ts";
+
+/** The topics of a bus, in this process. */
+class Topics {
+  readonly #handlers = new Map<Topic, Set<(payload: Uint8Array) => void>>();
+
+  listen(topic: Topic, handler: (payload: Uint8Array) => void): Disposable {
+    const handlers = this.#handlers.get(topic) ?? new Set();
+    this.#handlers.set(topic, handlers.add(handler));
+    return { [Symbol.dispose]: () => void handlers.delete(handler) };
+  }
+
+  tell(topic: Topic): void {
+    for (const handler of this.#handlers.get(topic) ?? []) handler(new Uint8Array());
+  }
+}
+
+const demands = { zeroDataRetention: false };
+
+function reasonOf(models: Models): string | null {
+  const model = models.find("stub/model");
+  return model === null ? "not found" : models.usableRoutes(model, demands).reason;
+}
+
+function passed(models: Models): CheckOutcome {
+  const entry = models.find("stub/model")?.routes[0]?.entry ?? "";
+  return { model: "stub/model", provider: "stub", entry, passed: true, code: null };
+}
+
+async function open(folder: string, sql: Queries, bus = new Topics(), clock = new ManualClock()): Promise<Models> {
+  const models = { stub: [stubModel(), stubModel({ id: "stub/hidden", published: false })] };
+  await writeCatalog(folder, { providers: [stubProvider()], models });
+  return openModels({ folder, sandbox: true, clock, log: silentLog, sql, bus, providerKey: () => "key" });
+}
+
+for (const database of databases) {
+  describe(`launch checks in ${database.name}`, () => {
+    let store: TestDatabase;
+    beforeAll(async () => {
+      store = await database.open();
+    }, 60_000);
+    afterAll(() => store[Symbol.asyncDispose]());
+
+    test("the last check of a model and provider is kept", async () => {
+      const check: CheckOutcome = { model: "m", provider: "p", entry: "one", passed: false, code: "upstream_auth" };
+      await recordLaunchCheck(store.sql, check);
+      await recordLaunchCheck(store.sql, { ...check, entry: "two", passed: true, code: null });
+      await recordLaunchCheck(store.sql, { ...check, provider: "q" });
+      const checks = await readLaunchChecks(store.sql);
+      expect([...checks.values()].filter((one) => one.model === "m")).toHaveLength(2);
+      expect(checks.get("one")).toMatchObject({ provider: "q", code: "upstream_auth" });
+      expect(checks.get("two")).toMatchObject({ provider: "p", passed: true, code: null });
+    });
+
+    test("make a model callable as soon as their change is told, or within seconds where nobody told it", async () => {
+      await using folder = await temporaryFolder();
+      const bus = new Topics();
+      const clock = new ManualClock();
+      using models = await open(folder.path, store.sql, bus, clock);
+      expect(reasonOf(models)).toBe("launch_check_missing");
+      await recordLaunchCheck(store.sql, passed(models));
+      bus.tell("checks-changed");
+      await until(() => reasonOf(models) === null);
+      await recordLaunchCheck(store.sql, { ...passed(models), passed: false });
+      clock.advance(launchChecksPollMs);
+      await until(() => reasonOf(models) === "launch_check_failed");
+    });
+
+    test("are read half a second after the database is back, where a process was started without it", async () => {
+      await using folder = await temporaryFolder();
+      const clock = new ManualClock();
+      const away = Object.assign(() => Promise.reject(new Error("away")), {}) as unknown as Queries;
+      let sql = away;
+      const changing = ((...words: Parameters<Queries>) => sql(...words)) as unknown as Queries;
+      using models = await open(folder.path, changing, new Topics(), clock);
+      await recordLaunchCheck(store.sql, passed(models));
+      expect(reasonOf(models)).toBe("launch_check_missing");
+      sql = store.sql;
+      clock.advance(launchChecksRetryMs);
+      await until(() => reasonOf(models) === null);
+    });
+  });
+}
+
+/** A database that has the same answer to everything; nothing but a statement is asked of it here. */
+function answering(answer: () => Promise<unknown[]>): Queries {
+  return answer as unknown as Queries;
+}
+
+describe("the models of a process", () => {
+  test("are those that are published", async () => {
+    await using folder = await temporaryFolder();
+    using models = await open(
+      folder.path,
+      answering(() => Promise.resolve([])),
+    );
+    expect(models.find("stub/hidden")).toBeNull();
+    expect(models.find("nobody/nothing")).toBeNull();
+    expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo"]);
+  });
+
+  test("without a database only what needs no launch check can be called", async () => {
+    await using folder = await temporaryFolder();
+    using models = await open(
+      folder.path,
+      answering(() => Promise.reject(new Error("no database"))),
+    );
+    const echo = models.find("sandbox/echo");
+    expect(echo && models.usableRoutes(echo, demands).reason).toBeNull();
+    expect(reasonOf(models)).toBe("launch_check_missing");
+  });
+});

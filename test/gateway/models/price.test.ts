@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { nanoRoundedHalfUp } from "../../../src/kernel/money.ts";
+import type { Prices, Route, Usage } from "../../../src/gateway/models/model.ts";
+import { chargedCost, maximumCost } from "../../../src/gateway/models/price.ts";
+import { aModel, aRoute } from "../../support/models.ts";
+
+const count = fc.integer({ min: 0, max: 2_000_000 });
+const price = fc.bigInt({ min: 0n, max: 200_000_000n });
+const prices: fc.Arbitrary<Prices> = fc.record({ input: price, output: price, cacheRead: price, cacheWrite: price });
+const usage: fc.Arbitrary<Usage> = fc.record({
+  promptTokens: count,
+  cachedTokens: count,
+  cacheWriteTokens: count,
+  completionTokens: count,
+  reasoningTokens: count,
+});
+
+const noPrices: Prices = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n };
+
+function routeWith(routePrices: Prices | null, hiddenInputTokens: number | null = 0): Route {
+  return { ...aRoute(), prices: routePrices, hiddenInputTokens };
+}
+
+describe("the maximum cost", () => {
+  const model = { contextLength: 100_000, maxOutputTokens: 1_000 };
+
+  test("is the input with the provider's own prompt, and the output bound, at the route's prices", () => {
+    const cost = maximumCost({ model, routes: [aRoute()], inputTokens: 100, tools: false, maxTokens: 10 });
+    expect(cost).toEqual({ amount: (100n + 64n) * 1_000n + 10n * 2_000n, maxOutputTokens: 10, inputTokens: 164 });
+  });
+
+  test("allows for the larger prompt that providers add when tools are sent", () => {
+    expect(maximumCost({ model, routes: [aRoute()], inputTokens: 100, tools: true, maxTokens: 10 }).inputTokens).toBe(1_124);
+  });
+
+  test("takes the hidden prompt that the catalog tells of a route in place of the default", () => {
+    const routes = [aRoute({}, { hidden_input_tokens: 530 })];
+    expect(maximumCost({ model, routes, inputTokens: 100, tools: true, maxTokens: 10 }).inputTokens).toBe(630);
+  });
+
+  test("caps the input by the context window", () => {
+    const cost = maximumCost({ model, routes: [aRoute()], inputTokens: 8 * 1024 * 1024, tools: true, maxTokens: 1 });
+    expect(cost.inputTokens).toBe(100_000);
+  });
+
+  test.each([
+    [null, 1_000],
+    [1, 1],
+    [5_000, 1_000],
+  ])("max_tokens %p makes an output bound of %p", (maxTokens, bound) => {
+    expect(maximumCost({ model, routes: [aRoute()], inputTokens: 1, tools: false, maxTokens }).maxOutputTokens).toBe(bound);
+  });
+
+  test("never lets the output exceed a small context window", () => {
+    const small = { contextLength: 500, maxOutputTokens: 1_000 };
+    expect(maximumCost({ model: small, routes: [aRoute()], inputTokens: 1, tools: false, maxTokens: null }).maxOutputTokens).toBe(
+      500,
+    );
+  });
+
+  test("is rounded up to the nano-USD", () => {
+    const routes = [routeWith({ input: 1n, output: 0n, cacheRead: 1n, cacheWrite: 1n })];
+    expect(maximumCost({ model, routes, inputTokens: 1, tools: false, maxTokens: 1 }).amount).toBe(1n);
+  });
+
+  test("cannot be told without a route, or for a route without a price", () => {
+    const request = { model, inputTokens: 1, tools: false, maxTokens: 1 };
+    expect(() => maximumCost({ ...request, routes: [] })).toThrow(RangeError);
+    expect(() => maximumCost({ ...request, routes: [routeWith(null)] })).toThrow(RangeError);
+  });
+
+  test("covers every charge within its bounds, by any of the routes", () => {
+    const requests = fc.record({
+      all: fc.array(prices, { minLength: 1, maxLength: 4 }),
+      inputTokens: count,
+      maxTokens: fc.option(fc.integer({ min: 1, max: 200_000 })),
+      tools: fc.boolean(),
+      told: usage,
+      served: fc.nat(),
+    });
+    fc.assert(
+      fc.property(requests, ({ all, inputTokens, maxTokens, tools, told, served }) => {
+        const routes = all.map((one) => routeWith(one, null));
+        const bound = maximumCost({ model, routes, inputTokens, tools, maxTokens });
+        const within: Usage = {
+          ...told,
+          promptTokens: Math.min(told.promptTokens, bound.inputTokens),
+          completionTokens: Math.min(told.completionTokens, bound.maxOutputTokens),
+        };
+        const charge = nanoRoundedHalfUp(chargedCost(all[served % all.length] ?? noPrices, within));
+        expect(charge <= bound.amount).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("rises with the input and with the output bound", () => {
+    fc.assert(
+      fc.property(prices, count, count, fc.integer({ min: 1, max: 900 }), (one, input, more, maxTokens) => {
+        const amount = (inputTokens: number, out: number) =>
+          maximumCost({ model, routes: [routeWith(one)], inputTokens, tools: false, maxTokens: out }).amount;
+        expect(amount(input + more, maxTokens) >= amount(input, maxTokens)).toBe(true);
+        expect(amount(input, maxTokens + 1) >= amount(input, maxTokens)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("the charge", () => {
+  const four: Prices = { input: 8n, output: 100n, cacheRead: 1n, cacheWrite: 10n };
+  const none: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+
+  test("counts each prompt token once: read from the cache, written to it, or neither", () => {
+    const told = {
+      ...none,
+      promptTokens: 1_000,
+      cachedTokens: 600,
+      cacheWriteTokens: 300,
+      completionTokens: 5,
+      reasoningTokens: 3,
+    };
+    expect(chargedCost(four, told)).toBe(100n * 8n + 600n * 1n + 300n * 10n + 5n * 100n);
+  });
+
+  test("of nothing is nothing", () => {
+    expect(chargedCost(four, none)).toBe(0n);
+  });
+
+  test("prices exactly the tokens that were told, whatever the parts sum up to", () => {
+    fc.assert(
+      fc.property(usage, (told) => {
+        const one: Prices = { input: 1n, output: 1n, cacheRead: 1n, cacheWrite: 1n };
+        expect(chargedCost(one, told)).toBe(BigInt(told.promptTokens) + BigInt(told.completionTokens));
+      }),
+    );
+  });
+
+  test("takes the input price for cache tokens where the catalog tells no other", () => {
+    const [route] = aModel().routes;
+    expect(route?.prices).toEqual({ input: 1_000_000n, output: 2_000_000n, cacheRead: 1_000_000n, cacheWrite: 1_000_000n });
+  });
+});

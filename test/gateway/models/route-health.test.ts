@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { routeHealthMs } from "../../../src/limits/constants.ts";
+import { RouteHealth } from "../../../src/gateway/models/health/route-health.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { aRoute } from "../../support/models.ts";
+import { until } from "../../support/until.ts";
+
+const route = aRoute();
+const other = aRoute({ base_url: "http://127.0.0.1:9/elsewhere" });
+const hourMs = 3_600_000;
+
+describe.each(databases)("latency and uptime on $name", ({ open }) => {
+  let database: TestDatabase;
+  let clock: ManualClock;
+  const stack = new AsyncDisposableStack();
+  beforeAll(async () => {
+    database = stack.use(await open());
+  }, 60_000);
+  beforeEach(async () => {
+    clock = new ManualClock();
+    await database.sql`TRUNCATE route_hours`;
+  });
+  afterAll(() => stack.disposeAsync());
+
+  async function gateway(): Promise<RouteHealth> {
+    const health = new RouteHealth({ sql: database.sql, clock, log: silentLog });
+    await health.share();
+    return health;
+  }
+
+  test("are null without measurements", async () => {
+    const health = await gateway();
+    health.answered(other, 10);
+    expect(health.measure(route)).toBeNull();
+  });
+
+  test("are known at once where they were measured", async () => {
+    const health = await gateway();
+    health.answered(route, 100);
+    health.answered(route, 301);
+    health.failed(route);
+    expect(health.measure(route)).toEqual({ latencyMs: 201, uptimePercent: 66.67 });
+  });
+
+  test("are those of all gateways, each answer counted once", async () => {
+    const [first, second] = [await gateway(), await gateway()];
+    first.answered(route, 100);
+    second.answered(route, 300);
+    second.failed(route);
+    await first.share();
+    await second.share();
+    await first.share();
+    expect(first.measure(route)).toEqual({ latencyMs: 200, uptimePercent: 66.67 });
+    expect(second.measure(route)).toEqual(first.measure(route));
+  });
+
+  test("an answer that was not timed counts as one, and leaves the latency as it was", async () => {
+    const health = await gateway();
+    health.answered(route, null);
+    expect(health.measure(route)).toEqual({ latencyMs: null, uptimePercent: 100 });
+    health.answered(route, 50);
+    expect(health.measure(route)).toEqual({ latencyMs: 50, uptimePercent: 100 });
+  });
+
+  test("a route that only fails is never up", async () => {
+    const health = await gateway();
+    health.failed(route);
+    expect(health.measure(route)).toEqual({ latencyMs: null, uptimePercent: 0 });
+  });
+
+  test("outlive a restart and are of the last day: older hours count no longer and are removed", async () => {
+    const health = await gateway();
+    health.failed(route);
+    await health[Symbol.asyncDispose]();
+    clock.advance(24 * hourMs);
+    const restarted = await gateway();
+    expect(restarted.measure(route)).toEqual({ latencyMs: null, uptimePercent: 0 });
+    await restarted[Symbol.asyncDispose]();
+    clock.advance(hourMs);
+    restarted.answered(other, 1);
+    await restarted.share();
+    expect(restarted.measure(route)).toBeNull();
+    const hours = await database.sql<{ entry: string }[]>`SELECT entry FROM route_hours`;
+    expect(hours.map((row) => row.entry)).toEqual([other.entry]);
+  });
+
+  test("a gateway that ends shares what it counted, and sets no further timer", async () => {
+    const health = await gateway();
+    health.answered(route, 7);
+    await health[Symbol.asyncDispose]();
+    expect(clock.pending).toBe(0);
+    expect((await gateway()).measure(route)).toEqual({ latencyMs: 7, uptimePercent: 100 });
+  });
+
+  test("are shared regularly by themselves", async () => {
+    const [first, second] = [await gateway(), await gateway()];
+    first.answered(route, 40);
+    await until(() => {
+      clock.advance(routeHealthMs);
+      return second.measure(route) !== null;
+    });
+    expect(second.measure(route)).toEqual({ latencyMs: 40, uptimePercent: 100 });
+  });
+});
+
+test("while the database does not answer, what is counted is kept and shared once it does", async () => {
+  await using database = await (databases[0]?.open() ?? Promise.reject(new Error("There is no database")));
+  const clock = new ManualClock();
+  await database.sql`ALTER TABLE route_hours RENAME TO hidden`;
+  const health = new RouteHealth({ sql: database.sql, clock, log: silentLog });
+  health.answered(route, 30);
+  await health.share();
+  expect(health.measure(route)).toEqual({ latencyMs: 30, uptimePercent: 100 });
+  await database.sql`ALTER TABLE hidden RENAME TO route_hours`;
+  await health.share();
+  expect(health.measure(route)).toEqual({ latencyMs: 30, uptimePercent: 100 });
+  const [row] = await database.sql<{ answered: bigint }[]>`SELECT answered FROM route_hours`;
+  expect(row?.answered).toBe(1n);
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "bun:test";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { supportWords } from "../../../src/gateway/inference/supports.ts";
+import { availabilityOf } from "../../../src/gateway/models/availability.ts";
+import { readCatalog } from "../../../src/gateway/models/catalog.ts";
+import { modelRecord } from "../../../src/gateway/models/listing.ts";
+import type { Model, Route } from "../../../src/gateway/models/model.ts";
+import { maximumCost } from "../../../src/gateway/models/price.ts";
+import type { ModelEntry, ProviderEntry } from "../../../src/gateway/models/schema.ts";
+
+const folder = join(import.meta.dir, "../../../catalog-data");
+const catalog = await readCatalog(folder, { sandbox: false });
+const models = [...catalog.models.values()];
+const real = models.filter((model) => !model.id.startsWith("weir/"));
+const noAccount = { providerKey: () => null, checks: new Map(), zeroDataRetention: false };
+
+async function entriesOf<Entry>(file: string): Promise<Entry[]> {
+  return JSON.parse(await readFile(join(folder, file), "utf8"));
+}
+
+const files = (await readdir(join(folder, "models"))).filter((name) => name !== "weir.json");
+const entries = (await Promise.all(files.map((name) => entriesOf<ModelEntry>(`models/${name}`)))).flat();
+const providers = await entriesOf<ProviderEntry>("providers.json");
+
+function routesOf(models: Model[]): Route[] {
+  return models.flatMap((model) => model.routes);
+}
+
+describe("the catalog that is shipped", () => {
+  test("lists at least 60 chat models of at least 8 providers", () => {
+    expect(real.filter((model) => model.kind === "chat").length).toBeGreaterThanOrEqual(60);
+    expect(new Set(routesOf(real).map((route) => route.provider.id)).size).toBeGreaterThanOrEqual(8);
+  });
+
+  test("has a use for every provider that it names", () => {
+    const used = new Set(routesOf(real).map((route) => route.provider.id));
+    expect(providers.map((provider) => provider.id).filter((id) => !used.has(id))).toEqual([]);
+  });
+
+  test("names the source of every real model, route and provider, and the day on which it was read", () => {
+    for (const entry of [...entries, ...providers])
+      expect([entry.id, entry.source, entry.seen]).toEqual([entry.id, expect.stringMatching(/^https:/), expect.any(String)]);
+    for (const { id, routes = [] } of entries)
+      for (const route of routes) expect([id, route.source]).toEqual([id, expect.stringMatching(/^https:/)]);
+  });
+
+  test("prices every route, and reading from a provider's cache never above sending anew", () => {
+    for (const { provider, upstreamModel, prices } of routesOf(real)) {
+      const told = [provider.id, upstreamModel];
+      expect([...told, prices !== null && prices.input > 0n && prices.output > 0n]).toEqual([...told, true]);
+      expect([...told, prices !== null && prices.cacheRead <= prices.input]).toEqual([...told, true]);
+    }
+  });
+
+  test("names no model of a provider twice", () => {
+    const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test("bounds every answer within the model's context", () => {
+    const wrong = real.filter((model) => model.maxOutputTokens === 0 || model.maxOutputTokens > model.contextLength);
+    expect(wrong.map((model) => model.id)).toEqual([]);
+  });
+
+  test("says of a model's abilities only what opens a request field, and prediction of none", () => {
+    const known = new Set(Object.keys(supportWords).filter((word) => word !== "prediction"));
+    const unknown = models.flatMap((model) => [...model.supports].filter((word) => !known.has(word)));
+    expect(unknown).toEqual([]);
+  });
+
+  test("has several routes for at least three models, and reserves for the dearest", () => {
+    const several = real.filter((model) => model.routes.length > 1);
+    expect(several.length).toBeGreaterThanOrEqual(3);
+    for (const model of several) {
+      const request = { model, inputTokens: 1_000, tools: false, maxTokens: 1_000 };
+      const each = model.routes.map((route) => maximumCost({ ...request, routes: [route] }).amount);
+      const all = maximumCost({ ...request, routes: model.routes }).amount;
+      expect([model.id, each.every((amount) => amount <= all), each.includes(all)]).toEqual([model.id, true, true]);
+    }
+  });
+});
+
+describe("what an operator has to do for a real model", () => {
+  test("without any account every one says provider_not_configured", () => {
+    for (const model of real)
+      expect([model.id, availabilityOf(model, noAccount).reason]).toEqual([model.id, "provider_not_configured"]);
+  });
+
+  test("with a provider's key it says terms_not_checked: terms, subprocessor list and zero data retention are a person's to decide", () => {
+    for (const model of real) {
+      const reason = availabilityOf(model, { ...noAccount, providerKey: () => "key" }).reason;
+      expect([model.id, reason]).toEqual([model.id, "terms_not_checked"]);
+    }
+    for (const provider of providers) {
+      expect(provider).toMatchObject({ terms_checked: false, subprocessor_listed: false, zero_data_retention: false });
+    }
+  });
+
+  test("the terms to be checked are named for every provider", () => {
+    for (const { id, terms } of providers) expect([id, terms]).toEqual([id, expect.stringMatching(/^https:/)]);
+  });
+});
+
+describe("the service's own lineup", () => {
+  const own = models.filter((model) => model.id.startsWith("weir/"));
+  const records = own.map((model) => modelRecord(model, availabilityOf(model, noAccount), () => null));
+
+  test("is three models plus Zero, with the specified context windows and parameters", () => {
+    expect(records.map((record) => [record.context_length, record.parameters])).toEqual([
+      [1_100_000, 750_000_000_000],
+      [1_000_000, 70_000_000_000],
+      [128_000, 15_000_000_000],
+      [null, 0],
+    ]);
+  });
+
+  test("Zero is priced at 0 USD", () => {
+    expect(records.at(-1)?.prices_per_1m_usd).toMatchObject({ input: "0.00", output: "0.00" });
+  });
+
+  test("cannot be called yet, whatever the workspace and the keys", () => {
+    for (const model of own) {
+      expect(availabilityOf(model, { ...noAccount, providerKey: () => "key" })).toMatchObject({
+        runnable: false,
+        reason: "coming_soon",
+      });
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test";
+import { storedAnswerCharactersMax } from "../../../src/limits/constants.ts";
+import { KeptAnswer } from "../../../src/gateway/prompts/kept-answer.ts";
+
+function kept(...pieces: Record<string, unknown>[]): KeptAnswer {
+  const answer = new KeptAnswer();
+  for (const piece of pieces) answer.take(piece);
+  return answer;
+}
+
+/** As it is stored. */
+function message(...pieces: Record<string, unknown>[]): unknown {
+  return JSON.parse(JSON.stringify(kept(...pieces).message));
+}
+
+describe("the answer that is kept", () => {
+  test("is the message of a whole answer", () => {
+    const whole = {
+      role: "assistant",
+      content: null,
+      refusal: null,
+      tool_calls: [
+        { id: "call_1", type: "function", function: { name: "f", arguments: '{"a":1}' } },
+        { id: "call_2", type: "custom", custom: { name: "g", input: "text" } },
+      ],
+    };
+    const { role: _role, ...rest } = whole;
+    expect(message(whole)).toEqual(rest);
+  });
+
+  test("is put together from the pieces of a stream: texts, reasoning, and calls by their index", () => {
+    const stream = [
+      { role: "assistant", content: "" },
+      { reasoning_content: "Hm" },
+      { reasoning_content: "m." },
+      { content: "Hel" },
+      { content: "lo" },
+      { tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }] },
+      { tool_calls: [{ index: 1, id: "b", type: "function", function: { name: "g", arguments: "{" } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '{"x":' } }] },
+      {
+        tool_calls: [
+          { index: 0, function: { arguments: "1}" } },
+          { index: 1, function: { arguments: "}" } },
+        ],
+      },
+      {},
+    ];
+    expect(message(...stream)).toEqual({
+      content: "Hello",
+      reasoning_content: "Hmm.",
+      tool_calls: [
+        { id: "a", type: "function", function: { name: "f", arguments: '{"x":1}' } },
+        { id: "b", type: "function", function: { name: "g", arguments: "{}" } },
+      ],
+    });
+  });
+
+  test("is null where no piece said anything", () => {
+    expect(kept().message).toBeNull();
+    expect(kept({ role: "assistant" }, {}).message).toBeNull();
+  });
+
+  test("is kept up to a bound, and says where there was more", () => {
+    const half = "x".repeat(storedAnswerCharactersMax / 2);
+    expect(kept({ content: half }, { content: half }).cut).toBe(false);
+    const longer = kept({ content: half }, { content: `${half}y` }, { content: "z" });
+    expect(longer.cut).toBe(true);
+    expect(longer.characters).toBe(storedAnswerCharactersMax);
+    expect(longer.message?.["content"]).toBe(half + half);
+  });
+
+  test("takes a provider's oddest field names for what they are", () => {
+    const odd = JSON.parse('{"tool_calls":[{"index":0,"custom":{"__proto__":{"polluted":"yes"},"input":"x"}}]}');
+    const text = JSON.stringify(kept(odd, odd).message);
+    expect(text).toBe('{"tool_calls":[{"custom":{"__proto__":{"polluted":"yesyes"},"input":"xx"}}]}');
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+});

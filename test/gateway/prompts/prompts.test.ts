@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { newGenerationId } from "../../../src/kernel/ids.ts";
+import { PromptQueue } from "../../../src/gateway/prompts/prompt-queue.ts";
+import { Control } from "../../support/control.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { Weir } from "../../support/weir.ts";
+
+const noon = Date.UTC(2026, 10, 20, 12);
+
+describe.each(databases)("stored prompts on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  let weir: Weir;
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+    weir = new Weir(control);
+    for (const name of ["w", "v"]) {
+      await control.workspace(name);
+      await control.expect("PATCH", `/workspaces/${name}`, { body: { prompt_storage: true } });
+    }
+  }, 60_000);
+  afterAll(async () => {
+    await weir[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  /** Stores a prompt as a gateway does. @returns its generation */
+  async function store(workspace: string, { text = "Hello", at = noon } = {}): Promise<string> {
+    const { id } = await control.expect("GET", `/workspaces/${workspace}`);
+    const queue = new PromptQueue({ sql: database.sql, keyring: control.keyring, clock: systemClock, log: silentLog });
+    const generation = newGenerationId(at);
+    const messages = [{ role: "user", content: text }];
+    queue.add({ generation, workspace: String(id), at, messages, answer: { content: `${text} back` }, answerCut: false }, 100);
+    await queue.flushed(10_000);
+    return generation;
+  }
+  const audits = async (event: string, target: string) =>
+    (await control.list(`/audit?event=${event}`)).filter((row) => row["target"] === target);
+  const none = (id: string) => `weir: There is no stored prompt of a generation with the id "${id}"`;
+
+  test("are shown with their answer to admins and super admins and the operator, and each look is recorded", async () => {
+    const id = await store("w", { text: "What is a weir?" });
+    for (const as of [["--as", "admin@w"], ["--as", "super_admin@w"], []]) {
+      expect(await weir.json("prompt", "show", "--id", id, ...as)).toEqual({
+        generation_id: id,
+        workspace_id: expect.stringMatching(/^ws-/),
+        at: "2026-11-20T12:00:00.000Z",
+        messages: [{ role: "user", content: "What is a weir?" }],
+        answer: { content: "What is a weir? back" },
+        answer_cut: false,
+      });
+    }
+    expect((await audits("prompt.shown", id)).map(({ actor, role, carried_by }) => [actor, role, carried_by])).toEqual([
+      ["operator", "operator", null],
+      ["super_admin@w", "super_admin", "operator token"],
+      ["admin@w", "admin", "operator token"],
+    ]);
+  });
+
+  test("are neither shown to nor deleted by members and auditors", async () => {
+    const id = await store("w");
+    for (const role of ["member", "auditor"]) {
+      const as = ["--as", `${role}@w`];
+      for (const words of [
+        ["show", "--id", id],
+        ["delete", "--id", id],
+        ["delete", "--workspace", "w", "--before", "2030-01-01T00:00:00Z"],
+      ]) {
+        expect(await weir.refusal("prompt", ...words, ...as)).toContain(`as ${role}: it takes the role admin or super_admin`);
+      }
+    }
+    expect(await weir.json("prompt", "show", "--id", id)).toMatchObject({ generation_id: id });
+    expect(await audits("prompt.deleted", id)).toEqual([]);
+  });
+
+  test("are never another workspace's: there they do not exist", async () => {
+    const id = await store("w");
+    for (const verb of ["show", "delete"]) {
+      for (const as of [["--as", "admin@v"], []]) {
+        expect(await weir.refusal("prompt", verb, "--id", id, "--workspace", "v", ...as)).toBe(none(id));
+      }
+      expect(await weir.refusal("prompt", verb, "--id", id, "--as", "admin@v")).toBe(none(id));
+    }
+    await weir.json("prompt", "delete", "--workspace", "v", "--before", "2030-01-01T00:00:00Z", "--as", "admin@v");
+    expect(await weir.json("prompt", "show", "--id", id)).toMatchObject({ generation_id: id });
+  });
+
+  test("open for their own workspace and generation alone: a row that was moved is not shown as another's", async () => {
+    const [one, other] = [await store("w", { text: "one" }), await store("w", { text: "other" })];
+    await database.sql`
+      UPDATE stored_prompts SET messages = (SELECT messages FROM stored_prompts WHERE generation_id = ${one})
+      WHERE generation_id = ${other}`;
+    expect(await weir.refusal("prompt", "show", "--id", other)).toContain("cannot be opened");
+    expect(await audits("prompt.shown", other)).toEqual([]);
+  });
+
+  test("are deleted one by one, and recorded", async () => {
+    const [gone, kept] = [await store("w"), await store("w")];
+    expect(await weir.json("prompt", "delete", "--id", gone, "--as", "admin@w")).toEqual({ deleted: 1 });
+    expect(await weir.refusal("prompt", "show", "--id", gone)).toBe(none(gone));
+    expect(await weir.refusal("prompt", "delete", "--id", gone)).toBe(none(gone));
+    expect(await weir.json("prompt", "show", "--id", kept)).toMatchObject({ generation_id: kept });
+    expect(await audits("prompt.deleted", gone)).toMatchObject([{ actor: "admin@w", role: "admin", changes: {} }]);
+  });
+
+  test("are deleted up to a time, which is left, and recorded with the number", async () => {
+    const { id: workspace } = await control.expect("POST", "/workspaces", { body: { name: `past-${crypto.randomUUID()}` } });
+    const place = String(workspace);
+    await control.expect("PATCH", `/workspaces/${place}`, { body: { prompt_storage: true } });
+    const [early, late] = [await store(place, { at: noon - 1 }), await store(place, { at: noon })];
+    const before = ["--workspace", place, "--before", "2026-11-20T12:00:00Z"];
+    expect(await weir.json("prompt", "delete", ...before)).toEqual({ deleted: 1 });
+    expect(await weir.json("prompt", "delete", ...before)).toEqual({ deleted: 0 });
+    expect(await weir.refusal("prompt", "show", "--id", early)).toBe(none(early));
+    expect(await weir.json("prompt", "show", "--id", late)).toMatchObject({ generation_id: late });
+    expect(await audits("prompts.deleted", place)).toMatchObject([
+      { changes: { before: { from: null, to: "2026-11-20T12:00:00.000Z" }, deleted: { from: null, to: 1 } } },
+    ]);
+  });
+
+  test("stay until they are deleted when storage is switched off", async () => {
+    const id = await store("w");
+    await control.expect("PATCH", "/workspaces/w", { body: { prompt_storage: false } });
+    const later = await store("w");
+    expect(await weir.json("prompt", "show", "--id", id)).toMatchObject({ generation_id: id });
+    expect(await weir.refusal("prompt", "show", "--id", later)).toBe(none(later));
+    await control.expect("PATCH", "/workspaces/w", { body: { prompt_storage: true } });
+  });
+
+  test.each([
+    [{}, "before"],
+    [{ workspace: "w" }, "before"],
+    [{ before: "2026-11-20T12:00:00Z" }, "before"],
+    [{ id: `gen-${"a".repeat(26)}`, before: "2026-11-20T12:00:00Z", workspace: "w" }, "id"],
+    [{ workspace: "w", before: "yesterday" }, "before"],
+    [{ workspace: "w", before: "2026-11-20T12:00:00" }, "before"],
+    [{ workspace: "w", before: "2026-13-45T12:00:00Z" }, "before"],
+    [{ workspace: "w", before: "2026-11-20" }, "before"],
+    [{ id: "gen-1" }, "id"],
+  ])("are not deleted by half a request: %p", async (body, field) => {
+    expect(await control.refusal("POST", "/prompts/delete", { body })).toBe(`400 invalid_field ${field}`);
+  });
+});

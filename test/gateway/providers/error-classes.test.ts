@@ -1,0 +1,95 @@
+/** What a provider's failure is called, by its status where its body blames nobody, and by its body where that says more. */
+import { describe, expect, test } from "bun:test";
+import type { UpstreamCode } from "../../../src/gateway/providers/provider.ts";
+import { spokenFormats } from "../../../src/gateway/providers/registry.ts";
+
+const codeByStatus: Record<number, UpstreamCode> = {
+  400: "upstream_rejected",
+  404: "upstream_rejected",
+  413: "upstream_rejected",
+  422: "upstream_rejected",
+  401: "upstream_auth",
+  402: "upstream_auth",
+  403: "upstream_auth",
+  429: "upstream_rate_limited",
+  408: "upstream_error",
+  409: "upstream_error",
+  425: "upstream_error",
+  500: "upstream_error",
+  502: "upstream_error",
+  503: "upstream_error",
+  504: "upstream_error",
+  529: "upstream_error",
+};
+const statuses = Object.entries(codeByStatus).map(([status, code]) => ({ status: Number(status), code }));
+
+const everywhere = [
+  "",
+  "{}",
+  "null",
+  "[]",
+  '{"error":null}',
+  '{"error":{}}',
+  '{"error":"no"}',
+  "<html>no</html>",
+  '{"error":{"mess',
+];
+
+/** Bodies that say that something failed and not who is at fault. */
+const generic: Record<string, string[]> = {
+  openai: ["server_error", "api_error", "unknown_error", "internal_error", "error"].map((type) =>
+    JSON.stringify({ error: { message: "no", type, param: null, code: null } }),
+  ),
+  anthropic: ["api_error", "unknown_error", "error"].map((type) =>
+    JSON.stringify({ type: "error", error: { type, message: "no" } }),
+  ),
+  google: ["UNKNOWN", "INTERNAL", "SOMETHING_NEW"].map((status) => JSON.stringify({ error: { code: 0, message: "no", status } })),
+};
+
+/** Words that mean one thing whatever request they answer. */
+const telling: Record<string, [string, UpstreamCode][]> = {
+  openai: [
+    ['{"error":{"code":"invalid_api_key"}}', "upstream_auth"],
+    ['{"error":{"code":"insufficient_quota"}}', "upstream_auth"],
+    ['{"error":{"type":"rate_limit_error"}}', "upstream_rate_limited"],
+  ],
+  anthropic: [
+    ['{"error":{"type":"authentication_error"}}', "upstream_auth"],
+    ['{"error":{"type":"overloaded_error"}}', "upstream_error"],
+    ['{"error":{"type":"rate_limit_error"}}', "upstream_rate_limited"],
+  ],
+  google: [
+    ['{"error":{"status":"UNAUTHENTICATED"}}', "upstream_auth"],
+    ['{"error":{"status":"UNAVAILABLE"}}', "upstream_error"],
+    ['{"error":{"status":"RESOURCE_EXHAUSTED"}}', "upstream_rate_limited"],
+  ],
+};
+
+/** Words for a fault of the request, which no status of 401 to 403 has anything to do with. */
+const rejecting: Record<string, string> = {
+  openai: '{"error":{"type":"invalid_request_error"}}',
+  anthropic: '{"error":{"type":"not_found_error"}}',
+  google: '{"error":{"status":"INVALID_ARGUMENT"}}',
+};
+
+const formats = Object.entries(spokenFormats).filter(([name]) => name in generic);
+
+test("every format is here", () => {
+  expect(formats).toHaveLength(Object.keys(spokenFormats).length - 1);
+});
+
+describe.each(formats)("a failure of a provider of the format %s", (name, { format }) => {
+  const bodies = [...everywhere, ...(generic[name] ?? [])];
+
+  test.each(statuses)("with status $status and a body that blames nobody is $code", ({ status, code }) => {
+    for (const body of bodies) expect([body, format.classify(status, body).code]).toEqual([body, code]);
+  });
+
+  test.each([400, 404, 422, 500])("with status %d is what its body says in words that mean one thing", (status) => {
+    for (const [body, code] of telling[name] ?? []) expect([body, format.classify(status, body).code]).toEqual([body, code]);
+  });
+
+  test.each([401, 402, 403])("with status %d is ours, though the body speaks of the request", (status) => {
+    expect(format.classify(status, rejecting[name] ?? "").code).toBe("upstream_auth");
+  });
+});

@@ -1,0 +1,196 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { Stop } from "../../../src/kernel/stop.ts";
+import { callStream, callWhole, failureOf, readAll } from "../../support/call.ts";
+import { aRoute } from "../../support/models.ts";
+import { startProviderStub } from "../../support/provider-stub.ts";
+import {
+  chat,
+  chunk,
+  completion,
+  hang,
+  htmlPage,
+  json,
+  ManualStream,
+  rawStream,
+  silent,
+  stream,
+} from "../../support/stub-answers.ts";
+import { until } from "../../support/until.ts";
+
+let provider = await startProviderStub();
+let route = aRoute({ base_url: provider.url });
+beforeEach(async () => {
+  await provider[Symbol.asyncDispose]();
+  provider = await startProviderStub();
+  route = aRoute({ base_url: provider.url });
+});
+afterAll(() => provider[Symbol.asyncDispose]());
+
+const usage = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
+
+describe("a stream", () => {
+  test("is text, finish, usage and end", async () => {
+    provider.answer(chat("Hello there"));
+    const transcript = await readAll(await callStream({ route }));
+    expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], usage, failure: null, last: "end" });
+  });
+
+  test("is the same however its bytes are cut", async () => {
+    const body = [chunk({ role: "assistant", content: "é😀" }), chunk({}, "stop")]
+      .map((one) => `data:${JSON.stringify(one)}\r\n\r\n`)
+      .join("");
+    const bytes = new TextEncoder().encode(`${body}: comment\r\n\r\ndata: [DONE]\r\n\r\n`);
+    provider.answer(rawStream(...Array.from(bytes, (byte) => Uint8Array.of(byte))));
+    expect(await readAll(await callStream({ route }))).toMatchObject({ text: "é😀", last: "end" });
+  });
+
+  test("without [DONE] ends well where a reason for its end was told", async () => {
+    provider.answer(stream([chunk({ content: "Hi" }), chunk({}, "stop")], { end: "no done" }));
+    expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hi", failure: null, last: "end" });
+  });
+
+  test("that ends without a reason and without [DONE] broke off", async () => {
+    provider.answer(stream([chunk({ content: "Hi" })], { end: "no done" }));
+    const transcript = await readAll(await callStream({ route }));
+    expect(transcript.text).toBe("Hi");
+    expect(transcript.failure).toMatchObject({ code: "upstream_error", message: "the stream broke off" });
+  });
+
+  test("whose connection breaks is upstream_error after what was received", async () => {
+    const manual = new ManualStream();
+    provider.answer(manual.answer);
+    const events = await callStream({ route });
+    await manual.piece("Hi");
+    expect(await events.next()).toMatchObject({ kind: "delta", delta: { content: "Hi" } });
+    await manual.break();
+    const transcript = await readAll(events);
+    expect(transcript.failure?.code).toBe("upstream_error");
+  });
+
+  const noStreams: [string, Parameters<typeof provider.answer>[0]][] = [
+    ["an error with status 200", json({ error: { message: "no", code: null } })],
+    ["a page", htmlPage],
+    ["a whole answer", json(completion({ role: "assistant", content: "x" }))],
+  ];
+  test.each(noStreams)("that turns out to be %s fails before its first event", async (_, answer) => {
+    provider.answer(answer);
+    expect((await failureOf(callStream({ route }))).code).toBe("upstream_error");
+  });
+
+  test("that is empty is upstream_error", async () => {
+    provider.answer(rawStream());
+    expect((await readAll(await callStream({ route }))).failure?.code).toBe("upstream_error");
+  });
+
+  test("with an event beyond every measure is upstream_error, and its connection is closed", async () => {
+    provider.answer(async (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: ");
+      const more = () => void (response.destroyed || response.write("x".repeat(1_000_000), more));
+      more();
+    });
+    expect((await readAll(await callStream({ route }))).failure?.code).toBe("upstream_error");
+    expect((await provider.ended()).state).toBe("cancelled");
+  });
+
+  test("hands out an event as soon as it is there", async () => {
+    const manual = new ManualStream();
+    provider.answer(manual.answer);
+    const events = await callStream({ route });
+    await manual.piece("one");
+    expect(await events.next()).toMatchObject({ kind: "delta", delta: { content: "one" } });
+    await manual.piece("two");
+    expect(await events.next()).toMatchObject({ kind: "delta", delta: { content: "two" } });
+    await manual.finish();
+    expect((await readAll(events)).last).toBe("end");
+  });
+
+  test("cancelled, closes its connection and tells nothing more", async () => {
+    const manual = new ManualStream();
+    provider.answer(manual.answer);
+    const events = await callStream({ route });
+    await manual.piece("one");
+    await events.next();
+    await events.cancel();
+    expect(await events.next()).toBeNull();
+    expect((await provider.ended()).state).toBe("cancelled");
+  });
+
+  test("cancelled while an event is awaited, ends that wait", async () => {
+    provider.answer(silent);
+    const events = await callStream({ route });
+    const waiting = events.next();
+    await events.cancel();
+    expect(await waiting).toBeNull();
+    expect((await provider.ended()).state).toBe("cancelled");
+  });
+
+  test("leaves its connection to the next call", async () => {
+    const ports: (number | undefined)[] = [];
+    provider.answer((response, call) => {
+      ports.push(response.socket?.remotePort);
+      return chat("Hello there", { gapMs: 1 })(response, call);
+    });
+    for (let call = 0; call < 3; call++) {
+      await readAll(await callStream({ route }));
+      await provider.ended(call + 1);
+    }
+    expect(new Set(ports).size).toBe(1);
+  });
+
+  test("that stays open after [DONE] is over for us, and is closed", async () => {
+    provider.answer(async (response, call) => {
+      await stream([chunk({ content: "Hi" }), chunk({}, "stop")], { end: "open" })(response, call);
+      response.write("data: [DONE]\n\n");
+    });
+    expect((await readAll(await callStream({ route }))).last).toBe("end");
+    expect((await provider.ended()).state).toBe("cancelled");
+  });
+
+  test("that is open holds nothing of who was told that its request went out", async () => {
+    provider.answer(stream([chunk({ content: "Hi" })], { end: "open" }));
+    const open = async () => {
+      const request = { isSent: false };
+      const events = await callStream({ route, context: { onSent: () => void (request.isSent = true) } });
+      return { events, request: new WeakRef(request) };
+    };
+    const streams = await Promise.all(Array.from({ length: 10 }, open));
+    // One may still stand in a register: what is collected is not exact.
+    await until(() => {
+      Bun.gc(true);
+      return streams.filter(({ request }) => request.deref() !== undefined).length <= 1;
+    });
+    await Promise.all(streams.map(({ events }) => events.cancel()));
+  });
+});
+
+describe("a call that is given up", () => {
+  test("ends before its answer, and the provider sees the connection close", async () => {
+    provider.answer(hang);
+    const givenUp = new Stop();
+    const call = failureOf(callWhole({ route, context: { givenUp } }));
+    await provider.called();
+    givenUp.stop();
+    expect((await call).code).toBe("upstream_error");
+    expect((await provider.ended()).state).toBe("cancelled");
+  });
+
+  test("given up before it was made, is never made", async () => {
+    const givenUp = new Stop();
+    givenUp.stop();
+    const failure = await failureOf(callWhole({ route, context: { givenUp } }));
+    expect(failure.code).toBe("upstream_error");
+    expect(provider.calls).toHaveLength(0);
+  });
+
+  test("an open stream outlives it, and is ended by its own cancel", async () => {
+    const givenUp = new Stop();
+    const manual = new ManualStream();
+    provider.answer(manual.answer);
+    const events = await callStream({ route, context: { givenUp } });
+    givenUp.stop();
+    await manual.piece("still here");
+    await manual.finish();
+    expect(await readAll(events)).toMatchObject({ text: "still here", last: "end" });
+  });
+});

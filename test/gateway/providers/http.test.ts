@@ -1,0 +1,161 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { upstreamAnswerBytesMax } from "../../../src/limits/constants.ts";
+import { callProvider } from "../../../src/gateway/providers/http.ts";
+import {
+  aContext,
+  aReservation,
+  callStream,
+  callWhole,
+  failureOf,
+  readAll,
+  testGeneration,
+  testKey,
+} from "../../support/call.ts";
+import { aRoute } from "../../support/models.ts";
+import { startProviderStub } from "../../support/provider-stub.ts";
+import { chat, completion, empty, gzip, htmlPage, json, redirect, text, usageOf } from "../../support/stub-answers.ts";
+
+let provider = await startProviderStub();
+let route = aRoute({ base_url: provider.url });
+beforeEach(async () => {
+  await provider[Symbol.asyncDispose]();
+  provider = await startProviderStub();
+  route = aRoute({ base_url: provider.url });
+});
+afterAll(() => provider[Symbol.asyncDispose]());
+
+const usage = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
+
+describe("what a provider receives", () => {
+  test("our key, the generation's id, the bound, and no compression asked for", async () => {
+    await callWhole({ route, maxOutputTokens: 77 });
+    const [call] = provider.calls;
+    expect(call?.path).toBe("/v1/chat/completions");
+    expect(call?.headers).toMatchObject({
+      authorization: `Bearer ${testKey}`,
+      "accept-encoding": "identity",
+      "content-type": "application/json",
+      "user-agent": "weir",
+    });
+    expect(call?.generation).toBe(testGeneration);
+    expect(call?.body).toEqual({ model: "stub-model", messages: [{ role: "user", content: "Hello" }], max_tokens: 77 });
+  });
+
+  test("max_completion_tokens where the catalog says that the provider wants it so", async () => {
+    await callWhole({
+      route: aRoute({ base_url: provider.url }, { max_tokens_field: "max_completion_tokens" }),
+      chat: { max_tokens: 5 },
+    });
+    expect(provider.calls[0]?.body).toMatchObject({ max_completion_tokens: 100 });
+    expect(provider.calls[0]?.body).not.toHaveProperty("max_tokens");
+  });
+
+  test("a wish for usage on every stream, whatever the client asked for", async () => {
+    await readAll(await callStream({ route, chat: { stream: true, stream_options: { include_usage: false } } }));
+    expect(provider.calls[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+  });
+
+  test("no such wish where the provider refuses it and tells its usage unasked", async () => {
+    await readAll(await callStream({ route: aRoute({ base_url: provider.url, stream_options: false }) }));
+    expect(provider.calls[0]?.body).toMatchObject({ stream: true });
+    expect(provider.calls[0]?.body).not.toHaveProperty("stream_options");
+  });
+
+  test("no label of the client's, and no store", async () => {
+    await callWhole({
+      route,
+      chat: { user: "u", metadata: { a: "b" }, store: false, safety_identifier: "s", prompt_cache_key: "p", n: 1 },
+    });
+    expect(Object.keys(provider.calls[0]?.body ?? {}).toSorted()).toEqual(["max_tokens", "messages", "model"]);
+  });
+
+  test("no authorization where it takes no key", async () => {
+    await callWhole({ route: aRoute({ base_url: provider.url, key_env: null }) });
+    expect(provider.calls[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("nothing at all where our key is missing: upstream_auth", async () => {
+    const failure = await failureOf(callWhole({ route, context: { providerKey: () => null } }));
+    expect(failure.code).toBe("upstream_auth");
+    expect(provider.calls).toHaveLength(0);
+  });
+});
+
+describe("a reservation is the ticket", () => {
+  const call = { generation: testGeneration, route, chat: { model: "m", messages: [] }, streamed: false };
+
+  test("a call for more output than was reserved is never made", async () => {
+    await expect(callProvider(aReservation(10), { ...call, route, maxOutputTokens: 11 }, aContext())).rejects.toThrow(RangeError);
+    expect(provider.calls).toHaveLength(0);
+  });
+
+  test("nor is one on another generation's reservation", async () => {
+    const other = { ...call, route, generation: "gen-other", maxOutputTokens: 1 };
+    await expect(callProvider(aReservation(), other, aContext())).rejects.toThrow(RangeError);
+    expect(provider.calls).toHaveLength(0);
+  });
+});
+
+describe("a whole answer", () => {
+  test("is decoded with its usage", async () => {
+    provider.answer(chat("Hello there"));
+    expect(await callWhole({ route })).toMatchObject({
+      message: { role: "assistant", content: "Hello there", refusal: null },
+      finishReason: "stop",
+      usage,
+    });
+  });
+
+  const unusable: [string, Parameters<typeof provider.answer>[0]][] = [
+    ["is empty", empty],
+    ["is a page", htmlPage],
+    ["is cut off", text('{"id":"chatcmpl', { type: "application/json" })],
+    ["is an error with status 200", json({ error: { message: "no", code: null } })],
+    ["holds no choice", json({ choices: [] })],
+    ["is a redirect", redirect("http://127.0.0.1:1/elsewhere")],
+    ["has another status of success", json(completion({ role: "assistant", content: "x" }), 202)],
+    [
+      "breaks off",
+      (response, call) => {
+        call.state = "broken";
+        response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 });
+        response.write('{"id":', () => response.socket?.destroy());
+      },
+    ],
+  ];
+  test.each(unusable)("that %s is upstream_error", async (_, answer) => {
+    provider.answer(answer);
+    expect((await failureOf(callWhole({ route }))).code).toBe("upstream_error");
+  });
+
+  test("follows no redirect: our key goes nowhere else", async () => {
+    await using elsewhere = await startProviderStub();
+    provider.answer(redirect(elsewhere.url));
+    await failureOf(callWhole({ route }));
+    expect(elsewhere.calls).toHaveLength(0);
+  });
+
+  test("that is compressed in spite of our wish is read all the same", async () => {
+    provider.answer(gzip(JSON.stringify({ ...completion({ role: "assistant", content: "zip" }), usage: usageOf(10, 2) })));
+    expect((await callWhole({ route })).message.content).toBe("zip");
+  });
+
+  test("that unpacks to more than the bound is given up", async () => {
+    provider.answer(gzip(Buffer.alloc(upstreamAnswerBytesMax + 1, " ")));
+    const failure = await failureOf(callWhole({ route }));
+    expect(failure.message).toContain("larger than");
+    expect(gzipSync(Buffer.alloc(upstreamAnswerBytesMax, " ")).length).toBeLessThan(100_000);
+  });
+
+  test("that never ends in size is given up and its connection closed", async () => {
+    const block = Buffer.alloc(1024 * 1024, " ");
+    provider.answer((response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const more = () => void (response.destroyed || response.write(block, more));
+      more();
+    });
+    expect((await failureOf(callWhole({ route }))).message).toContain("larger than");
+    expect((await provider.ended()).state).toBe("cancelled");
+  });
+});

@@ -1,0 +1,47 @@
+/** Records of golang/vulndb and of the Python advisory database, whole; WEIR_TEST_DATA tells where they lie. */
+import { describe, expect, test } from "bun:test";
+import type { Advisory } from "../../../src/security/advisories/advisory.ts";
+import { isCve } from "../../../src/security/advisories/advisory-id.ts";
+import { groupAliases, groupsByName } from "../../../src/security/advisories/alias-groups.ts";
+import { judgeSeverities } from "../../../src/security/advisories/group-severity.ts";
+import { readAll } from "../../support/advisories.ts";
+import { testData } from "../../support/test-data.ts";
+
+const sources = [
+  { name: "golang-vulndb-osv.tar.gz", records: 4291 },
+  { name: "pypa-advisories-a-to-m.tar.gz", records: 983 },
+];
+const paths = sources.map(({ name }) => testData(name));
+const absent = paths.includes(null);
+
+async function advisoriesOf(path: string | null): Promise<{ advisories: Advisory[]; failures: string[] }> {
+  const readings = await readAll({ source: { path: path ?? "" } });
+  return {
+    advisories: readings.flatMap((reading) => ("advisory" in reading ? [reading.advisory] : [])),
+    failures: readings.flatMap((reading) => ("failure" in reading ? [`${reading.name} ${reading.failure}`] : [])),
+  };
+}
+
+describe.skipIf(absent)("real records (WEIR_TEST_DATA)", () => {
+  test.each(sources)("all $records of $name are read, none fails", async ({ name, records }) => {
+    const { advisories, failures } = await advisoriesOf(testData(name));
+    expect(failures).toEqual([]);
+    expect(new Set(advisories.map(({ id }) => id)).size).toBe(records);
+  });
+
+  test("every issue has one CVE id at most, and every id leads to an issue", async () => {
+    const advisories = (await Promise.all(paths.map(advisoriesOf))).flatMap((read) => read.advisories);
+    const groups = groupAliases(advisories);
+    const byName = groupsByName(groups);
+    expect(groups.filter(({ ids }) => ids.filter(isCve).length > 1)).toEqual([]);
+    expect(advisories.filter(({ id }) => !byName.has(id))).toEqual([]);
+    expect(byName.get("GO-2022-0586")?.filter(({ id }) => isCve(id)).length).toBe(4);
+  });
+
+  test("every vector that they hold is scored or refused by name", async () => {
+    const { advisories } = await advisoriesOf(testData("pypa-advisories-a-to-m.tar.gz"));
+    const judged = advisories.map((advisory) => judgeSeverities({ own: [advisory], shared: [] }));
+    expect(judged.flatMap(({ refused }) => refused)).toEqual([]);
+    expect(judged.filter(({ severity }) => severity !== null).length).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,158 @@
+/** Documents, archives and records of the wrong kind, through each door that takes them: a sentence, and nothing half stored. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { tarOf, zipOf } from "../../support/archives.ts";
+import { objectOf } from "../../support/control.ts";
+import { openEmbeddedDatabase } from "../../support/databases.ts";
+import { bomJson, bomXml } from "../../support/sbom-documents.ts";
+import { storedRows } from "../../support/stored-rows.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
+import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { Weir } from "../../support/weir.ts";
+
+let stage: ToolsStage;
+let weir: Weir;
+let folder: TemporaryFolder;
+beforeAll(async () => {
+  stage = await toolsStage(openEmbeddedDatabase);
+  weir = new Weir(stage.control);
+  folder = await temporaryFolder();
+  // The first use of a key is written down.
+  await stage.api.data("get_active_scope");
+}, 60_000);
+afterAll(async () => {
+  await weir[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+});
+
+async function storesNothing(call: () => Promise<void>): Promise<void> {
+  const before = await storedRows(stage.database.sql);
+  await call();
+  expect(await storedRows(stage.database.sql)).toEqual(before);
+  expect(stage.control.logged.filter((line) => line.includes('"level":50'))).toEqual([]);
+}
+
+const sentence = /^[A-Z"a-z/].{10,}[^.]$/su;
+const lodash = { type: "library", name: "lodash", version: "1", purl: "pkg:npm/lodash@1" };
+const bom = (fields: object) => JSON.stringify({ ...bomJson("1.6"), ...fields });
+const entities = Array.from({ length: 10 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`).join("");
+
+const documents: [string, string][] = [
+  ["a word", "hello"],
+  ["nothing", ""],
+  ["a list", "[]"],
+  ["an empty object", "{}"],
+  ["a lock file", JSON.stringify({ name: "shop", lockfileVersion: 3, packages: {} })],
+  ["an advisory", JSON.stringify({ id: "OSV-1", modified: "2026-01-01T00:00:00Z" })],
+  ["half a document", bom({}).slice(0, -20)],
+  ["a version of the format that there is not", bom({ specVersion: "9.9" })],
+  ["a component without a name", bom({ components: [{ type: "library" }] })],
+  ["components that are no list", bom({ components: {} })],
+  ["a version that is no text", bom({ components: [{ ...lodash, version: 1 }] })],
+  ["U+0000 in a name", bom({ components: [{ ...lodash, name: "a\u0000" }] })],
+  ["a key that stands twice", '{"bomFormat":"CycloneDX","bomFormat":"CycloneDX","specVersion":"1.6"}'],
+  ["an entity bomb", `<!DOCTYPE bom [<!ENTITY e0 "x">${entities}]>${bomXml("1.6").replace(/^<\?xml.*\n/, "")}`],
+  ["XML of another kind", "<project><modelVersion>4.0.0</modelVersion></project>"],
+  ["XML that ends too early", bomXml("1.6").slice(0, -10)],
+  ["SPDX without packages' names", JSON.stringify({ spdxVersion: "SPDX-2.3", SPDXID: "SPDXRef-DOCUMENT", packages: [{}] })],
+  ["nesting without end", `{"bomFormat":"CycloneDX","specVersion":"1.6","x":${"[".repeat(10_000)}`],
+];
+
+describe("an SBOM that is", () => {
+  test.each(documents)("%s is refused by the tools API, the control API and the command line alike", async (_what, text) => {
+    await storesNothing(async () => {
+      const told = await stage.api.refusal("upload_sbom", { project: "shop", product: "suite", sbom: text });
+      expect(told).toMatch(sentence);
+      const query = "?workspace=w&project=shop&product=suite";
+      const { status, body } = await stage.control.call("POST", `/sboms${query}`, { body: text });
+      expect([status, objectOf(objectOf(body)["error"])["message"]]).toEqual([400, told]);
+      const path = join(folder.path, "bom");
+      await writeFile(path, text);
+      const printed = await weir.refusal("sbom", "upload", path, "--workspace", "w", "--project", "shop", "--product", "suite");
+      expect(printed).toContain(told);
+    });
+  });
+
+  test("bytes of an archive or an image is refused", async () => {
+    for (const bytes of [zipOf([{ name: "bom.json", text: bom({}) }]), Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 1, 2, 3])]) {
+      await storesNothing(async () => {
+        expect((await stage.control.call("POST", "/sboms?workspace=w&project=shop", { body: bytes })).status).toBe(400);
+      });
+    }
+  });
+
+  test("right but for a version of 10,000 characters is refused, and the sentence names the place", async () => {
+    const sbom = { ...bomJson("1.6"), components: [{ ...lodash, version: "1".repeat(10_000), purl: undefined }] };
+    await storesNothing(async () => {
+      const { status, body } = await stage.api.call("upload_sbom", { project: "long", sbom });
+      expect([status, body["error"]]).toEqual([400, expect.stringMatching(/components\[0\]\.version: /)]);
+    });
+  });
+});
+
+const lock = "module m\ngo 1.21\nrequire golang.org/x/text v0.3.0\n";
+const archives: [string, Buffer][] = [
+  ["nothing", Buffer.alloc(0)],
+  ["a text", Buffer.from("hello, this is no archive")],
+  ["half a zip", zipOf([{ name: "go.mod", text: lock }]).subarray(0, 40)],
+  ["half a tar", tarOf([{ name: "go.mod", text: lock }]).subarray(0, 520)],
+  ["a tar without lock files", tarOf([{ name: "README.md", text: "Words" }])],
+  ["a zip that leaves its folder", zipOf([{ name: "../../go.mod", text: lock }])],
+  ["a tar that leaves its folder", tarOf([{ name: "/etc/go.mod", text: lock }])],
+  ["a zip bomb", zipOf([{ name: "go.mod", text: "0".repeat(60_000_000) }])],
+  ["an encrypted zip", zipOf([{ name: "go.mod", text: lock, encrypted: true }])],
+  ["a zip whose checksum is wrong", zipOf([{ name: "go.mod", text: lock, checksum: 1 }])],
+];
+
+describe("an archive that is", () => {
+  test.each(archives)("%s is refused by the control API and the command line alike", async (_what, bytes) => {
+    await storesNothing(async () => {
+      const query = "?workspace=w&name=app";
+      const { status, body } = await stage.control.call("POST", `/repositories/archive${query}`, { body: new Uint8Array(bytes) });
+      const told = String(objectOf(objectOf(body)["error"])["message"]);
+      expect([status, told]).toEqual([400, expect.stringMatching(sentence)]);
+      const path = join(folder.path, "app.zip");
+      await writeFile(path, bytes);
+      expect(await weir.refusal("repository", "import", path, "--workspace", "w")).toMatch(/^weir: .{10,}/su);
+    });
+  });
+});
+
+describe("the command line", () => {
+  test.each([
+    ["sbom upload"],
+    ["sbom upload a b --workspace w --project shop"],
+    ["sbom upload a --project shop"],
+    ["sbom upload a --workspace w --project shop --produkt x"],
+    ["repository import --workspace w"],
+    ["repository import a"],
+    ["product create --workspace w --nam x"],
+    ["product list"],
+    ["project set --workspace w --project shop"],
+    ["project list --workspace w extra"],
+    ["advisories import"],
+    ["advisories import a --after nowhere"],
+  ])("ends 2 for wrong usage, with a message on stderr alone: weir %s", async (line) => {
+    await storesNothing(async () => {
+      expect(await weir.run(...line.split(" "))).toEqual({ code: 2, out: "", error: expect.stringMatching(/^weir: .{10,}/) });
+    });
+  });
+
+  test.each([
+    ["sbom upload /nowhere/bom.json --workspace w --project shop"],
+    ["sbom upload / --workspace w --project shop"],
+    ["repository import /nowhere --workspace w"],
+    ["repository import https://example.com/acme/app --workspace w"],
+    ["product list --workspace nobody"],
+    ["product create --workspace nobody --name x"],
+    ["project set --workspace w --project none --product none"],
+    ["project list --workspace nobody"],
+    ["advisories import /nowhere.json"],
+  ])("ends 1 for what is refused, with a message on stderr alone: weir %s", async (line) => {
+    await storesNothing(async () => {
+      expect(await weir.run(...line.split(" "))).toEqual({ code: 1, out: "", error: expect.stringMatching(/^weir: .{10,}/) });
+    });
+  });
+});

@@ -1,0 +1,191 @@
+/** Deciding about findings, their history, and what to do about them, as a client with a tools key sees it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { openEmbeddedDatabase } from "../../support/databases.ts";
+import { lodash, SecurityWorld } from "../../support/security-world.ts";
+import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { objectOf } from "../../support/control.ts";
+
+let stage: ToolsStage;
+let world: SecurityWorld;
+let auditor: string;
+let stranger: string;
+let project: string;
+let finding: string;
+
+beforeAll(async () => {
+  stage = await toolsStage(openEmbeddedDatabase);
+  world = SecurityWorld.on(stage);
+  auditor = await stage.key("admin@w");
+  await stage.control.expect("PATCH", "/members/admin@w", { body: { workspace: "w", role: "auditor" } });
+  await stage.control.workspace("other");
+  stranger = (await stage.control.key("other", { kind: "tools", owner: "member@other" })).key;
+}, 60_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(async () => {
+  project = await world.onlyProject("shop");
+  await world.publish(lodash("CVE-2026-0001"));
+  await world.upload(project, ["pkg:npm/lodash@4.17.19", "pkg:npm/lodash@4.17.20"]);
+  await world.scan();
+  finding = (await world.findings(project))[0]?.id ?? "";
+});
+
+const update = (body: Record<string, unknown>) => stage.api.data("update_finding", { finding_id: finding, ...body });
+const audits = () => stage.control.list("/audit?event=finding.updated");
+
+describe("update_finding", () => {
+  test("decides for every version that is there, and says what changed", async () => {
+    const answer = await stage.api.call("update_finding", { finding_id: finding, status: "ignored", note: "Not reachable" });
+    expect(answer.body).toEqual({
+      success: true,
+      data: {
+        finding_id: finding,
+        status: "ignored",
+        false_positive: false,
+        note: "Not reachable",
+        changes: [
+          { field: "status", from: "open", to: "ignored" },
+          { field: "note", from: null, to: "Not reachable" },
+        ],
+        also_updated: 1,
+      },
+      message: "CVE-2026-0001 in lodash@4.17.19: status is ignored, was open, the note is set; 1 of other versions followed",
+    });
+    expect(await world.told(project)).toEqual(["CVE-2026-0001 4.17.19 ignored", "CVE-2026-0001 4.17.20 ignored"]);
+  });
+
+  test("writes history and audit trail, once: the same again changes nothing", async () => {
+    const before = (await audits()).length;
+    await update({ status: "in_progress" });
+    const again = await stage.api.call("update_finding", { finding_id: finding, status: "in_progress" });
+    expect(objectOf(again.body["data"])).toMatchObject({ changes: [], also_updated: 0 });
+    expect(again.body["message"]).toBe("CVE-2026-0001 in lodash@4.17.19 is as it was: nothing changed");
+    expect(await world.events(finding)).toEqual(["scanner found status null open", "member@w decided status open in_progress"]);
+    const rows = await audits();
+    expect(rows).toHaveLength(before + 1);
+    expect(rows[0]).toMatchObject({
+      actor: "member@w",
+      role: "member",
+      carried_by: "tools key",
+      target: finding,
+      changes: { status: { from: "open", to: "in_progress" } },
+    });
+  });
+
+  test("what was decided survives a new version, and ten documents more", async () => {
+    await update({ false_positive: true, status: "ignored" });
+    for (let round = 0; round < 10; round++) {
+      await world.upload(project, ["pkg:npm/lodash@4.17.18"]);
+      await world.scan();
+    }
+    expect(await world.told(project)).toEqual([
+      "CVE-2026-0001 4.17.18 ignored false positive",
+      "CVE-2026-0001 4.17.19 resolved false positive gone",
+      "CVE-2026-0001 4.17.20 resolved false positive gone",
+    ]);
+  });
+
+  test("a false positive keeps its status, an empty note removes it", async () => {
+    await update({ false_positive: true, note: "Wrong package" });
+    expect(await update({ note: "" })).toMatchObject({ status: "open", false_positive: true, note: null });
+    expect(await update({ false_positive: false })).toMatchObject({
+      changes: [{ field: "false_positive", from: true, to: false }],
+      also_updated: 1,
+    });
+  });
+
+  test("what is gone can be ignored for when it is back, and not be opened", async () => {
+    await world.upload(project, []);
+    await world.scan();
+    for (const status of ["open", "in_progress"]) {
+      expect(await stage.api.refusal("update_finding", { finding_id: finding, status })).toBe(
+        `The finding "${finding}" is gone from its project, so that its status cannot be ${status}: it opens by itself when it is back`,
+      );
+    }
+    expect(await update({ status: "ignored" })).toMatchObject({ status: "ignored", also_updated: 0 });
+    await world.scan();
+    await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
+    await world.scan();
+    expect((await world.told(project))[0]).toBe("CVE-2026-0001 4.17.19 ignored");
+    await world.upload(project, []);
+    await world.scan();
+    expect(await update({ status: "resolved" })).toMatchObject({
+      status: "resolved",
+      changes: [{ field: "decision", from: "ignored", to: "open" }],
+    });
+    await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
+    await world.scan();
+    expect((await world.told(project))[0]).toBe("CVE-2026-0001 4.17.19 open");
+  });
+
+  test("an auditor decides nothing", async () => {
+    expect(await stage.api.refusal("update_finding", { finding_id: finding, status: "ignored" }, { key: auditor })).toBe(
+      "Cannot decide about findings as auditor: it takes the role member or admin or super_admin",
+    );
+    expect(await world.events(finding)).toHaveLength(1);
+  });
+
+  test.each([
+    [{ finding_id: "fnd_none", status: "open" }, 'There is no finding with the id "fnd_none"'],
+    [{ finding_id: "x" }, 'Nothing is to be changed: at least one of "status", "false_positive" and "note" is needed'],
+    [{ status: "open" }, /^The field "finding_id" is missing: /],
+    [
+      { finding_id: "x", status: null },
+      /^The field "status" is null: one of open, resolved, ignored, in_progress is needed; leave/,
+    ],
+    [
+      { finding_id: "x", status: "fixed" },
+      'The field "status" is "fixed": one of open, resolved, ignored, in_progress is needed',
+    ],
+    [{ finding_id: "x", false_positive: "yes" }, 'The field "false_positive" is "yes": true or false is needed'],
+    [{ finding_id: "x", note: "x".repeat(2_001) }, /^The field "note" is a text of 2001 characters: /],
+    [{ finding_id: 5, status: "open" }, /^The field "finding_id" is 5: /],
+    [{ finding_id: "x", state: "open" }, 'There is no field "state": the nearest known field is "status"'],
+  ])("refuses %j", async (body, sentence) => {
+    const error = await stage.api.refusal("update_finding", body);
+    if (typeof sentence === "string") expect(error).toBe(sentence);
+    else expect(error).toMatch(sentence);
+  });
+});
+
+test("a finding of another workspace is none, with the same sentence everywhere", async () => {
+  const sentence = `There is no finding with the id "${finding}"`;
+  for (const [operation, body] of [
+    ["update_finding", { status: "ignored" }],
+    ["list_finding_events", {}],
+    ["get_remediation", {}],
+  ] as const) {
+    expect(await stage.api.refusal(operation, { finding_id: finding, ...body }, { key: stranger })).toBe(sentence);
+  }
+  expect(await stage.api.refusal("get_remediation", { project_id: project }, { key: stranger })).toBe(
+    `There is no project with the id "${project}"`,
+  );
+});
+
+describe("list_finding_events", () => {
+  test("tells what became of a finding, newest first, page by page", async () => {
+    await update({ status: "ignored" });
+    await world.upload(project, []);
+    await world.scan();
+    const first = await stage.api.data("list_finding_events", { finding_id: finding, limit: 2 });
+    expect(first).toMatchObject({
+      events: [
+        {
+          actor: "scanner",
+          cause: "component_gone",
+          changes: [{ field: "status", from: "ignored", to: "resolved" }, { field: "present" }],
+        },
+        { actor: "member@w", cause: "decided", changes: [{ field: "status", from: "open", to: "ignored" }] },
+      ],
+      total: 3,
+      has_more: true,
+    });
+    const second = await stage.api.data("list_finding_events", { finding_id: finding, limit: 2, offset: 2 });
+    expect(second).toMatchObject({
+      events: [{ cause: "found", changes: [{ field: "status", from: null, to: "open" }] }],
+      has_more: false,
+    });
+    expect(await stage.api.refusal("list_finding_events", { finding_id: finding, limit: 201 })).toMatch(
+      /from 1 to 200 is needed$/,
+    );
+  });
+});

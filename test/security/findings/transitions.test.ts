@@ -1,0 +1,68 @@
+/** What becomes of a finding: each state with each thing that a scan can find, as docs/tools.md has it. */
+import { describe, expect, test } from "bun:test";
+import { goneOutcome, transitionsOf, type Decision, type Standing } from "../../../src/security/findings/transitions.ts";
+
+const there: Standing = { status: "open", falsePositive: false, present: true };
+const gone: Standing = { status: "resolved", falsePositive: false, present: false };
+const decision = (status: Decision["status"], falsePositive = false): Decision => ({ status, falsePositive });
+
+describe("found", () => {
+  test.each<[string, Standing | null, Decision | null, string, string]>([
+    ["for the first time", null, null, "open", "found status"],
+    ["in a new version of what was ignored", null, decision("ignored"), "ignored", "found status"],
+    ["in a new version of what is worked on", null, decision("in_progress"), "in_progress", "found status"],
+    ["in a new version of a false positive", null, decision("open", true), "open, false positive", "found status false_positive"],
+    ["in a new version of what was called resolved", null, decision("resolved"), "open", "found status"],
+    ["as before", there, null, "open", ""],
+    ["as before, ignored", { ...there, status: "ignored" }, decision("ignored"), "ignored", ""],
+    ["as before, called resolved", { ...there, status: "resolved" }, decision("resolved"), "resolved", ""],
+    ["as before, with a decision that came with another name", there, decision("ignored"), "ignored", "decision_followed status"],
+    ["as before, its decision lost", { ...there, status: "ignored" }, null, "ignored", ""],
+    ["again", gone, null, "open", "returned status present"],
+    ["again, ignored", gone, decision("ignored"), "ignored", "returned status present"],
+    ["again, ignored while it was gone", { ...gone, status: "ignored" }, decision("ignored"), "ignored", "returned present"],
+    ["again, worked on", gone, decision("in_progress"), "in_progress", "returned status present"],
+    ["again, called resolved", gone, decision("resolved"), "open", "returned status present"],
+    [
+      "again, a false positive",
+      { ...gone, falsePositive: true },
+      decision("open", true),
+      "open, false positive",
+      "returned status present",
+    ],
+  ])("%s", (_what, standing, decided, becomes, event) => {
+    const { outcomes, claimIsOver } = transitionsOf({ versions: new Map([["1.0.0", standing]]), decision: decided });
+    const outcome = outcomes.get("1.0.0");
+    expect(`${outcome?.status}${outcome?.falsePositive ? ", false positive" : ""}`).toBe(becomes);
+    const fields = Object.keys(outcome?.changes ?? {});
+    expect(fields.length === 0 ? "" : `${outcome?.cause} ${fields.join(" ")}`).toBe(event);
+    expect(claimIsOver).toBe(decided?.status === "resolved" && standing?.present !== true);
+  });
+
+  test("in a second version, a claim that the issue is resolved is over for the first one too", () => {
+    const versions = new Map([
+      ["1.0.0", { ...there, status: "resolved" as const }],
+      ["1.1.0", null],
+    ]);
+    const { outcomes, claimIsOver } = transitionsOf({ versions, decision: decision("resolved") });
+    expect([claimIsOver, ...outcomes.values().map(({ status, cause }) => `${status} ${cause}`)]).toEqual([
+      true,
+      "open decision_followed",
+      "open found",
+    ]);
+  });
+});
+
+describe("not found any more", () => {
+  test.each<[Standing, string[]]>([
+    [there, ["status", "present"]],
+    [{ ...there, status: "in_progress" }, ["status", "present"]],
+    [{ ...there, status: "ignored" }, ["status", "present"]],
+    [{ ...there, status: "resolved" }, ["present"]],
+    [{ ...there, falsePositive: true }, ["status", "present"]],
+  ])("%j is resolved", (standing, fields) => {
+    const outcome = goneOutcome(standing, "component_gone");
+    expect([outcome.status, outcome.falsePositive]).toEqual(["resolved", standing.falsePositive]);
+    expect(Object.keys(outcome.changes)).toEqual(fields);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { isWanted } from "../../../src/security/lockfiles/formats.ts";
+
+test("lock files are known by their names, in whatever folder", () => {
+  const wanted = [
+    "package-lock.json",
+    "a/b/yarn.lock",
+    "requirements.txt",
+    "requirements-dev.txt",
+    "dev_requirements.txt",
+    "x/go.mod",
+    "x/go.sum",
+  ];
+  expect(wanted.filter((path) => !isWanted(path))).toEqual([]);
+  const others = [
+    "package.json",
+    "package-lock.json.bak",
+    "my-yarn.lock",
+    "requirements.in",
+    "notrequirements.txt",
+    "cargo.lock",
+    "go.mod/readme",
+    "",
+  ];
+  expect(others.filter(isWanted)).toEqual([]);
+});

@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { lockFormats } from "../../../src/security/lockfiles/formats.ts";
+import { readLockFiles } from "../../../src/security/lockfiles/read-lock-files.ts";
+import { repositoryBom } from "../../../src/security/lockfiles/repository-bom.ts";
+import { samples } from "./samples.ts";
+
+/** A stretch is taken out, written twice, or replaced by something that means much in one of the formats. */
+const mutation = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.nat(40),
+  insert: fc.oneof(
+    fc.string({ maxLength: 12, unit: "binary" }),
+    fc.constantFrom(
+      "{",
+      "[",
+      '"',
+      "'",
+      "\\",
+      "\n",
+      "\n  ",
+      "\t",
+      "null",
+      "@",
+      "${version}",
+      "__proto__",
+      "0",
+      "<!--",
+      "<a ",
+      "=>",
+      "(",
+      "- ",
+      ": ",
+      "#",
+      "&x ",
+      "*x",
+      "!!js/function ",
+      "]]]",
+      "\u0000",
+    ),
+  ),
+  twice: fc.boolean(),
+});
+
+function mutated(text: string, changes: { at: number; length: number; insert: string; twice: boolean }[]): string {
+  return changes.reduce((before, { at, length, insert, twice }) => {
+    const start = Math.floor(at * before.length);
+    const taken = before.slice(start, start + length);
+    return before.slice(0, start) + insert + (twice ? taken + taken : "") + before.slice(start + length);
+  }, text);
+}
+
+test("every format has a sample, which is read", () => {
+  for (const { names } of lockFormats)
+    expect(samples.filter(([path]) => names.test(path.slice(path.lastIndexOf("/") + 1)))).not.toEqual([]);
+  for (const [path, text] of samples) {
+    const { read, failed } = readLockFiles([{ path, bytes: new TextEncoder().encode(text) }]);
+    expect({ path, failed, packages: read[0]?.packages.length }).toEqual({ path, failed: [], packages: expect.any(Number) });
+    expect(read[0]?.packages).not.toEqual([]);
+  }
+});
+
+test("whatever becomes of a lock file, it is read or refused in a sentence, quickly, and what is read makes a document", () => {
+  const cases = fc.tuple(fc.constantFrom(...samples), fc.array(mutation, { minLength: 1, maxLength: 4 }));
+  fc.assert(
+    fc.property(cases, ([[path, text], changes]) => {
+      const started = performance.now();
+      const { read, failed } = readLockFiles([{ path, bytes: new TextEncoder().encode(mutated(text, changes)) }]);
+      expect(read.length + failed.length).toBe(1);
+      for (const { reason } of failed) expect(reason).toMatch(/^\S.{3,}/);
+      expect(repositoryBom("r", read).document.components.length).toBe(
+        read.flatMap(({ packages }) => packages).length + read.length,
+      );
+      expect(performance.now() - started).toBeLessThan(1_000);
+    }),
+    { numRuns: 600 },
+  );
+});
+
+test("large files of one repeated piece end quickly", () => {
+  const pieces = [
+    "[",
+    "{",
+    '{"a":',
+    "a@1,",
+    '"',
+    "<a>",
+    "<!--",
+    "[[a]]\n",
+    "a = [",
+    "- - ",
+    "a: {",
+    "(",
+    "a==1 # via b\n",
+    "    # via\n",
+    "\\\n",
+    "&a ",
+    "${a}",
+    " ",
+    "\n",
+    "a:b:c=d\n",
+    "[a.b]\n",
+  ];
+  for (const [path] of samples) {
+    for (const piece of pieces) {
+      const bytes = new TextEncoder().encode(piece.repeat(60_000 / piece.length));
+      const started = performance.now();
+      const { read, failed } = readLockFiles([{ path, bytes }]);
+      expect(read.length + failed.length).toBe(1);
+      const ms = performance.now() - started;
+      expect(ms).toBeLessThan(2_000);
+    }
+  }
+}, 30_000);

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { readLockFiles } from "../../../src/security/lockfiles/read-lock-files.ts";
+import { repositoryBom } from "../../../src/security/lockfiles/repository-bom.ts";
+import { pathsOf } from "../../../src/security/sboms/document.ts";
+import { fileOf } from "./lock-text.ts";
+
+const files = [
+  fileOf("web/yarn.lock", 'a@^1.0.0:\n  version "1.0.0"\n  dependencies:\n    b "*"\n\nb@*:\n  version "2.0.0"\n'),
+  fileOf("go.mod", "module m\ngo 1.21\nrequire example.com/x v1.0.0\nrequire example.com/y v1.1.0 // indirect\n"),
+  fileOf("old/packages.config", '<packages><package id="b" version="2.0.0"/></packages>'),
+  fileOf("broken/Cargo.lock", "[["),
+  fileOf("README.md", "no lock file"),
+];
+
+test("a repository is one document whose paths name the lock file, direct and transitive as the files say", () => {
+  const { read, failed } = readLockFiles(files);
+  expect(failed.map(({ path }) => path)).toEqual(["broken/Cargo.lock"]);
+  const { document } = repositoryBom("example/app", read);
+  const way = pathsOf(document);
+  const told = document.components.map(({ ref, relation, type }) => `${type} ${relation} ${way(ref).join(" > ")}`);
+  expect(told.toSorted()).toEqual(
+    [
+      "application direct repository > go.mod",
+      "application direct repository > old/packages.config",
+      "application direct repository > web/yarn.lock",
+      "library direct repository > go.mod > go.mod#pkg:golang/example.com/x@v1.0.0",
+      "library transitive repository > go.mod > go.mod#pkg:golang/example.com/y@v1.1.0",
+      "library unknown repository > old/packages.config > old/packages.config#pkg:nuget/b@2.0.0",
+      "library direct repository > web/yarn.lock > web/yarn.lock#pkg:npm/a@1.0.0",
+      "library transitive repository > web/yarn.lock > web/yarn.lock#pkg:npm/a@1.0.0 > web/yarn.lock#pkg:npm/b@2.0.0",
+    ].toSorted(),
+  );
+  expect(document).toMatchObject({ format: "CycloneDX", specVersion: "1.6", name: "example/app", root: { ref: "repository" } });
+  expect(document.components.every(({ purl }) => purl.parsed !== null || purl.written === null)).toBe(true);
+});
+
+test("equal lock files give equal bytes, in whatever order they come", () => {
+  const one = repositoryBom("example/app", readLockFiles(files).read);
+  const other = repositoryBom("example/app", readLockFiles(files.toReversed()).read);
+  expect(Buffer.from(other.bytes).equals(Buffer.from(one.bytes))).toBe(true);
+  expect(other.document).toEqual(one.document);
+});

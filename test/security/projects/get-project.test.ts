@@ -1,0 +1,202 @@
+/** `get_project`: what a project is made of, how each part came in, and what follows from it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { databases } from "../../support/databases.ts";
+import { objectOf } from "../../support/control.ts";
+import { openShop, rowsOf, shop, type Shop } from "../../support/shop.ts";
+
+const nobody = "2".repeat(26);
+const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };
+
+describe.each(databases)("a project on $name", ({ open }) => {
+  let stage: Shop;
+  beforeAll(async () => {
+    stage = await openShop(open);
+  }, 60_000);
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  describe("get_project", () => {
+    test("shows what it is made of, how each part came in, and whether it can be matched", async () => {
+      const data = await stage.api.data("get_project", { project_id: stage.project });
+      const shown = { type: "library", licenses: [], ecosystem: "npm", scope: null };
+      const known = { state: "known", reason: null };
+      const unknown = expect.objectContaining({ state: "unknown", reason: expect.any(String) });
+      expect(data["components"]).toEqual({
+        total: 6,
+        items: [
+          {
+            ...shown,
+            name: "express",
+            version: "4.0.0",
+            purl: "pkg:npm/express@4.0.0",
+            relation: "direct",
+            path: ["shop", "express"],
+            vulnerabilities: 0,
+            match: known,
+          },
+          {
+            ...shown,
+            name: "lodash",
+            version: "4.17.20",
+            purl: "pkg:npm/lodash@4.17.20",
+            relation: "transitive",
+            path: ["shop", "express", "lodash"],
+            vulnerabilities: 1,
+            match: known,
+          },
+          {
+            ...shown,
+            name: "lodash",
+            version: "latest",
+            purl: "pkg:npm/lodash@latest",
+            relation: "unknown",
+            path: [],
+            vulnerabilities: 0,
+            match: unknown,
+          },
+          {
+            ...shown,
+            ecosystem: null,
+            name: "zlib",
+            version: "1.2",
+            purl: "pkg:deb/debian/zlib@1.2",
+            relation: "unknown",
+            path: [],
+            vulnerabilities: 0,
+            match: { state: "not_matched", reason: "no advisories are known of its kind of package" },
+          },
+          {
+            ...shown,
+            ecosystem: null,
+            name: "left",
+            version: null,
+            purl: null,
+            relation: "unknown",
+            path: [],
+            vulnerabilities: 0,
+            match: { state: "not_matched", reason: "it has no package URL that can be read" },
+          },
+          {
+            ...shown,
+            name: "lodash",
+            version: null,
+            purl: "pkg:npm/lodash",
+            relation: "unknown",
+            path: [],
+            vulnerabilities: 0,
+            match: unknown,
+          },
+        ],
+      });
+    });
+
+    test("shows its live vulnerabilities, what is unknown with the reason, and its numbers", async () => {
+      const { components: _, ...data } = await stage.api.data("get_project", { project_id: stage.project });
+      expect(data).toEqual({
+        id: stage.project,
+        name: "shop",
+        provider: "upload",
+        product_id: stage.product,
+        scan_status: "completed",
+        scan_queue_position: null,
+        last_scanned_at: expect.stringMatching(/Z$/),
+        vulnerability_counts: { ...none, high: 1, total: 1 },
+        findings_left_out: 0,
+        repository: null,
+        scan_failure: null,
+        created_at: expect.stringMatching(/Z$/),
+        sbom: {
+          id: expect.stringMatching(/^sbom_/),
+          format: "CycloneDX",
+          spec_version: "1.6",
+          name: "shop",
+          filename: "shop.json",
+          uploaded_at: expect.stringMatching(/Z$/),
+        },
+        vulnerabilities: {
+          total: 1,
+          items: [
+            {
+              cve_id: "CVE-2020-1",
+              severity: "high",
+              cvss_score: 7.5,
+              affected_component: "lodash@4.17.20",
+              affected_project: "shop",
+              fix_version: "4.17.21",
+              description: "An issue",
+              ecosystem: "npm",
+              affected_components_count: 1,
+              affected_projects_count: 1,
+            },
+          ],
+        },
+        unknown_matches: { total: 4, items: expect.any(Array) },
+        metrics: {
+          components: 6,
+          vulnerable_components: 1,
+          findings_open: 1,
+          findings_in_progress: 0,
+          findings_ignored: 0,
+          findings_resolved: 0,
+          false_positives: 0,
+          fixable: 1,
+        },
+      });
+      expect(rowsOf(objectOf(data["unknown_matches"]), "items")[0]).toEqual({
+        component: "lodash",
+        version: "",
+        cve_id: "CVE-2020-1",
+        reason: expect.stringContaining("CVE-2020-1"),
+      });
+    });
+
+    test("counts neither what is ignored nor what is a false positive", async () => {
+      for (const [status, falsePositive] of [
+        ["ignored", false],
+        ["open", true],
+      ] as const) {
+        await stage.database
+          .sql`UPDATE findings SET status = ${status}, false_positive = ${falsePositive} WHERE project_id = ${stage.project}`;
+        const data = await stage.api.data("get_project", { project_id: stage.project });
+        expect(data["vulnerability_counts"]).toEqual(none);
+        expect(data["vulnerabilities"]).toEqual({ items: [], total: 0 });
+      }
+      await stage.database.sql`UPDATE findings SET status = 'open', false_positive = false WHERE project_id = ${stage.project}`;
+    });
+
+    test("shows the last steps of a way that is longer than is shown", async () => {
+      const chain = Array.from({ length: 90 }, (_, index) => `c${String(index).padStart(2, "0")}`);
+      const components = chain.map((ref) => ({
+        type: "library",
+        "bom-ref": ref,
+        name: ref,
+        version: "1",
+        purl: `pkg:npm/${ref}@1`,
+      }));
+      const dependencies = chain.map((ref, index) => ({ ref: index === 0 ? "app" : (chain[index - 1] ?? ""), dependsOn: [ref] }));
+      const { project_id: id } = await stage.api.data("upload_sbom", {
+        sbom: { ...shop, components, dependencies },
+        project: "deep",
+      });
+      const data = await stage.api.data("get_project", { project_id: id });
+      const items = rowsOf(objectOf(data["components"]), "items");
+      expect(items[10]?.["path"]).toEqual(["shop", ...chain.slice(0, 11)]);
+      expect(items[89]?.["path"]).toEqual(["…", ...chain.slice(26)]);
+    });
+
+    test.each([
+      [{}, 'The field "project_id" is missing'],
+      [{ project_id: null }, 'The field "project_id" is null'],
+      [{ project_id: 5 }, 'The field "project_id" is 5'],
+      [{ project_id: "shop" }, 'There is no project with the id "shop"'],
+      [{ project_id: `prj_${nobody}` }, `There is no project with the id "prj_${nobody}"`],
+      [{ project_id: "x", name: "y" }, 'There is no field "name"'],
+    ])("refuses %j", async (body, sentence) => {
+      expect(await stage.api.refusal("get_project", body)).toStartWith(sentence);
+    });
+
+    test("of another workspace is as if it were not there", async () => {
+      const sentence = await stage.api.refusal("get_project", { project_id: stage.project }, { key: stage.theirs });
+      expect(sentence).toBe(`There is no project with the id "${stage.project}"`);
+    });
+  });
+});

@@ -1,0 +1,97 @@
+/** `list_projects`, and the scope that narrows it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { databases } from "../../support/databases.ts";
+import { openShop, rowsOf, type Shop } from "../../support/shop.ts";
+
+const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };
+
+describe.each(databases)("lists of projects on $name", ({ open }) => {
+  let stage: Shop;
+  beforeAll(async () => {
+    stage = await openShop(open);
+  }, 60_000);
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  describe("list_projects", () => {
+    const names = async (body: object = {}, key?: string) =>
+      rowsOf(await stage.api.data("list_projects", body, key === undefined ? {} : { key }), "projects").map(({ name }) => name);
+
+    test("lists by name, with id, provider, the state of the scan and counts", async () => {
+      const data = await stage.api.data("list_projects");
+      expect(rowsOf(data, "projects").map(({ name }) => name)).toEqual(["alone", "shop"]);
+      expect(data).toMatchObject({ total: 2, limit: 20, offset: 0, has_more: false });
+      expect(rowsOf(data, "projects")[1]).toEqual({
+        id: stage.project,
+        name: "shop",
+        provider: "upload",
+        product_id: stage.product,
+        scan_status: "completed",
+        scan_queue_position: null,
+        last_scanned_at: expect.any(String),
+        vulnerability_counts: { ...none, high: 1, total: 1 },
+        findings_left_out: 0,
+      });
+    });
+
+    test("finds a name whole and to the letter", async () => {
+      expect(await names({ name: "shop" })).toEqual(["shop"]);
+      for (const name of ["sho", "Shop", " shop"]) expect(await names({ name })).toEqual([]);
+    });
+
+    test("pages without repeating or losing one, and echoes the limit that it keeps to", async () => {
+      expect(await names({ limit: 1, offset: 1 })).toEqual(["shop"]);
+      expect(await names({ offset: 2 })).toEqual([]);
+      expect(await stage.api.data("list_projects", { limit: 100_000 })).toMatchObject({ limit: 200, total: 2 });
+    });
+
+    test.each([
+      [{ limit: 0 }, 'The field "limit" is 0: a whole number of 1 or more is needed'],
+      [{ limit: 1.5 }, 'The field "limit" is 1.5: a whole number of 1 or more is needed'],
+      [{ limit: "5" }, 'The field "limit" is "5": a whole number of 1 or more is needed'],
+      [{ limit: null }, 'The field "limit" is null'],
+      [{ offset: -1 }, 'The field "offset" is -1: a whole number of 0 or more is needed'],
+      [{ name: "" }, 'The field "name" is ""'],
+      [{ names: "x" }, 'There is no field "names": the nearest known field is "name"'],
+    ])("refuses %j", async (body, sentence) => {
+      expect(await stage.api.refusal("list_projects", body)).toStartWith(sentence);
+    });
+
+    test("shows nothing of another workspace", async () => {
+      expect(await names({}, stage.theirs)).toEqual([]);
+    });
+  });
+
+  describe("the active scope", () => {
+    test("narrows lists to a product or a project, for the one key", async () => {
+      const key = await stage.key();
+      const listed = async (operation: string, plural: string) =>
+        rowsOf(await stage.api.data(operation, {}, { key }), plural).map(({ name }) => name);
+      expect(await stage.api.data("set_active_scope", { kind: "product", id: stage.product }, { key })).toEqual({
+        kind: "product",
+        id: stage.product,
+      });
+      expect(await listed("list_projects", "projects")).toEqual(["shop"]);
+      expect(await listed("list_products", "products")).toEqual(["suite"]);
+      const [{ id: alone } = {}] = rowsOf(await stage.api.data("list_projects", { name: "alone" }), "projects");
+      await stage.api.data("set_active_scope", { kind: "project", id: alone }, { key });
+      expect(await stage.api.data("get_active_scope", {}, { key })).toEqual({ kind: "project", id: alone });
+      expect(await listed("list_projects", "projects")).toEqual(["alone"]);
+      expect(await listed("list_products", "products")).toEqual([]);
+      await stage.api.data("set_active_scope", { kind: "project", id: stage.project }, { key });
+      expect(await listed("list_products", "products")).toEqual(["suite"]);
+      await stage.api.data("set_active_scope", { kind: "workspace" }, { key });
+      expect((await listed("list_projects", "projects")).length).toBe(2);
+      expect(await stage.api.data("get_active_scope")).toEqual({ kind: "workspace", id: null });
+    });
+
+    test("is never what another workspace has", async () => {
+      for (const [kind, id] of [
+        ["project", stage.project],
+        ["product", stage.product],
+      ]) {
+        const sentence = await stage.api.refusal("set_active_scope", { kind, id }, { key: stage.theirs });
+        expect(sentence).toBe(`There is no ${kind} with the id "${id}"`);
+      }
+    });
+  });
+});

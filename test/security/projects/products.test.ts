@@ -1,0 +1,129 @@
+/** Products group projects: they are created, listed, and projects move between them. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { databases } from "../../support/databases.ts";
+import { openShop, rowsOf, type Shop } from "../../support/shop.ts";
+
+const nobody = "2".repeat(26);
+const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };
+
+describe.each(databases)("products on $name", ({ open }) => {
+  let stage: Shop;
+  beforeAll(async () => {
+    stage = await openShop(open);
+  }, 60_000);
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  describe("products", () => {
+    test("are listed by name, with projects, SBOMs, counts and posture", async () => {
+      const data = await stage.api.data("list_products", { name: "suite" });
+      expect(data).toEqual({
+        products: [
+          {
+            id: stage.product,
+            name: "suite",
+            projects_count: 1,
+            sboms_count: 1,
+            vulnerability_counts: { ...none, high: 1, total: 1 },
+            posture: "D",
+          },
+        ],
+        total: 1,
+        limit: 50,
+        offset: 0,
+        has_more: false,
+      });
+    });
+
+    test("have a posture of their worst live finding, and none before a scan", async () => {
+      const postureOf = async () => rowsOf(await stage.api.data("list_products", { name: "suite" }), "products")[0]?.["posture"];
+      for (const [rank, posture] of [
+        [4000, "F"],
+        [3075, "D"],
+        [2000, "C"],
+        [1000, "B"],
+        [0, "B"],
+      ] as const) {
+        await stage.database.sql`UPDATE findings SET rank = ${rank} WHERE project_id = ${stage.project}`;
+        expect(await postureOf()).toBe(posture);
+      }
+      await stage.database.sql`UPDATE findings SET rank = 3075, status = 'ignored' WHERE project_id = ${stage.project}`;
+      expect(await postureOf()).toBe("A");
+      await stage.database.sql`UPDATE findings SET status = 'open' WHERE project_id = ${stage.project}`;
+      const { posture } = await stage.api.data("create_product", { name: "empty" });
+      expect(posture).toBeNull();
+    });
+
+    test("are created once by a name", async () => {
+      const created = await stage.api.data("create_product", { name: "Once" });
+      expect(created).toMatchObject({ name: "Once", projects_count: 0, sboms_count: 0, vulnerability_counts: none });
+      const sentence = await stage.api.refusal("create_product", { name: "Once" });
+      expect(sentence).toBe(`There is a product "Once" already, with the id "${String(created["id"])}"`);
+      const theirs = await stage.api.data("create_product", { name: "Once" }, { key: stage.theirs });
+      expect(theirs["id"]).not.toBe(created["id"]);
+    });
+
+    test.each([
+      [{}, 'The field "name" is missing'],
+      [{ name: "" }, 'The field "name" is ""'],
+      [{ name: null }, 'The field "name" is null'],
+      [{ name: "a\nb" }, 'The field "name" is a text of 3 characters'],
+      [{ name: "x".repeat(201) }, 'The field "name" is a text of 201 characters'],
+      [{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": it reads like an id`],
+      [{ title: "x" }, 'There is no field "title"'],
+    ])("are not created from %j", async (body, sentence) => {
+      expect(await stage.api.refusal("create_product", body)).toStartWith(sentence);
+    });
+
+    test("of another workspace are not listed", async () => {
+      const data = await stage.api.data("list_products", {}, { key: stage.theirs });
+      expect(rowsOf(data, "products").map(({ name }) => name)).toEqual(["Once"]);
+    });
+  });
+
+  describe("update_project", () => {
+    test("moves a project with its findings, and tells the audit log once", async () => {
+      const { id: shelf } = await stage.api.data("create_product", { name: "shelf" });
+      const audits = async () => (await stage.control.list("/audit?workspace=w&event=project.updated")).length;
+      const before = await audits();
+      for (const target of [shelf, shelf, null, stage.product]) {
+        const data = await stage.api.data("update_project", { project_id: stage.project, product_id: target });
+        expect(data).toMatchObject({ id: stage.project, product_id: target, vulnerability_counts: { total: 1 } });
+        const rows = await stage.database.sql`SELECT DISTINCT product_id FROM findings WHERE project_id = ${stage.project}`;
+        expect(rows.map((row) => row["product_id"])).toEqual([target]);
+      }
+      expect((await audits()) - before).toBe(3);
+      const [row] = await stage.control.list("/audit?workspace=w&event=project.updated");
+      expect(row).toMatchObject({ actor: "member@w", role: "member", carried_by: "tools key", target: stage.project });
+    });
+
+    test("does not reach another workspace, neither its projects nor its products", async () => {
+      const [theirs] = rowsOf(await stage.api.data("list_products", {}, { key: stage.theirs }), "products");
+      const foreign = String(theirs?.["id"]);
+      const ofProduct = await stage.api.refusal("update_project", { project_id: stage.project, product_id: foreign });
+      expect(ofProduct).toBe(`There is no product with the id "${foreign}"`);
+      const body = { project_id: stage.project, product_id: null };
+      expect(await stage.api.refusal("update_project", body, { key: stage.theirs })).toBe(
+        `There is no project with the id "${stage.project}"`,
+      );
+    });
+
+    test.each([
+      [{ project_id: "x" }, 'The field "product_id" is missing: the id of a product, or null, is needed'],
+      [{ product_id: null }, 'The field "project_id" is missing'],
+      [{ project_id: "shop", product_id: null }, 'There is no project with the id "shop"'],
+      [{ project_id: `prj_${nobody}`, product_id: null }, `There is no project with the id "prj_${nobody}"`],
+      [{ project_id: "x", product_id: 5 }, 'The field "product_id" is 5'],
+      [{ project_id: "x", product_id: null, name: "y" }, 'There is no field "name"'],
+    ])("refuses %j", async (body, sentence) => {
+      expect(await stage.api.refusal("update_project", body)).toStartWith(sentence);
+    });
+
+    test("refuses an auditor", async () => {
+      const key = await stage.key("admin@w");
+      await stage.control.expect("PATCH", "/members/admin@w", { body: { workspace: "w", role: "auditor" } });
+      const sentence = await stage.api.refusal("update_project", { project_id: stage.project, product_id: null }, { key });
+      expect(sentence).toStartWith("Cannot change a project as auditor");
+      expect(await stage.api.refusal("create_product", { name: "n" }, { key })).toStartWith("Cannot create a product as auditor");
+    });
+  });
+});

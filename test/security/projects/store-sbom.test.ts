@@ -1,0 +1,188 @@
+/** A document that was read becomes the present one of a project, whole or not at all. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Actor } from "../../../src/accounts/audit/actor.ts";
+import type { SbomToStore } from "../../../src/security/projects/store-sbom.ts";
+import { storeSbom } from "../../../src/security/projects/store-sbom.ts";
+import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
+import { storableSbom } from "../../../src/security/sboms/storable.ts";
+import { databases, type TestDatabase } from "../../support/databases.ts";
+import { Control } from "../../support/control.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { bomJson, bomXml } from "../../support/sbom-documents.ts";
+
+const actor: Actor = { kind: "member", email: "member@w", role: "member", carriedBy: "tools key" };
+const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const storable = (value: unknown) => storableSbom(readSbom(bytesOf(value)));
+/** Other bytes for each. */
+const bom = (nonce: number) => ({ ...bomJson("1.5"), version: nonce });
+
+describe.each(databases)("documents on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  let workspace: string;
+  let other: string;
+  let waiting = 0;
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+    workspace = await control.workspace("w");
+    other = await control.workspace("other");
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const store = (project: string, value: unknown, more: Partial<SbomToStore> = {}) =>
+    storeSbom(
+      { actor, workspace, project, product: null, origin: null, filename: null, sbom: storable(value), ...more },
+      { sql: database.sql, clock: control.clock, scanWaits: () => void waiting++ },
+    );
+  const refusal = async (storing: Promise<unknown>) => messageOf(await failureOf(storing));
+  const count = async (table: string) =>
+    Number((await database.sql.unsafe<{ count: bigint }[]>(`SELECT count(*) AS count FROM ${table}`))[0]?.count);
+  const counts = async () =>
+    Promise.all(["products", "projects", "sboms", "sbom_components", "sbom_edges", "audit_events"].map(count));
+
+  test("stand with every component, how it came in, and what needs what", async () => {
+    const stored = await store("whole", bomJson("1.6"), { filename: "bom.json" });
+    expect(stored).toEqual({
+      sbom_id: expect.stringMatching(/^sbom_[2-7a-z]{26}$/),
+      project_id: expect.stringMatching(/^prj_[2-7a-z]{26}$/),
+      format: "CycloneDX",
+      spec_version: "1.6",
+      components: 3,
+      scan_status: "pending",
+    });
+    const rows = await database.sql`
+      SELECT position, ref, c.name, version, purl, ecosystem, key, relation, via, licenses
+      FROM sbom_components c LEFT JOIN packages p ON p.id = package_id WHERE sbom_id = ${stored.sbom_id} ORDER BY position`;
+    const own = { ecosystem: null, key: null, purl: null };
+    expect([...rows]).toEqual([
+      { ...own, position: 0, ref: "app", name: "app", version: "1.0.0", relation: "root", via: null, licenses: [] },
+      { ...own, position: 1, ref: "inner", name: "inner <&> é", version: "0", relation: "transitive", via: 3, licenses: ["Own"] },
+      {
+        position: 2,
+        ref: "left",
+        name: "@scope/left",
+        version: "1.2.3",
+        purl: "pkg:npm/%40scope/left@1.2.3",
+        ecosystem: "npm",
+        key: "@scope/left",
+        relation: "direct",
+        via: 0,
+        licenses: ["MIT"],
+      },
+      {
+        position: 3,
+        ref: "right",
+        name: "right",
+        version: "2.0.0",
+        purl: "pkg:npm/right@2.0.0",
+        ecosystem: "npm",
+        key: "right",
+        relation: "transitive",
+        via: 2,
+        licenses: ["MIT OR Apache-2.0"],
+      },
+    ]);
+    const edges = await database.sql`
+      SELECT from_position AS "from", to_position AS "to" FROM sbom_edges WHERE sbom_id = ${stored.sbom_id} ORDER BY 1, 2`;
+    expect([...edges]).toEqual([
+      { from: 0, to: 2 },
+      { from: 2, to: 3 },
+    ]);
+    const [sbom] = await database.sql`
+      SELECT encode(sha256, 'hex') AS sha256, filename, components, created_by FROM sboms WHERE id = ${stored.sbom_id}`;
+    expect(sbom).toEqual({
+      sha256: new Bun.CryptoHasher("sha256").update(bytesOf(bomJson("1.6"))).digest("hex"),
+      filename: "bom.json",
+      components: 3,
+      created_by: "member@w",
+    });
+  });
+
+  test("of the same bytes twice are one, and the second time nothing changes", async () => {
+    const first = await store("twice", bom(1), { product: "suite" });
+    const before = { counts: await counts(), waiting };
+    const [asked] = await database.sql`SELECT scan_asked FROM projects WHERE id = ${first.project_id}`;
+    expect(await store("twice", bom(1), { product: "suite" })).toEqual(first);
+    expect({ counts: await counts(), waiting }).toEqual(before);
+    expect(await database.sql`SELECT scan_asked FROM projects WHERE id = ${first.project_id}`).toMatchObject([asked ?? {}]);
+  });
+
+  test("that a project had before become the present one again, and are scanned", async () => {
+    const [first, second] = [await store("back", bom(1)), await store("back", bom(2))];
+    await database.sql`UPDATE projects SET scan_status = 'completed' WHERE id = ${first.project_id}`;
+    const before = waiting;
+    const third = await store("back", bom(1));
+    expect(third.sbom_id).toBe(first.sbom_id);
+    expect(second.sbom_id).not.toBe(first.sbom_id);
+    expect(third.scan_status).toBe("pending");
+    expect(waiting).toBe(before + 1);
+    const [project] = await database.sql`SELECT sbom_id FROM projects WHERE id = ${first.project_id}`;
+    expect(project?.["sbom_id"]).toBe(first.sbom_id);
+  });
+
+  test("go to a project by its id, and to the product that is named", async () => {
+    const { project_id: id } = await store("by-id", bom(1));
+    expect((await store(id, bom(2), { product: "shelf" })).project_id).toBe(id);
+    const [project] = await database.sql`
+      SELECT products.name FROM projects JOIN products ON products.id = product_id WHERE projects.id = ${id}`;
+    expect(project?.["name"]).toBe("shelf");
+    expect((await store(id, bom(3))).project_id).toBe(id);
+    const [after] = await database.sql`SELECT product_id IS NOT NULL AS kept FROM projects WHERE id = ${id}`;
+    expect(after?.["kept"]).toBe(true);
+  });
+
+  test.each([
+    ["project", { project: "prj_22222222222222222222222222" }],
+    ["product", { product: "prd_22222222222222222222222222" }],
+  ])("of a %s that is not there are refused, and nothing is stored", async (what, more) => {
+    const before = await counts();
+    expect(await refusal(store("nowhere", bom(9), more))).toBe(`There is no ${what} with the id "${Object.values(more)[0]}"`);
+    expect(await counts()).toEqual(before);
+  });
+
+  test("never go to another workspace, whose ids look as if they did not exist", async () => {
+    const theirs = await store("theirs", bom(1), { workspace: other, product: "their product" });
+    const [{ product_id: product } = {}] = await database.sql`SELECT product_id FROM projects WHERE id = ${theirs.project_id}`;
+    const before = await counts();
+    expect(await refusal(store(theirs.project_id, bom(2)))).toContain(`There is no project with the id "${theirs.project_id}"`);
+    expect(await refusal(store("ours", bom(2), { product: String(product) }))).toContain("There is no product with the id");
+    expect(await counts()).toEqual(before);
+    expect((await store("theirs", bom(1))).project_id).not.toBe(theirs.project_id);
+  });
+
+  test("uploaded at once for a new project of a new product make one of each", async () => {
+    const [products, projects] = await counts();
+    const stored = await Promise.all([1, 2, 1, 3].map((nonce) => store("race", bom(nonce), { product: "raced" })));
+    expect(new Set(stored.map(({ project_id: id }) => id)).size).toBe(1);
+    expect(new Set(stored.map(({ sbom_id: id }) => id)).size).toBe(3);
+    expect((await counts()).slice(0, 2)).toEqual([(products ?? 0) + 1, (projects ?? 0) + 1]);
+  });
+
+  test("leave nothing behind when the last statement fails", async () => {
+    await database.sql`ALTER TABLE sbom_edges ADD CONSTRAINT none CHECK (to_position < 0) NOT VALID`;
+    const before = await counts();
+    try {
+      expect(await refusal(store("half", bom(1), { product: "half" }))).not.toBe("");
+    } finally {
+      await database.sql`ALTER TABLE sbom_edges DROP CONSTRAINT none`;
+    }
+    expect(await counts()).toEqual(before);
+  });
+
+  test("of auditors are refused: they are read-only", async () => {
+    const auditor: Actor = { ...actor, role: "auditor" };
+    expect(await refusal(store("audited", bom(1), { actor: auditor }))).toContain("Cannot store an SBOM as auditor");
+  });
+
+  test("in XML have the same components as their twin in JSON", async () => {
+    const [json, xml] = [await store("twin", bomJson("1.5")), await store("twin", bomXml("1.5"))];
+    const componentsOf = async (id: string) => [
+      ...(await database.sql`
+        SELECT position, ref, type, name, version, purl, package_id, relation, via, licenses
+        FROM sbom_components WHERE sbom_id = ${id} ORDER BY position`),
+    ];
+    expect(await componentsOf(xml.sbom_id)).toEqual(await componentsOf(json.sbom_id));
+  });
+});

@@ -1,0 +1,130 @@
+/** SBOMs, products and projects on the command line, as a person types it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { bomJson, bomXml } from "../../support/sbom-documents.ts";
+import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
+import { operatorToken } from "../../support/control.ts";
+import { repository } from "../../support/process.ts";
+
+let line: CommandLine;
+beforeAll(async () => {
+  line = await openCommandLine();
+}, 60_000);
+afterAll(() => line[Symbol.asyncDispose]());
+
+const file = async (name: string, content: string) => {
+  const path = join(line.folder, name);
+  await writeFile(path, content);
+  return path;
+};
+const upload = (path: string, ...more: string[]) => ["sbom", "upload", path, "--workspace", "w", "--project", "shop", ...more];
+
+describe("sbom upload", () => {
+  test("prints what was stored, and the same once more for the same file", async () => {
+    const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
+    const stored = await line.weir.json(...upload(path, "--product", "suite"));
+    expect(stored).toEqual({
+      sbom_id: expect.stringMatching(/^sbom_/),
+      project_id: expect.stringMatching(/^prj_/),
+      format: "CycloneDX",
+      spec_version: "1.6",
+      components: 3,
+      scan_status: "pending",
+    });
+    expect(line.control.scansWaiting).toBe(1);
+    expect(await line.weir.json(...upload(path))).toEqual(stored);
+    expect(line.control.scansWaiting).toBe(1);
+    const [row] = await line.database.sql`SELECT filename, created_by FROM sboms`;
+    expect({ ...row }).toEqual({ filename: "bom.json", created_by: "operator" });
+  });
+
+  test("takes a path from the folder where npm was typed, also with --prefix", async () => {
+    await file("typed-here.json", JSON.stringify(bomJson("1.6")));
+    const environment = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: line.folder,
+      WEIR_URL: line.weir.url,
+      WEIR_TOKEN: operatorToken,
+    };
+    const words = ["--prefix", repository, "run", "-s", "weir", "--", ...upload("./typed-here.json"), "--json"];
+    const child = spawn("npm", words, { cwd: line.folder, env: environment });
+    const said = { out: "", error: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (said.out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (said.error += chunk.toString()));
+    const [code] = await once(child, "close");
+    expect([code, said.error]).toEqual([0, ""]);
+    expect(JSON.parse(said.out)).toMatchObject({ format: "CycloneDX", components: 3 });
+  }, 30_000);
+
+  test("takes XML in UTF-16 as the file has it", async () => {
+    const text = bomXml("1.5").replace('encoding="UTF-8"', 'encoding="UTF-16"');
+    const path = join(line.folder, "bom.xml");
+    await writeFile(path, Buffer.from(`\ufeff${text}`, "utf16le"));
+    expect((await line.weir.json(...upload(path)))["spec_version"]).toBe("1.5");
+  });
+
+  test.each([
+    ["a document with a fault", JSON.stringify({ ...bomJson("1.6"), components: [{}] }), "components[0].type: is required"],
+    ["something else", "hello", "The document is not an SBOM that is read here"],
+    ["an empty file", "", "The document is empty"],
+  ])("of %s ends 1 with what to change, and stores nothing", async (_what, content, sentence) => {
+    const path = await file("wrong.json", content);
+    const before = await line.database.sql`SELECT id FROM projects`;
+    expect(await line.weir.refusal("sbom", "upload", path, "--workspace", "w", "--project", "new")).toContain(sentence);
+    expect([...(await line.database.sql`SELECT id FROM projects`)]).toEqual([...before]);
+  });
+
+  test("names the file that is not there, the words that are missing, and those that are too many", async () => {
+    expect(await line.weir.refusal(...upload("/nowhere/bom.json"))).toContain('Cannot read "/nowhere/bom.json"');
+    const without = await line.weir.run("sbom", "upload", "--workspace", "w", "--project", "p");
+    expect([without.code, without.error]).toEqual([2, expect.stringContaining("PATH is missing")]);
+    const tooMany = await line.weir.run("sbom", "upload", "a", "b", "--workspace", "w", "--project", "p");
+    expect([tooMany.code, tooMany.error]).toEqual([2, expect.stringContaining('Cannot take "b"')]);
+    const behind = await line.weir.run("sbom", "upload", "--workspace", "w", "--project", "p", "/nowhere/x");
+    expect([behind.code, behind.error]).toEqual([1, expect.stringContaining('Cannot read "/nowhere/x"')]);
+  });
+
+  test("goes to a workspace that there is", async () => {
+    const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
+    expect(await line.weir.refusal("sbom", "upload", path, "--workspace", "none", "--project", "p")).toContain("no workspace");
+  });
+});
+
+describe("products and projects", () => {
+  test("are created, listed and set", async () => {
+    const { id } = await line.weir.json("product", "create", "--workspace", "w", "--name", "shelf/1");
+    const products = await line.weir.json("product", "list", "--workspace", "w");
+    expect(products["data"]).toMatchObject([
+      { name: "shelf/1", projects_count: 0 },
+      { name: "suite", projects_count: 1 },
+    ]);
+    const set = (product: string) => ["project", "set", "--workspace", "w", "--project", "shop", "--product", product];
+    expect(await line.weir.json(...set("shelf/1"))).toMatchObject({ name: "shop", product_id: id });
+    expect(await line.weir.json(...set("none"))).toMatchObject({ product_id: null });
+    expect(await line.weir.json(...set(String(id)))).toMatchObject({ product_id: id });
+    const projects = await line.weir.json("project", "list", "--workspace", "w");
+    expect(projects["data"]).toMatchObject([{ name: "shop", product_id: id, scan_status: "pending", scan_queue_position: 0 }]);
+    expect((await line.weir.run("project", "list", "--workspace", "w")).out).toContain("SCAN_STATUS");
+  });
+
+  test("are refused in sentences", async () => {
+    expect(await line.weir.refusal("product", "create", "--workspace", "w", "--name", "suite")).toContain(
+      'There is a product "suite" already',
+    );
+    const set = (...words: string[]) => line.weir.refusal("project", "set", "--workspace", "w", ...words);
+    expect(await set("--project", "nothing", "--product", "none")).toContain('There is no project "nothing"');
+    expect(await set("--project", "shop", "--product", "nothing")).toContain('There is no product "nothing"');
+  });
+
+  test("are left alone by auditors and not seen by strangers", async () => {
+    const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
+    expect(await line.weir.refusal(...upload(path, "--as", "auditor@w"))).toContain("Cannot store an SBOM as auditor");
+    const create = ["product", "create", "--workspace", "w", "--name", "n"];
+    expect(await line.weir.refusal(...create, "--as", "auditor@w")).toContain("Cannot create a product as auditor");
+    expect((await line.weir.json("project", "list", "--workspace", "w", "--as", "auditor@w"))["data"]).toHaveLength(1);
+    expect((await line.weir.run("project", "list", "--workspace", "w", "--as", "stranger@w")).code).toBe(1);
+  });
+});

@@ -1,0 +1,77 @@
+/** Repositories on the command line, as a person types it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { zipOf } from "../../support/archives.ts";
+import { startGitlab } from "./gitlab-stub.ts";
+import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
+
+let line: CommandLine;
+beforeAll(async () => {
+  line = await openCommandLine();
+}, 60_000);
+afterAll(() => line[Symbol.asyncDispose]());
+
+const gemfileLock = "GEM\n  remote: https://rubygems.org/\n  specs:\n    rack (3.0.8)\n\nDEPENDENCIES\n  rack\n";
+
+async function write(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(join(line.folder, path, ".."), { recursive: true });
+  await writeFile(join(line.folder, path), content);
+}
+
+const importing = (source: string, ...more: string[]) => ["repository", "import", source, "--workspace", "w", ...more];
+
+describe("repository import", () => {
+  test("takes a checkout: its lock files alone, under the address that it came from", async () => {
+    await write("shop/Gemfile.lock", gemfileLock);
+    await write("shop/secrets.txt", "canary-of-the-checkout");
+    await write("shop/.git/config", '[remote "origin"]\n\turl = https://token@git.example.com/acme/shop.git\n');
+    const stored = await line.weir.json(...importing(join(line.folder, "shop")));
+    expect(stored).toMatchObject({
+      project: "acme/shop",
+      provider: "git",
+      repository: "https://git.example.com/acme/shop",
+      components: 2,
+      lock_files: [{ path: "Gemfile.lock", ecosystem: "rubygems", packages: 1, not_pinned: 0 }],
+    });
+    expect(await line.weir.json(...importing(join(line.folder, "shop"), "--project", "acme/shop"))).toMatchObject({
+      sbom_id: stored["sbom_id"],
+    });
+  });
+
+  test("takes an archive, and tells people what came of it", async () => {
+    await write(
+      "app.zip",
+      zipOf([
+        { name: "app-1/Gemfile.lock", text: gemfileLock },
+        { name: "app-1/Cargo.lock", text: "[[" },
+      ]),
+    );
+    const { code, out, error } = await line.weir.run(...importing(join(line.folder, "app.zip")));
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^Project app \(prj_\w+\), scan pending\nGemfile\.lock: 1 packages\n?$/),
+    });
+    expect(error).toStartWith("Not read: Cargo.lock is not taken as TOML");
+  });
+
+  test("takes an address, through the service", async () => {
+    await using stub = startGitlab({ "Gemfile.lock": gemfileLock });
+    line.control.platforms.hostUrls.gitlab = stub.url;
+    const stored = await line.weir.json(...importing("https://gitlab.com/acme/tools/app", "--project", "app"));
+    expect(stored).toMatchObject({ provider: "gitlab", project: "app" });
+  });
+
+  test.each([
+    [["repository", "import", "--workspace", "w"], 2],
+    [importing("/nowhere/at/all"), 1],
+    [importing("https://git.example.com/acme/app"), 1],
+    [importing("."), 1],
+  ])("ends %p with %d and says why", async (words, code) => {
+    const started = words.map((word) => (word === "." ? join(line.folder, "empty") : word));
+    await mkdir(join(line.folder, "empty"), { recursive: true });
+    const ended = await line.weir.run(...started);
+    expect({ code: ended.code, out: ended.out }).toEqual({ code, out: "" });
+    expect(ended.error).toMatch(/^weir: .{20,}/);
+  });
+});

@@ -1,0 +1,237 @@
+/** Several scanners, and one that is killed in the middle of a scan. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { databaseLockMs } from "../../../src/limits/constants.ts";
+import { scanAttemptsMax, scanLeaseMs } from "../../../src/limits/tools.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { askScan, askScansOf } from "../../../src/security/scans/ask.ts";
+import type { Transaction } from "../../../src/backing/backing.ts";
+import { decide } from "../../../src/security/findings/decide.ts";
+import { scanNext } from "../../../src/security/findings/scan-next.ts";
+import { openPostgres } from "../../../src/backing/distributed/postgres.ts";
+import { migrate } from "../../../src/backing/migrate.ts";
+import type { WorkspaceId } from "../../../src/kernel/ids.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
+import { startScanner } from "../../../workers/scanner.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { Control } from "../../support/control.ts";
+import { FakeBus } from "../../support/fake-bus.ts";
+import { OurProcess } from "../../support/process.ts";
+import { fixedIn, SecurityWorld } from "../../support/security-world.ts";
+import { freshDatabase, testServices } from "../../support/services.ts";
+import { until } from "../../support/until.ts";
+
+const services = await testServices();
+const packages = Array.from({ length: 1_400 }, (_, index) => `package-${index}`);
+
+describe.skipIf(services === null)("scanners that share a database", () => {
+  let url = "";
+  let database: ReturnType<typeof openPostgres>;
+  let world: SecurityWorld;
+  beforeAll(async () => {
+    url = await freshDatabase(services?.urls.DATABASE_URL ?? "");
+    database = openPostgres({ url: new Secret(url), applicationName: "weir tests", clock: systemClock });
+    await migrate(database.sql);
+    const control = new Control(database.sql);
+    const workspace = await control.workspace("w");
+    world = new SecurityWorld({ sql: database.sql, clock: new ManualClock(Date.now() - 1_000), workspace });
+    await world.publish(
+      ...packages.map((name, index) => ({
+        id: `OSV-${index}`,
+        affected: [{ ecosystem: "npm" as const, name, ranges: fixedIn("2.0.0") }],
+      })),
+    );
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const upload = async (name: string, some: readonly string[]) => {
+    const project = await world.project(name);
+    await world.upload(
+      project,
+      some.map((each) => `pkg:npm/${each}@1.0.0`),
+    );
+    return project;
+  };
+  const status = async (project: string) => (await world.scanState(project))["scan_status"];
+  const count = async (project: string) => {
+    const [row] =
+      await database.sql`SELECT count(*)::integer AS count FROM findings WHERE project_id = ${project} AND status = 'open'`;
+    return Number(row?.["count"]);
+  };
+  const eventsOf = async (project: string) => {
+    const [row] = await database.sql`
+      SELECT count(*)::integer AS count FROM finding_events JOIN findings ON findings.id = finding_id WHERE project_id = ${project}`;
+    return Number(row?.["count"]);
+  };
+
+  test("one is killed in the middle of a scan, and another one ends it: no finding is missing, none is there twice", async () => {
+    const project = await upload("killed", packages);
+    await using scanner = new OurProcess({ arguments: ["test/support/scanning-process.ts", url], environment: {} });
+    await until(async () => (await count(project)) > 0, 30_000);
+    await scanner.kill();
+    const done = await count(project);
+    expect(done).toBeGreaterThan(0);
+    expect(done).toBeLessThan(packages.length);
+    expect(await status(project)).toBe("scanning");
+    const clock = new ManualClock(Date.now());
+    await using _other = startScanner({ sql: database.sql, bus: new FakeBus(), clock, log: silentLog });
+    await until(() => clock.pending > 0);
+    expect(await status(project)).toBe("scanning");
+    clock.advance(scanLeaseMs);
+    await until(async () => (await status(project)) === "completed", 30_000);
+    expect(await count(project)).toBe(packages.length);
+    expect(await eventsOf(project)).toBe(packages.length);
+  }, 90_000);
+
+  test("five share ten projects: each project is scanned by one of them", async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `shared-${index}`);
+    const projects = await Promise.all(names.map((name) => upload(name, packages.slice(0, 20))));
+    const bus = new FakeBus();
+    const clock = new ManualClock(Date.now());
+    await using stack = new AsyncDisposableStack();
+    for (let n = 0; n < 5; n++) stack.use(startScanner({ sql: database.sql, bus, clock, log: silentLog }));
+    await until(async () => {
+      const states = await Promise.all(projects.map(status));
+      return states.every((state) => state === "completed");
+    }, 30_000);
+    for (const project of projects) expect([await count(project), await eventsOf(project)]).toEqual([20, 20]);
+  }, 60_000);
+
+  test("what is asked for during a scan is scanned again", async () => {
+    const project = await upload("asked", packages.slice(0, 5));
+    await using held = await hold((tx) => tx`LOCK TABLE affected_packages IN ACCESS EXCLUSIVE MODE`);
+    const scanned = scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    await until(async () => (await database.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+    await database.sql.begin((tx) => askScan({ project, at: new Date() }, tx));
+    expect(await status(project)).toBe("pending");
+    await held.end();
+    await scanned;
+    expect(await world.scanState(project)).toMatchObject({ scan_status: "pending", last_scanned_at: null });
+    await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    expect(await status(project)).toBe("completed");
+    expect(await eventsOf(project)).toBe(5);
+  }, 30_000);
+
+  /** A transaction that has done something, and goes on until it is ended. */
+  async function hold(work: (tx: Transaction) => PromiseLike<unknown>) {
+    const gate = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const running = database.sql.begin(async (tx) => {
+      await work(tx);
+      held.resolve();
+      await gate.promise;
+    });
+    await held.promise;
+    const end = async () => {
+      gate.resolve();
+      await running;
+    };
+    return { end, [Symbol.asyncDispose]: end };
+  }
+
+  /** An import that has asked for scans and has not ended. */
+  const holdKnowledge = () => hold((tx) => askScansOf({ packages: [-1n], at: new Date() }, tx));
+
+  test("one waits for an import that has its project for longer than statements usually wait", async () => {
+    const project = await upload("imported", packages.slice(0, 5));
+    await using importing = await hold((tx) => tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`);
+    const skipped = await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    expect(skipped).toBe(false);
+    await importing.end();
+    await using held = await hold((tx) => tx`LOCK TABLE affected_packages IN ACCESS EXCLUSIVE MODE`);
+    const scanned = scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    await until(async () => (await database.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+    await using batch = await hold((tx) => tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`);
+    await held.end();
+    const waits = async () => database.sql`
+      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > ${`${databaseLockMs + 200} ms`}::interval`;
+    await until(async () => (await waits()).length > 0);
+    await batch.end();
+    await scanned;
+    expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
+    expect(await eventsOf(project)).toBe(5);
+  }, 30_000);
+
+  test("a decision about a finding waits for whoever has its project for longer than statements usually wait", async () => {
+    const project = await upload("decided", packages.slice(0, 5));
+    await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    const [finding] = await world.findings(project);
+    await using batch = await hold((tx) => tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`);
+    const deciding = decide(
+      {
+        actor: { kind: "operator" },
+        workspace: world.workspace as WorkspaceId,
+        decided: { finding: finding?.id ?? "", status: "ignored" },
+      },
+      { sql: database.sql, clock: systemClock },
+    );
+    const waits = async () => database.sql`
+      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > ${`${databaseLockMs + 200} ms`}::interval`;
+    await until(async () => (await waits()).length > 0);
+    await batch.end();
+    expect((await deciding).status).toBe("ignored");
+  }, 30_000);
+
+  test("a scanner that was away for longer than its lease writes nothing more", async () => {
+    const project = await upload("slow", packages.slice(0, 5));
+    const slow = new ManualClock(Date.now());
+    await using asking = await holdKnowledge();
+    const lost = scanNext({ sql: database.sql, clock: slow, log: silentLog }, new AbortController().signal);
+    await until(async () => (await status(project)) === "scanning");
+    const later = new ManualClock(Date.now() + 2 * scanLeaseMs);
+    const taken = scanNext({ sql: database.sql, clock: later, log: silentLog }, new AbortController().signal);
+    await until(async () => Number((await world.scanState(project))["scan_attempts"]) === 2);
+    await asking.end();
+    await Promise.all([lost, taken]);
+    expect(await status(project)).toBe("completed");
+    expect(await eventsOf(project)).toBe(5);
+  }, 30_000);
+
+  test("a project whose scans all die is failed, with a sentence, until it is asked for again", async () => {
+    const project = await upload("doomed", packages.slice(0, 5));
+    await database.sql`
+      UPDATE projects SET scan_status = 'scanning', scan_attempts = ${scanAttemptsMax}, scan_due_at = ${new Date(0)} WHERE id = ${project}`;
+    await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    expect(await world.scanState(project)).toMatchObject({
+      scan_status: "failed",
+      scan_failure: expect.stringContaining("did not come to its end in 6 attempts"),
+      last_scanned_at: null,
+    });
+    await world.upload(project, []);
+    await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_failure: null });
+  }, 30_000);
+
+  test("a scan that runs into an error is put off, longer each time, and tried again", async () => {
+    const project = await upload("broken", packages.slice(0, 5));
+    await database.sql`ALTER TABLE finding_events RENAME TO hidden`;
+    const clock = new ManualClock(Date.now());
+    try {
+      await scanNext({ sql: database.sql, clock, log: silentLog }, new AbortController().signal);
+      expect(await world.scanState(project)).toMatchObject({ scan_status: "pending", scan_attempts: 1 });
+      expect(await scanNext({ sql: database.sql, clock, log: silentLog }, new AbortController().signal)).toBe(false);
+      clock.advance(1_000);
+      await scanNext({ sql: database.sql, clock, log: silentLog }, new AbortController().signal);
+      expect(await world.scanState(project)).toMatchObject({ scan_status: "pending", scan_attempts: 2 });
+    } finally {
+      await database.sql`ALTER TABLE hidden RENAME TO finding_events`;
+    }
+    clock.advance(2_000);
+    await scanNext({ sql: database.sql, clock, log: silentLog }, new AbortController().signal);
+    expect([await status(project), await eventsOf(project)]).toEqual(["completed", 5]);
+  }, 30_000);
+
+  test("one that is told to stop gives its project back at once", async () => {
+    const project = await upload("stopped", packages.slice(0, 5));
+    const stop = new AbortController();
+    await using asking = await holdKnowledge();
+    const stopped = scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, stop.signal);
+    await until(async () => (await status(project)) === "scanning");
+    stop.abort();
+    await asking.end();
+    await stopped;
+    expect(await world.scanState(project)).toMatchObject({ scan_status: "pending", scan_attempts: 0 });
+    await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
+    expect(await status(project)).toBe("completed");
+  }, 30_000);
+});
