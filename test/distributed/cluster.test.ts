@@ -149,7 +149,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     const second = start(["--port", String(await freePort())], { DATA_DIR: dataDir });
     expect(await second.ended).toBe(1);
     expect(second.said()).toContain(`belongs to process ${fleet.pid}`);
-    expect(await isReady(port)).toBe(true);
+    await until(() => isReady(port), patienceMs);
   });
 
   test("a gateway, a worker and a server that die by kill -9 are back, and the fleet is ready again", async () => {
