@@ -22,7 +22,7 @@ function checks(): Check[] {
     { name: "format", command: [bun, "fmt", "--check", ...codeFolders, ...["docs"].filter(holdsFiles), ...rootFiles], remedy },
     { name: "lint", command: [bun, "node_modules/oxlint/bin/oxlint", ...codeFolders] },
     { name: "types", command: [bun, "check"] },
-    { name: "tree", command: [bun, "test", "--only-failures", "./test/tree.test.ts"] },
+    { name: "architecture", command: [bun, "test", "--only-failures", "./test/architecture.test.ts"] },
     { name: "expressions", command: [bun, "scripts/expressions.ts"] },
     { name: "dead code", command: [bun, "node_modules/knip/bin/knip.js", "--no-config-hints"] },
   ];

@@ -7,12 +7,12 @@ import { filesOf, suites } from "../../scripts/suites.ts";
 const testFolder = dirname(import.meta.dir);
 
 describe("every test file runs exactly once", () => {
-  test("each belongs to one suite, but for the tree test, which runs before", () => {
+  test("each belongs to one suite, but for the architecture test, which runs before", () => {
     const files = suites.flatMap((suite) => filesOf(suite, testFolder));
     const there = readdirSync(testFolder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));
     expect(files.toSorted()).toEqual(
       there
-        .filter((path) => path !== "tree.test.ts")
+        .filter((path) => path !== "architecture.test.ts")
         .map((path) => `./test/${path}`)
         .toSorted(),
     );

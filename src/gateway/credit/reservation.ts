@@ -25,12 +25,12 @@ export interface Reservation {
   readonly maxOutputTokens: number;
 }
 
-/** Called by admission with the facts of an `admitted` reply, and by nobody else (held by the tree test). */
+/** Called by admission with the facts of an `admitted` reply, and by nobody else (held by the architecture test). */
 export function reservationFrom(facts: Omit<Reservation, typeof proof>): Reservation {
   return { ...facts, [proof]: true };
 }
 
-/** The ticket of a launch check, which is our own cost and nobody's credit: for the prober alone (held by the tree test). */
+/** The ticket of a launch check, which is our own cost and nobody's credit: for the prober alone (held by the architecture test). */
 export function probeTicket({
   generation,
   request,

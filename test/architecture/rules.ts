@@ -1,14 +1,14 @@
-import { bunFiles, packageHomes, placeOf, places, strangers } from "./places.ts";
-import { importsOf, sourceFiles, withoutComments, type Import, type Tree } from "./tree.ts";
+import { bunFiles, forbiddenImports, layerOf, layers, packageHomes } from "./layers.ts";
+import { importsOf, sourceFiles, withoutComments, type Import, type SourceTree } from "./source-tree.ts";
 
 export interface Rule {
   /** The test's name. */
   name: string;
-  /** What breaks it, one line each. */
-  broken(tree: Tree): string[];
-  /** Texts that break it, and texts beside them that do not. */
-  bites: Record<string, string>;
-  spares: Record<string, string>;
+  /** One line for each violation. */
+  violations(tree: SourceTree): string[];
+  /** Files by path: each of the first breaks the rule, none of the second does. */
+  invalid: Record<string, string>;
+  valid: Record<string, string>;
 }
 
 const linesMax = 300;
@@ -16,101 +16,101 @@ const linesMax = 300;
 export const rules: Rule[] = [
   {
     name: "a folder imports only from folders to its left",
-    broken: (tree) =>
+    violations: (tree) =>
       imports(tree)
         .filter(({ kind }) => kind === "own")
-        .filter(({ from, to }) => placeOf(to) === -1 || placeOf(to) > placeOf(from))
-        .map(({ from, to }) => `${from} (${placeName(from)}) imports ${to} (${placeName(to)})`),
-    bites: {
+        .filter(({ from, to }) => layerOf(to) === -1 || layerOf(to) > layerOf(from))
+        .map(({ from, to }) => `${from} (${layerName(from)}) imports ${to} (${layerName(to)})`),
+    invalid: {
       "src/accounts/keys/find.ts": 'import type { Charge } from "../../gateway/credit/charge.ts";',
       "src/main.ts": 'await import("../scripts/seed.ts");',
     },
-    spares: {
+    valid: {
       "src/gateway/credit/charge.ts": 'import { find } from "../../accounts/keys/find.ts";\nexport { x } from "./y.ts";',
       "src/server/embedded.ts": 'import { start } from "../../workers/metering.ts";',
       "src/kernel/a.ts": '// import x from "../accounts/keys/find.ts"',
     },
   },
   {
-    name: "folders that must not know each other do not",
-    broken: (tree) =>
+    name: "no folder imports another that is forbidden to it",
+    violations: (tree) =>
       imports(tree).flatMap(({ from, to }) =>
-        strangers
+        forbiddenImports
           .filter((pair) => from.startsWith(pair.from) && to.startsWith(pair.to))
           .map(({ why }) => `${from} imports ${to}, but ${why}`),
       ),
-    bites: {
+    invalid: {
       "src/gateway/inference/chat.ts": 'import { startMetering } from "../../../workers/metering.ts";',
       "src/gateway/models/model.ts": 'import { parsePurl } from "../../security/sboms/purl.ts";',
       "src/security/sboms/purl.ts": 'import { priceOf } from "../../gateway/models/price.ts";',
     },
-    spares: { "src/backing/backing.ts": 'import { EmbeddedBus } from "./embedded/bus.ts";' },
+    valid: { "src/backing/backing.ts": 'import { EmbeddedBus } from "./embedded/bus.ts";' },
   },
   {
-    name: "each npm package is imported in its own few files",
-    broken: (tree) =>
+    name: "each npm package is imported only by the files that packageHomes lists",
+    violations: (tree) =>
       imports(tree)
         .filter(({ kind, to, typeOnly }) => kind === "package" && !(to === "postgres" && typeOnly))
         .filter(({ from, to }) => !(packageHomes[to] ?? []).some((home) => from.startsWith(home)))
         .map(({ from, to }) => `${from} imports ${to}`),
-    bites: {
+    invalid: {
       "src/accounts/keys/find.ts": 'import postgres from "postgres";',
       "src/gateway/credit/x.ts": 'import { TypeCompiler } from "left-pad/compiler";',
     },
-    spares: {
+    valid: {
       "src/accounts/keys/store.ts": 'import type { Sql } from "postgres";',
       "src/backing/distributed/bus.ts": 'import {\n  connect,\n} from "nats";\nimport { once } from "node:events";',
       "src/gateway/models/check.ts": 'import { Value } from "@sinclair/typebox/value";',
     },
   },
   textRule({
-    name: "the environment is read in src/config.ts alone",
+    name: "only src/config.ts reads the environment",
     pattern: /process\.env|\bimport\.meta\.env|\bBun\.env/,
     allowed: (path) => path === "src/config.ts",
-    bites: { "src/accounts/keys/find.ts": 'const slug = process.env["SERVICE_SLUG"];' },
-    spares: { "src/config.ts": "readConfig(process.env)", "src/a.ts": "// process.env is read elsewhere" },
+    invalid: { "src/accounts/keys/find.ts": 'const slug = process.env["SERVICE_SLUG"];' },
+    valid: { "src/config.ts": "readConfig(process.env)", "src/a.ts": "// process.env is read elsewhere" },
   }),
   textRule({
-    name: "SQL is written in store files and in src/backing alone",
+    name: "SQL is written only in store files and in src/backing",
     pattern: /\b(sql|tx|transaction)(<[^`;]*>)?`/i,
     allowed: (path) => /(\/|-)store\.ts$/.test(path) || path.startsWith("src/backing/"),
-    bites: {
+    invalid: {
       "src/accounts/keys/find.ts": "await backing.sql<Row[]>`SELECT 1`",
       "src/accounts/keys/edit.ts": "await tx`UPDATE api_keys`",
     },
-    spares: {
+    valid: {
       "src/accounts/keys/store.ts": "await sql`SELECT 1`",
       "src/gateway/metering/verify-store.ts": "await sql`SELECT 1`",
     },
   }),
   textRule({
-    name: "the code runs on web standards and Node's modules, but for a few named files",
+    name: "only the files that bunFiles lists use Bun; the rest runs on web standards and Node's modules",
     pattern: /\bBun\.|from "bun(:[a-z]+)?"/,
     allowed: (path) => bunFiles.includes(path),
-    bites: { "src/kernel/ids.ts": "Bun.randomUUIDv7()", "src/a.ts": 'import { $ } from "bun";' },
-    spares: { "src/a.ts": "// Bun.serve ends quiet streams" },
+    invalid: { "src/kernel/ids.ts": "Bun.randomUUIDv7()", "src/a.ts": 'import { $ } from "bun";' },
+    valid: { "src/a.ts": "// Bun.serve ends quiet streams" },
   }),
   textRule({
-    name: "admission alone makes reservations, the only tickets to a provider",
+    name: "only admission makes reservations, which every call of a provider needs",
     pattern: /\breservationFrom\b/,
     allowed: (path) => path.startsWith("src/gateway/admission/") || path === "src/gateway/credit/reservation.ts",
-    bites: { "src/gateway/inference/dispatch.ts": 'import { reservationFrom } from "../credit/reservation.ts";' },
-    spares: { "src/gateway/admission/client.ts": "reservationFrom(facts)" },
+    invalid: { "src/gateway/inference/dispatch.ts": 'import { reservationFrom } from "../credit/reservation.ts";' },
+    valid: { "src/gateway/admission/client.ts": "reservationFrom(facts)" },
   }),
   {
     name: `no file of code has more than ${linesMax} lines`,
-    broken: (tree) =>
+    violations: (tree) =>
       [...tree.files]
         .filter(([path]) => !path.endsWith(".md"))
         .map(([path, text]) => ({ path, lines: text.replace(/\n$/, "").split("\n").length }))
         .filter(({ lines }) => lines > linesMax)
         .map(({ path, lines }) => `${path} has ${lines} lines`),
-    bites: { "test/a.test.ts": "x\n".repeat(linesMax + 1) },
-    spares: { "src/a.ts": "x\n".repeat(linesMax), "docs/a.md": "x\n".repeat(linesMax + 1) },
+    invalid: { "test/a.test.ts": "x\n".repeat(linesMax + 1) },
+    valid: { "src/a.ts": "x\n".repeat(linesMax), "docs/a.md": "x\n".repeat(linesMax + 1) },
   },
   {
-    name: "files and folders are named in kebab-case after what they hold; there is no drawer and no barrel",
-    broken: (tree) =>
+    name: "files and folders have kebab-case names; none is a drawer (utils, common) or a barrel (index)",
+    violations: (tree) =>
       [...tree.files.keys()].filter(
         (path) =>
           !path.endsWith(".md") &&
@@ -118,25 +118,25 @@ export const rules: Rule[] = [
             /(^|\/)(utils?|helpers?|common|shared|misc|lib)(\/|\.)/.test(path) ||
             /^src\/.*\bindex\.ts$/.test(path)),
       ),
-    bites: {
+    invalid: {
       "src/accounts/keys/utils.ts": "",
       "src/common/a.ts": "",
       "src/accounts/keys/findKey.ts": "",
       "src/gateway/providers/index.ts": "",
     },
-    spares: { "src/accounts/keys/find-key.ts": "", "test/gateway/inference/chat.200.test.ts": "", "README.md": "" },
+    valid: { "src/accounts/keys/find-key.ts": "", "test/gateway/inference/chat.200.test.ts": "", "README.md": "" },
   },
   textRule({
-    name: "nothing is left to be done in a comment",
+    name: "no comment leaves work to be done",
     pattern: /\b(TODO|FIXME|XXX|HACK)\b/,
     withComments: true,
     allowed: () => false,
-    bites: { "src/a.ts": "// TODO: later" },
-    spares: { "src/a.ts": "// It is done." },
+    invalid: { "src/a.ts": "// TODO: later" },
+    valid: { "src/a.ts": "// It is done." },
   }),
   {
-    name: "every path that the documents name exists",
-    broken: (tree) =>
+    name: "every path in the documents exists",
+    violations: (tree) =>
       [...tree.files]
         .filter(([path]) => /^((README|CONTRIBUTING|SECURITY)\.md|docs\/.*\.md)$/.test(path))
         .flatMap(([path, text]) =>
@@ -144,8 +144,8 @@ export const rules: Rule[] = [
             .filter((named) => !tree.has(named))
             .map((named) => `${path} names ${named}`),
         ),
-    bites: { "README.md": "Read `docs/nowhere.md` and src/accounts/keys/gone.ts, then run `node scripts/none.mjs start`." },
-    spares: {
+    invalid: { "README.md": "Read `docs/nowhere.md` and src/accounts/keys/gone.ts, then run `node scripts/none.mjs start`." },
+    valid: {
       "docs/a.md":
         "See `src/accounts/keys/<verb>.ts`, `src/accounts/keys/*.ts`, src/accounts/keys/find.ts, bench/results/2026-11-20.md and https://x.org/src/y.ts.",
       "src/accounts/keys/find.ts": "",
@@ -153,31 +153,31 @@ export const rules: Rule[] = [
   },
 ];
 
-interface TextRule extends Omit<Rule, "broken"> {
+interface TextRule extends Omit<Rule, "violations"> {
   pattern: RegExp;
   withComments?: boolean;
   allowed(path: string): boolean;
 }
 
-/** A rule about words in src and workers. */
+/** A rule about the text of files in src and workers. */
 function textRule({ pattern, allowed, withComments = false, ...rule }: TextRule): Rule {
-  const broken = (tree: Tree) =>
+  const violations = (tree: SourceTree) =>
     sourceFiles(tree).flatMap(([path, text]) => {
       const found = allowed(path) ? null : pattern.exec(withComments ? text : withoutComments(text));
       return found ? [`${path}: ${found[0]}`] : [];
     });
-  return { ...rule, broken };
+  return { ...rule, violations };
 }
 
-function imports(tree: Tree): Import[] {
+function imports(tree: SourceTree): Import[] {
   return sourceFiles(tree).flatMap(([path, text]) => importsOf(path, text));
 }
 
-function placeName(path: string): string {
-  return places[placeOf(path)]?.name ?? "no place";
+function layerName(path: string): string {
+  return layers[layerOf(path)]?.name ?? "no layer";
 }
 
-/** Paths below our folders; made by running something, bench/results may be absent. A name in <>, {} or * ends the path before it. */
+/** The paths below our folders. `bench/results` is left out: it exists only after a run. A <>, {} or * ends the path before it. */
 function namedPaths(text: string): string[] {
   const found = text.matchAll(/(?<![\w/.-])(?:src|workers|scripts|bench|test|docs|catalog-data)\/(?:[\w./-]*\w)?/g);
   return [...new Set([...found].map(([path]) => path.replace(/\/$/, "")))].filter((path) => !path.startsWith("bench/results"));

@@ -1,9 +1,9 @@
-/** The repository as text, for the rules that test/tree.test.ts holds it to. */
+/** The repository as text, for the rules of test/architecture.test.ts. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
-/** Paths from the root to texts. */
-export interface Tree {
+/** The text of each file, by its path from the root. */
+export interface SourceTree {
   files: Map<string, string>;
   /** Whether a path from the root is a file or folder. */
   has(path: string): boolean;
@@ -12,7 +12,7 @@ export interface Tree {
 const folders = ["src", "workers", "scripts", "bench", "test", "docs"];
 const skipped = /(^|\/)(node_modules|results|\.peers|fixtures)(\/|$)/;
 
-export function readTree(root: string): Tree {
+export function readSourceTree(root: string): SourceTree {
   const listed = folders
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) =>
@@ -26,8 +26,8 @@ export function readTree(root: string): Tree {
   };
 }
 
-/** A tree made of texts, for showing that a rule bites. */
-export function fakeTree(texts: Record<string, string>): Tree {
+/** A source tree made from texts, to prove that a rule finds its violations. */
+export function fakeSourceTree(texts: Record<string, string>): SourceTree {
   const paths = Object.keys(texts);
   return {
     files: new Map(Object.entries(texts)),
@@ -37,16 +37,16 @@ export function fakeTree(texts: Record<string, string>): Tree {
 
 export interface Import {
   from: string;
-  /** A path from the root, or a package's name. */
+  /** A path from the root, or the name of a package. */
   to: string;
   kind: "own" | "node" | "package";
-  /** Vanishes when types are erased. */
+  /** Whether the import disappears when types are erased. */
   typeOnly: boolean;
 }
 
 const statement = /\b(?:(?:import|export)\s+(type\s+)?[^"';()]*?\bfrom\s*|import\s*\(?\s*)"([^"]+)"/g;
 
-/** All imports of a file, those of types included: Bun's own scanner drops them. */
+/** All imports of a file. Bun's own scanner leaves out imports of types. */
 export function importsOf(path: string, text: string): Import[] {
   return [...withoutComments(text).matchAll(statement)].map(([, type, specifier = ""]) => {
     const typeOnly = type !== undefined;
@@ -57,11 +57,11 @@ export function importsOf(path: string, text: string): Import[] {
   });
 }
 
-/** Near enough for our own code: line comments begin a line or follow a space, and no string holds a block comment. */
+/** Exact enough for this code: a line comment begins a line or follows a space, and no string contains a block comment. */
 export function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
 }
 
-export function sourceFiles(tree: Tree): [path: string, text: string][] {
+export function sourceFiles(tree: SourceTree): [path: string, text: string][] {
   return [...tree.files].filter(([path]) => /^(src|workers)\/.*\.ts$/.test(path));
 }

@@ -1,45 +1,45 @@
-/** Who may import whom: a place imports only itself and places before it. Adding a noun is one line here. */
+/** The layers in order: a layer imports only itself and layers before it. A new folder is one line here. */
 
-export interface Place {
+export interface Layer {
   name: string;
-  /** Files, or folders with a slash at the end. The first place that holds a file is its place. */
+  /** Files, or folders with a slash at the end. A file belongs to the first layer that holds it. */
   holds: string[];
 }
 
-const noun = (name: string): Place => ({ name, holds: [`src/${name}/`] });
+const folder = (name: string): Layer => ({ name, holds: [`src/${name}/`] });
 
-/** The rooms of a wing, in their order. */
-const wing = (name: string, rooms: string[]): Place[] => rooms.map((room) => noun(`${name}/${room}`));
+/** The folders of a wing, in order. */
+const wing = (name: string, folders: string[]): Layer[] => folders.map((inner) => folder(`${name}/${inner}`));
 
-export const places: Place[] = [
-  noun("kernel"),
+export const layers: Layer[] = [
+  folder("kernel"),
   { name: "constants", holds: ["src/limits/"] },
   { name: "process", holds: ["src/config.ts", "src/process/"] },
-  noun("http"),
-  noun("backing"),
+  folder("http"),
+  folder("backing"),
   ...wing("accounts", ["audit", "workspaces", "quotas", "secrets", "keys"]),
   ...wing("connectors", ["catalog", "connections"]),
   ...wing("gateway", ["credit", "models", "providers", "generations", "prompts", "admission", "metering", "inference"]),
   ...wing("security", ["versions", "archives", "scans", "advisories", "sboms", "lockfiles", "operations", "mails", "tickets"]),
   ...wing("security", ["findings", "vulnerabilities", "products", "projects", "repositories", "scopes", "api"]),
   { name: "workers", holds: ["workers/"] },
-  noun("control-api"),
+  folder("control-api"),
   { name: "server", holds: ["src/"] },
 ];
 
-/** Further imports that must not be, as beginnings of paths. */
-export const strangers: { from: string; to: string; why: string }[] = [
-  { from: "src/gateway/", to: "src/security/", why: "the products stand side by side" },
-  { from: "src/security/", to: "src/gateway/", why: "the products stand side by side" },
-  { from: "src/gateway/", to: "workers/", why: "the front asks over the bus" },
-  { from: "src/control-api/", to: "workers/", why: "the control API asks over the bus" },
-  { from: "src/security/", to: "workers/", why: "the front tells over the bus what waits" },
-  { from: "src/control-api/", to: "src/security/api/", why: "each plane stands alone" },
-  { from: "src/backing/embedded/", to: "src/backing/distributed/", why: "the two modes share their port alone" },
-  { from: "src/backing/distributed/", to: "src/backing/embedded/", why: "the two modes share their port alone" },
+/** Imports that the order allows but that are forbidden, as prefixes of paths. */
+export const forbiddenImports: { from: string; to: string; why: string }[] = [
+  { from: "src/gateway/", to: "src/security/", why: "the two products are independent" },
+  { from: "src/security/", to: "src/gateway/", why: "the two products are independent" },
+  { from: "src/gateway/", to: "workers/", why: "the gateway calls workers over the bus" },
+  { from: "src/control-api/", to: "workers/", why: "the control API calls workers over the bus" },
+  { from: "src/security/", to: "workers/", why: "the API notifies workers over the bus" },
+  { from: "src/control-api/", to: "src/security/api/", why: "the two APIs are independent" },
+  { from: "src/backing/embedded/", to: "src/backing/distributed/", why: "the two modes share only their interface" },
+  { from: "src/backing/distributed/", to: "src/backing/embedded/", why: "the two modes share only their interface" },
 ];
 
-/** Where each npm package may be imported in src and workers; types of `postgres` may be named anywhere. */
+/** The files in src and workers that may import each npm package. Types of `postgres` may be imported anywhere. */
 export const packageHomes: Record<string, string[]> = {
   "@sinclair/typebox": ["src/"],
   pino: ["src/kernel/log.ts"],
@@ -67,13 +67,13 @@ export const packageHomes: Record<string, string[]> = {
   "@nats-io/nats-core": ["src/backing/distributed/"],
 };
 
-/** Files that may use `Bun.`; all others run on any runtime with web standards and Node's modules. */
+/** The files that may use `Bun.`. All others run on any runtime with web standards and Node's modules. */
 export const bunFiles = [
   "src/backing/distributed/counters/link.ts",
   "src/backing/distributed/nats-transport.ts",
   "src/process/leave-port.ts",
 ];
 
-export function placeOf(path: string): number {
-  return places.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));
+export function layerOf(path: string): number {
+  return layers.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));
 }
