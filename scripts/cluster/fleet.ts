@@ -1,5 +1,5 @@
 import { shutdownDrainMs, shutdownFlushMs, shutdownLeaveMsDefault } from "../../src/limits/constants.ts";
-import { KeptProcess } from "./kept-process.ts";
+import { SupervisedProcess } from "./supervised-process.ts";
 import { environmentFor } from "./role-environment.ts";
 import { membersOf, rolesOf, type Sizes } from "./roles.ts";
 
@@ -17,7 +17,7 @@ const endMsMax = 2 * shutdownDrainMs + shutdownFlushMs + 10_000;
 
 /** All processes of a fleet. */
 export class Fleet {
-  readonly #groups: KeptProcess[][];
+  readonly #groups: SupervisedProcess[][];
   readonly #stopMsMax: number;
   /** Such as "2 gateway, 2 admission, 1 metering". */
   readonly summary: string;
@@ -35,7 +35,7 @@ export class Fleet {
           const METRICS_PORT = String(metricsPorts.get(name) ?? "");
           const own = environmentFor(role.name, { ...environment, METRICS_PORT });
           const { command, sharesCore = false } = role;
-          return new KeptProcess({ name, command, sharesCore, cwd: root, environment: own, say });
+          return new SupervisedProcess({ name, command, sharesCore, cwd: root, environment: own, say });
         }),
       ),
     );

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { diesWithUs } from "./dies-with-us.ts";
+import { killWithParent } from "./kill-with-parent.ts";
 import { environmentOf, type Program } from "./program.ts";
 
 export interface ServerPlan {
@@ -121,7 +121,7 @@ export class Server implements AsyncDisposable {
     const { program, environment, prefix = [], user, abortSignal, folder } = this.#plan;
     mkdirSync(folder, { recursive: true });
     const log = openSync(this.#logPath(), "a");
-    const [command = "", ...rest] = [...diesWithUs(abortSignal), ...prefix, program.path, ...this.#plan.arguments];
+    const [command = "", ...rest] = [...killWithParent(abortSignal), ...prefix, program.path, ...this.#plan.arguments];
     const child = spawn(command, rest, {
       stdio: ["ignore", log, log],
       env: { ...environmentOf(program), ...environment },

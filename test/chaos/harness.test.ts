@@ -49,7 +49,7 @@ describe("a bad network", () => {
     expect(performance.now() - sentAt).toBeGreaterThan(90);
     proxy.set({ kind: "delay", ms: 60_000 });
     socket.write("second ");
-    proxy.set({ kind: "fair" });
+    proxy.set({ kind: "healthy" });
     socket.write("third");
     await until(() => received.endsWith("third"));
     expect(received).toBe("first second third");
@@ -64,7 +64,7 @@ describe("a bad network", () => {
     late.write("as well");
     await until(() => far.length === 2);
     expect(received).toBe("");
-    proxy.set({ kind: "fair" });
+    proxy.set({ kind: "healthy" });
     await until(() => received.length === "held as well".length);
   });
 
@@ -74,7 +74,7 @@ describe("a bad network", () => {
     proxy.set({ kind: "cut" });
     await closed;
     await closing(await open());
-    proxy.set({ kind: "fair" });
+    proxy.set({ kind: "healthy" });
     (await open()).write("again");
     await until(() => received === "again");
   });

@@ -12,11 +12,11 @@ import type { Host } from "./host.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { Server } from "./server.ts";
-import type { Sky } from "./weather.ts";
+import type { NetworkConditions } from "./network-conditions.ts";
 
 interface CountersServerParts {
   scheduler: Scheduler;
-  sky: Sky;
+  conditions: NetworkConditions;
   recorder: Recorder;
   startMs: number;
 }

@@ -4,7 +4,7 @@ import { eventAckMs, eventRetryMs } from "../../src/limits/constants.ts";
 import type { Chance } from "./chance.ts";
 import type { Host } from "./host.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { Sky } from "./weather.ts";
+import type { NetworkConditions } from "./network-conditions.ts";
 
 interface Stored {
   id: string;
@@ -20,7 +20,7 @@ type Handler = (events: Delivered[]) => Promise<void>;
 interface EventLogParts {
   scheduler: Scheduler;
   chance: Chance;
-  sky: Sky;
+  conditions: NetworkConditions;
 }
 
 export class EventLog {
@@ -37,7 +37,7 @@ export class EventLog {
   }
 
   store(id: string, payload: Uint8Array): void {
-    const copies = this.#parts.sky.comesTwice() ? 2 : 1;
+    const copies = this.#parts.conditions.isDoubled() ? 2 : 1;
     const isThere = [...this.#events].some((event) => event.id === id);
     if (isThere && this.#parts.chance.happens(0.9)) return;
     for (let copy = 0; copy < copies; copy++)
@@ -54,14 +54,14 @@ export class EventLog {
 
   /** One batch at a time, for as long as the host lives. */
   consume(host: Host, { messagesMax, everyMs }: { messagesMax: number; everyMs: number }, handler: Handler): void {
-    const { scheduler, sky } = this.#parts;
+    const { scheduler, conditions } = this.#parts;
     const next = (): void => {
       const batch = host.isConnected ? this.#take(messagesMax) : [];
       if (batch.length === 0) return this.#waitFor(host, next);
       const startedAt = scheduler.now;
       const rest = (): void => void scheduler.plan(startedAt + everyMs - scheduler.now, host, next);
       const done = (): void => {
-        if (host.isConnected && !sky.isLost()) scheduler.plan(sky.delayMs(), null, () => this.#forget(batch));
+        if (host.isConnected && !conditions.isLost()) scheduler.plan(conditions.delayMs(), null, () => this.#forget(batch));
         rest();
       };
       const failed = (): void => {
@@ -69,7 +69,7 @@ export class EventLog {
         rest();
       };
       const delivered = batch.map(({ id, payload, attempt }) => ({ id, payload, attempt }));
-      scheduler.plan(sky.delayMs(), host, () => void handler(delivered).then(done, failed));
+      scheduler.plan(conditions.delayMs(), host, () => void handler(delivered).then(done, failed));
       scheduler.plan(eventAckMs, null, () => this.#giveBack(batch));
     };
     scheduler.plan(0, host, next);
@@ -86,10 +86,10 @@ export class EventLog {
   }
 
   #waitFor(host: Host, next: () => void): void {
-    const { scheduler, sky } = this.#parts;
+    const { scheduler, conditions } = this.#parts;
     const wake = (): void => {
       if (!this.#idle.delete(wake)) return;
-      scheduler.plan(sky.delayMs(), host, next);
+      scheduler.plan(conditions.delayMs(), host, next);
     };
     this.#idle.add(wake);
     // A bus that is not reached is looked for again.

@@ -11,7 +11,7 @@ import type { Host } from "./host.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { Server } from "./server.ts";
-import type { Sky } from "./weather.ts";
+import type { NetworkConditions } from "./network-conditions.ts";
 
 export class LedgerServer {
   readonly server: Server;
@@ -23,10 +23,10 @@ export class LedgerServer {
   readonly knownTo = new Map<string, string>();
   readonly #recorder: Recorder;
 
-  constructor({ scheduler, sky, recorder }: { scheduler: Scheduler; sky: Sky; recorder: Recorder }) {
+  constructor({ scheduler, conditions, recorder }: { scheduler: Scheduler; conditions: NetworkConditions; recorder: Recorder }) {
     this.#recorder = recorder;
     const unavailable = () => new Error("the simulated database did not answer");
-    this.server = new Server({ scheduler, sky, deadlineMs: databaseDeadlineMs, unavailable });
+    this.server = new Server({ scheduler, conditions, deadlineMs: databaseDeadlineMs, unavailable });
   }
 
   settlements(host: Host): SettlementStore {

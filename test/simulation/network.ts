@@ -23,12 +23,12 @@ import type { Chance } from "./chance.ts";
 import { EventLog } from "./event-log.ts";
 import type { Host } from "./host.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { Sky } from "./weather.ts";
+import type { NetworkConditions } from "./network-conditions.ts";
 
 interface NetworkParts {
   scheduler: Scheduler;
   chance: Chance;
-  sky: Sky;
+  conditions: NetworkConditions;
 }
 
 type Answer = (payload: Uint8Array) => Promise<Uint8Array>;
@@ -86,7 +86,7 @@ export class Network {
   }
 
   #request(asker: Host, service: Service, payload: Uint8Array): Promise<Reply> {
-    const { chance, scheduler, sky } = this.#parts;
+    const { chance, scheduler, conditions } = this.#parts;
     const heard = this.#serversHeard();
     if (!asker.isConnected || heard.length === 0) return Promise.reject(new BusUnavailableError(`Nobody serves "${service}"`));
     return new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ export class Network {
           resolve({ payload: reply, resent });
         });
       const send = (server: Of<Answer>): void => {
-        const copies = sky.comesTwice() ? 2 : 1;
+        const copies = conditions.isDoubled() ? 2 : 1;
         // Whoever sends a question twice knows of it: the port promises so.
         resent ||= copies > 1;
         for (let copy = copies; copy > 0; copy--) this.#deliver(server, payload, told);
@@ -117,26 +117,26 @@ export class Network {
   }
 
   #deliver({ host, handler }: Of<Answer>, payload: Uint8Array, tell: (reply: Uint8Array) => void): void {
-    const { scheduler, sky } = this.#parts;
-    if (sky.isLost()) return;
-    scheduler.plan(sky.delayMs(), host, () => void (host.isConnected && handler(payload).then(tell, () => {})));
+    const { scheduler, conditions } = this.#parts;
+    if (conditions.isLost()) return;
+    scheduler.plan(conditions.delayMs(), host, () => void (host.isConnected && handler(payload).then(tell, () => {})));
   }
 
   #return(asker: Host, tell: () => void): void {
-    const { scheduler, sky } = this.#parts;
-    if (!sky.isLost()) scheduler.plan(sky.delayMs(), asker, () => asker.isConnected && tell());
+    const { scheduler, conditions } = this.#parts;
+    if (!conditions.isLost()) scheduler.plan(conditions.delayMs(), asker, () => asker.isConnected && tell());
   }
 
   #publish(host: Host, id: string, payload: Uint8Array): Promise<void> {
-    const { scheduler, sky } = this.#parts;
+    const { scheduler, conditions } = this.#parts;
     if (!host.isConnected) return Promise.reject(new Error("the bus is not connected"));
     if (id.startsWith("expired.")) {
       for (const { generation } of decodeSettlements(payload).settlements) this.onExpiry(generation);
     }
     return new Promise((resolve, reject) => {
       const cancel = scheduler.plan(eventPublishMs, host, () => reject(new Error("the event may not be stored")));
-      if (sky.isLost()) return;
-      scheduler.plan(sky.delayMs(), null, () => {
+      if (conditions.isLost()) return;
+      scheduler.plan(conditions.delayMs(), null, () => {
         this.events.store(id, payload);
         this.#return(host, () => {
           cancel();
@@ -158,23 +158,23 @@ export class Network {
   }
 
   #broadcast(from: Host, topic: Topic, payload: Uint8Array): void {
-    const { scheduler, sky } = this.#parts;
+    const { scheduler, conditions } = this.#parts;
     if (!from.isConnected) return;
     this.#listeners = this.#listeners.filter(({ host }) => !host.isDead);
     for (const { host, topic: heard, handler } of this.#listeners) {
-      if (heard !== topic || sky.isLost()) continue;
-      scheduler.plan(sky.delayMs(), host, () => void (host.isConnected && handler(payload)));
+      if (heard !== topic || conditions.isLost()) continue;
+      scheduler.plan(conditions.delayMs(), host, () => void (host.isConnected && handler(payload)));
     }
   }
 
   /** Messages of a survey are few and short: they are not lost where both ends are there, and in time. */
   #survey(asker: Host, survey: Survey, { payload, waitMs }: { payload: Uint8Array; waitMs: number }): Promise<Uint8Array[]> {
-    const { scheduler, sky } = this.#parts;
+    const { scheduler, conditions } = this.#parts;
     if (!asker.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
     const since = scheduler.now - reporterMemoryMs;
     this.#reporters = this.#reporters.filter(({ host }) => !host.isDead || host.heardLast > since);
     const asked = this.#reporters.filter((reporter) => reporter.survey === survey && reporter.host.heardLast > since);
-    const wayMs = (): number => Math.min(sky.delayMs(), waitMs / 3);
+    const wayMs = (): number => Math.min(conditions.delayMs(), waitMs / 3);
     return new Promise((resolve, reject) => {
       const answers: Uint8Array[] = [];
       const cancel = scheduler.plan(waitMs, asker, () => reject(new BusTimeoutError("somebody did not answer a survey")));

@@ -12,7 +12,7 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
   return {
     seeds: 1,
     faults: world.faults,
-    "messages harmed": world.sky.harmed,
+    "messages harmed": world.conditions.harmed,
     requests: of(({ kind }) => kind === "invoked"),
     admitted: of(({ kind }) => kind === "admitted"),
     charged: of((event) => event.kind === "charged" && event.outcome === "settled"),

@@ -11,7 +11,7 @@ import { Network } from "./network.ts";
 import { keyOf, makePlan, type Plan, type PlannedKey } from "./plan.ts";
 import { Recorder } from "./recorder.ts";
 import { Scheduler } from "./scheduler.ts";
-import { calm, Sky } from "./weather.ts";
+import { healthyRates, NetworkConditions } from "./network-conditions.ts";
 
 type FleetPlace = Fleet["places"][number];
 
@@ -19,7 +19,7 @@ export class World {
   readonly plan: Plan;
   readonly chance: Chance;
   readonly scheduler: Scheduler;
-  readonly sky: Sky;
+  readonly conditions: NetworkConditions;
   readonly recorder: Recorder;
   readonly network: Network;
   readonly counters: CountersServer;
@@ -44,7 +44,7 @@ export class World {
     this.chance = chance;
     this.plan = makePlan(seed, chance);
     this.scheduler = new Scheduler(chance);
-    this.sky = new Sky(chance);
+    this.conditions = new NetworkConditions(chance);
     this.recorder = new Recorder(this.scheduler, chance);
     const { startMs } = this.plan;
     this.network = new Network(this);
@@ -93,7 +93,7 @@ export class World {
   /** Everybody is there again, and nothing is lost or late any more. */
   heal(): void {
     this.#isHealed = true;
-    this.sky.weather = calm;
+    this.conditions.rates = healthyRates;
     this.disk.full = null;
     this.#isRollingBack = false;
     for (const server of [this.counters.server, this.ledger.server]) Object.assign(server, { isDead: false, frozenUntil: 0 });
@@ -249,8 +249,8 @@ export class World {
   }
 
   #parts() {
-    const { scheduler, sky, recorder, chance } = this;
-    return { scheduler, sky, recorder, chance };
+    const { scheduler, conditions, recorder, chance } = this;
+    return { scheduler, conditions, recorder, chance };
   }
 
   #openWorkspaces(): void {

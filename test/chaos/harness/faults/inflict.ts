@@ -1,21 +1,21 @@
-/** Does harm, and heals it. */
+/** Causes a fault, and ends it. */
 import postgres from "postgres";
 import { createClient } from "redis";
 import { until } from "../../../support/until.ts";
 import { serverNames, type ServerName } from "../world/links.ts";
 import type { Site } from "../world/site.ts";
-import type { Weather } from "../world/tcp-proxy.ts";
+import type { LinkCondition } from "../world/tcp-proxy.ts";
 import type { Fault } from "./fault.ts";
 import { signalTree } from "./process-tree.ts";
 
-/** Our processes end within what they may take to drain; servers start within this. */
+/** The longest a process may take to drain and end, and a server to start. */
 const endMsMax = 90_000;
 
 type Inflict<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, site: Site) => Promise<void>;
 
-/** Resolves when the cause is gone again: what was killed has been started, what was cut can be reached. */
+/** Resolves when the fault is over: what was killed runs again, what was cut is reachable. */
 export async function inflict(fault: Fault, site: Site): Promise<void> {
-  // Each kind stands under its own name.
+  // `harms` has each function under the kind of fault that it takes.
   const harm = harms[fault.kind] as (fault: Fault, site: Site) => Promise<void>;
   await harm(fault, site);
 }
@@ -34,9 +34,9 @@ const harms: { [K in Fault["kind"]]: Inflict<K> } = {
     signalTree(pid, "SIGCONT");
   },
   stop: ({ who }, site) => endPart(who, "SIGTERM", site),
-  cut: (fault, site) => badWeather(fault, { kind: "cut" }, site),
-  silence: (fault, site) => badWeather(fault, { kind: "silent" }, site),
-  delay: (fault, site) => badWeather(fault, { kind: "delay", ms: fault.delayMs }, site),
+  cut: (fault, site) => degradeLink(fault, { kind: "cut" }, site),
+  silence: (fault, site) => degradeLink(fault, { kind: "silent" }, site),
+  delay: (fault, site) => degradeLink(fault, { kind: "delay", ms: fault.delayMs }, site),
   async "half-open"({ who, server }, { links }) {
     for (const proxy of links.between(who, server)) proxy.halfOpen();
   },
@@ -53,15 +53,15 @@ const harms: { [K in Fault["kind"]]: Inflict<K> } = {
   },
 };
 
-async function badWeather(
+async function degradeLink(
   { who, server, ms }: { who: string | null; server: ServerName; ms: number },
-  weather: Weather,
+  condition: LinkCondition,
   { links }: Site,
 ): Promise<void> {
   const proxies = links.between(who, server);
-  for (const proxy of proxies) proxy.set(weather);
+  for (const proxy of proxies) proxy.set(condition);
   await pause(ms);
-  for (const proxy of proxies) proxy.set({ kind: "fair" });
+  for (const proxy of proxies) proxy.set({ kind: "healthy" });
 }
 
 async function emptyRedis(url: string): Promise<void> {
@@ -84,7 +84,7 @@ async function endSessions(url: string): Promise<void> {
   }
 }
 
-/** The server may be suffering from another fault. */
+/** Repeats `act`, since the server may suffer from another fault. */
 async function untilDone(act: () => Promise<void>): Promise<void> {
   await until(
     () =>
@@ -96,7 +96,7 @@ async function untilDone(act: () => Promise<void>): Promise<void> {
   );
 }
 
-/** The end and the new beginning of a process of ours. */
+/** Ends a process of the fleet and waits for its restart. */
 async function endPart(who: string, signal: NodeJS.Signals, site: Site): Promise<void> {
   const part = partNamed(who, site);
   const { starts } = part;

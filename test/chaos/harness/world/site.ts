@@ -10,7 +10,7 @@ import { connectClient } from "../../../support/counters/redis.ts";
 import { secretsKeyNamed } from "../../../support/secrets-key.ts";
 import { stubKeyEnv, writeStubCatalog } from "../../../support/stub-catalog.ts";
 import { Disk } from "./disk.ts";
-import { KeptPart } from "./kept-part.ts";
+import { FleetProcess } from "./fleet-process.ts";
 import { Links } from "./links.ts";
 import { Provider } from "./provider.ts";
 
@@ -32,9 +32,9 @@ export interface Site extends AsyncDisposable {
   provider: Provider;
   links: Links;
   disk: Disk;
-  gateways: { url: string; part: KeptPart }[];
+  gateways: { url: string; part: FleetProcess }[];
   /** All of ours, by name. */
-  parts: Map<string, KeptPart>;
+  parts: Map<string, FleetProcess>;
 }
 
 const workers = [
@@ -67,13 +67,13 @@ export async function openSite({ servers, logLevel, environment }: SitePlan): Pr
     [stubKeyEnv]: providerKey,
     ...environment,
   };
-  const parts = new Map<string, KeptPart>();
+  const parts = new Map<string, FleetProcess>();
   const leaveNothing = () => clearAway({ folder, disk, parts });
   process.once("exit", leaveNothing);
   stack.defer(() => void process.off("exit", leaveNothing));
-  const start = async (name: string, words: string[], more: Record<string, string>): Promise<KeptPart> => {
+  const start = async (name: string, words: string[], more: Record<string, string>): Promise<FleetProcess> => {
     const own = { ...common, ...(await links.environmentOf(name)), ...more };
-    const part = stack.use(new KeptPart({ name, arguments: words, environment: own }));
+    const part = stack.use(new FleetProcess({ name, arguments: words, environment: own }));
     parts.set(name, part);
     return part;
   };

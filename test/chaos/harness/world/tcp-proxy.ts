@@ -1,39 +1,39 @@
 /**
- * A TCP proxy on loopback whose network can be made bad: connections are cut, slowed down, silenced, half-opened or broken off
- * in the middle of a message. Bytes are never lost or reordered within a connection that goes on, as TCP promises.
+ * A TCP proxy on loopback that imitates a bad network: it cuts, slows down, silences or half-opens connections, or breaks them in
+ * the middle of a message. Within a connection that lives on, no byte is lost or reordered, as TCP promises.
  */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { Lane } from "./lane.ts";
 
-export type Weather =
-  | { kind: "fair" }
+export type LinkCondition =
+  | { kind: "healthy" }
   /** Connections are closed, new ones at once. */
   | { kind: "cut" }
-  /** Whatever is sent arrives so much later, in both directions. */
+  /** Bytes arrive so much later, in both directions. */
   | { kind: "delay"; ms: number }
-  /** Connections stay open, new ones are accepted, and nothing arrives until the weather is better. */
+  /** Connections stay open, new ones are accepted, and no byte arrives until the condition changes. */
   | { kind: "silent" };
 
 interface Pair {
   near: Socket;
   far: Socket;
-  /** The far side is gone and the near one is never told. */
+  /** The far side is closed, and the near side gets no notice of it. */
   isZombie: boolean;
-  /** What may pass before the connection breaks; null: everything. */
+  /** How many bytes may pass before the connection breaks; null: all. */
   bytesLeft: number | null;
 }
 
-/** A direction that holds up more than this is read no further. */
-const piecesWaitingMax = 4_096;
-/** Silence is looked at again after so long. */
+/** A direction with more delayed chunks than this is not read until they leave. */
+const chunksWaitingMax = 4_096;
+/** A silent connection checks its condition again after this time. */
 const silenceMsMax = 60_000;
 
 export class TcpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #targetPort: number;
   readonly #pairs = new Set<Pair>();
-  #weather: Weather = { kind: "fair" };
+  #condition: LinkCondition = { kind: "healthy" };
   #changed = Promise.withResolvers<void>();
 
   private constructor(targetPort: number) {
@@ -53,15 +53,15 @@ export class TcpProxy implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** What was held up by the weather before goes on in the new one. */
-  set(weather: Weather): void {
-    this.#weather = weather;
-    if (weather.kind === "cut") this.#closeAll();
+  /** Delayed bytes move on under the new condition. */
+  set(condition: LinkCondition): void {
+    this.#condition = condition;
+    if (condition.kind === "cut") this.#closeAll();
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
 
-  /** The other end of every connection vanishes without a word: what is sent to it is swallowed. New connections are sound. */
+  /** The far end of every connection vanishes without notice, and what is sent to it is discarded. New connections work. */
   halfOpen(): void {
     for (const pair of this.#pairs) {
       pair.isZombie = true;
@@ -69,7 +69,7 @@ export class TcpProxy implements AsyncDisposable {
     }
   }
 
-  /** Every connection breaks after so many more bytes, wherever in a message that is. */
+  /** Every connection breaks after so many more bytes, even in the middle of a message. */
   truncateAfter(bytes: number): void {
     for (const pair of this.#pairs) pair.bytesLeft = bytes;
   }
@@ -81,7 +81,7 @@ export class TcpProxy implements AsyncDisposable {
 
   #accept(near: Socket): void {
     near.on("error", () => {});
-    if (this.#weather.kind === "cut") return void near.resetAndDestroy();
+    if (this.#condition.kind === "cut") return void near.resetAndDestroy();
     const far = connect({ port: this.#targetPort, host: "127.0.0.1", noDelay: true });
     const pair: Pair = { near, far, isZombie: false, bytesLeft: null };
     this.#pairs.add(pair);
@@ -96,7 +96,7 @@ export class TcpProxy implements AsyncDisposable {
         pass({ pair, to, bytes });
         from.resume();
       });
-      if (lane.waiting > piecesWaitingMax) from.pause();
+      if (lane.waiting > chunksWaitingMax) from.pause();
     });
     from.on("error", () => {});
     from.on("close", () => {
@@ -115,8 +115,8 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   #waitMs(arrivedAt: number): number {
-    if (this.#weather.kind === "silent") return Infinity;
-    return this.#weather.kind === "delay" ? arrivedAt + this.#weather.ms - performance.now() : 0;
+    if (this.#condition.kind === "silent") return Infinity;
+    return this.#condition.kind === "delay" ? arrivedAt + this.#condition.ms - performance.now() : 0;
   }
 
   #closeAll(): void {

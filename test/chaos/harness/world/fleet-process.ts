@@ -1,8 +1,8 @@
-/** A process of ours under a supervisor: when it dies, another takes its place. It dies with this process, also when it is stopped. */
+/** A process of the fleet, restarted when it dies. The kernel kills it when this process dies, even while it is stopped (SIGSTOP). */
 import { bun, OurProcess } from "../../../support/process.ts";
-import { diesWithUs } from "../../../../scripts/services/dies-with-us.ts";
+import { killWithParent } from "../../../../scripts/services/kill-with-parent.ts";
 
-export interface PartPlan {
+export interface FleetProcessPlan {
   /** Such as `gateway-1`. */
   name: string;
   arguments: string[];
@@ -11,15 +11,15 @@ export interface PartPlan {
 
 const restartMs = 200;
 
-export class KeptPart implements AsyncDisposable {
-  readonly plan: PartPlan;
+export class FleetProcess implements AsyncDisposable {
+  readonly plan: FleetProcessPlan;
   #process: OurProcess;
-  #said = "";
+  #output = "";
   #closed = false;
   #starts = 0;
   #again: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(plan: PartPlan) {
+  constructor(plan: FleetProcessPlan) {
     this.plan = plan;
     this.#process = this.#start();
   }
@@ -37,9 +37,9 @@ export class KeptPart implements AsyncDisposable {
     return this.#starts;
   }
 
-  /** All that its processes said so far. */
+  /** The output of all its runs so far. */
   get output(): string {
-    return this.#said + this.#process.output;
+    return this.#output + this.#process.output;
   }
 
   signal(name: NodeJS.Signals): void {
@@ -54,14 +54,14 @@ export class KeptPart implements AsyncDisposable {
 
   #start(): OurProcess {
     this.#starts++;
-    const [program = bun, ...words] = [...diesWithUs("SIGKILL"), bun, ...this.plan.arguments];
+    const [program = bun, ...words] = [...killWithParent("SIGKILL"), bun, ...this.plan.arguments];
     const process = new OurProcess({ program, arguments: words, environment: this.plan.environment });
     void process.exited.then((code) => this.#ended(process, code));
     return process;
   }
 
   #ended(process: OurProcess, code: number | null): void {
-    this.#said += `${process.output}\n--- ended with ${code ?? "a signal"}\n`;
+    this.#output += `${process.output}\n--- ended with ${code ?? "a signal"}\n`;
     if (this.#closed) return;
     this.#again = setTimeout(() => (this.#process = this.#start()), restartMs);
   }

@@ -3,22 +3,22 @@ import { shareCore } from "../services/share-core.ts";
 
 export interface ProcessPlan {
   name: string;
-  /** What Bun is given. */
+  /** The arguments of Bun. */
   command: string[];
   cwd: string;
   environment: NodeJS.ProcessEnv;
-  /** With NATS and Redis. */
+  /** Whether it runs on the core of NATS and Redis. */
   sharesCore: boolean;
   say(line: string): void;
 }
 
 const backOffMsMin = 200;
 const backOffMsMax = 5_000;
-/** A process that ran this long died of something new: it is back at once. */
+/** A process that ran this long died of a new cause: it restarts without a longer pause. */
 const soundMs = 30_000;
 
-/** A process that is started again when it dies, until it is told to stop. */
-export class KeptProcess {
+/** A process that is restarted when it dies, until `stop` or `kill`. */
+export class SupervisedProcess {
   readonly #plan: ProcessPlan;
   #child: ChildProcess | null = null;
   #stopping = false;
@@ -30,7 +30,7 @@ export class KeptProcess {
     this.#start();
   }
 
-  /** Asks it to end; by force after `limitMs`. */
+  /** Sends SIGTERM, and SIGKILL after `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     this.#stopping = true;
     if (this.#again !== null) clearTimeout(this.#again);
@@ -39,14 +39,14 @@ export class KeptProcess {
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     child.kill("SIGTERM");
     const late = setTimeout(() => {
-      this.#plan.say(`${this.#plan.name} did not end within ${limitMs / 1_000} s: it is killed`);
+      this.#plan.say(`${this.#plan.name} did not end within ${limitMs / 1_000} s: killing it`);
       child.kill("SIGKILL");
     }, limitMs);
     await ended;
     clearTimeout(late);
   }
 
-  /** Ends it at once and for good. */
+  /** Kills it without a restart. */
   kill(): void {
     this.#stopping = true;
     this.#child?.kill("SIGKILL");
@@ -55,7 +55,7 @@ export class KeptProcess {
   #start(): void {
     const { command, cwd, environment, sharesCore } = this.#plan;
     const startedMs = performance.now();
-    // A group of its own: a terminal's Ctrl-C is for the supervisor, which stops its processes in order.
+    // Its own process group: Ctrl-C in a terminal reaches only the supervisor, which stops its processes in order.
     const child = spawn(process.execPath, command, {
       argv0: "bun",
       cwd,
@@ -65,7 +65,7 @@ export class KeptProcess {
     });
     this.#child = child;
     if (sharesCore && child.pid !== undefined) shareCore([child.pid]);
-    child.once("error", () => this.#ended(startedMs, "it could not be started"));
+    child.once("error", () => this.#ended(startedMs, "it did not start"));
     child.once("exit", (code, signal) => this.#ended(startedMs, signal ?? `exit code ${code}`));
   }
 
@@ -73,7 +73,7 @@ export class KeptProcess {
     this.#child = null;
     if (this.#stopping) return;
     if (performance.now() - startedMs > soundMs) this.#backOffMs = backOffMsMin;
-    this.#plan.say(`${this.#plan.name} ended (${how}): started again in ${this.#backOffMs} ms`);
+    this.#plan.say(`${this.#plan.name} ended (${how}): restarting in ${this.#backOffMs} ms`);
     this.#again = setTimeout(() => this.#start(), this.#backOffMs);
     this.#backOffMs = Math.min(this.#backOffMs * 2, backOffMsMax);
   }
