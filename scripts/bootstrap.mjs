@@ -1,10 +1,10 @@
 /**
  * Runs a script of package.json on a fresh clone, or on any other state of node_modules: `node scripts/bootstrap.mjs NAME [arguments]`.
- * Node's own modules only, for nothing is installed yet. What it says goes to stderr: stdout belongs to the script.
+ * It uses only Node's own modules, since nothing is installed yet. Its messages go to stderr: stdout belongs to the script.
  */
 const nodeMajorMin = 20;
 
-// The rest is imported late: an old Node then reads this message and not a syntax error.
+// The rest is imported late, so that an old Node prints this message instead of a syntax error.
 if (Number(process.versions.node.split(".")[0]) < nodeMajorMin) {
   console.error(`Weir needs Node ${nodeMajorMin} or newer to install itself; this is Node ${process.versions.node}`);
   process.exitCode = 1;

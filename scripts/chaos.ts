@@ -1,7 +1,7 @@
 /**
- * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks what came of it;
- * `--rolling` restarts every gateway under open streams instead, and with `--connections N` gateways of one port under N connections
- * of one request each. It ends 1 where a promise was broken.
+ * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks every invariant afterwards.
+ * `--rolling` restarts every gateway under open streams instead; with `--connections N`, gateways of one port under N connections of
+ * one request each. The exit code is 1 when an invariant was broken.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -16,18 +16,18 @@ const options = {
   seed: { type: "string", default: "1" },
   /** Requests a second. */
   rate: { type: "string", default: "60" },
-  /** Seconds that a fault may last at most. */
+  /** The longest duration of a fault, in seconds. */
   longest: { type: "string", default: "30" },
-  /** In place of the faults of the seed: a JSON list of lists of those that come together. */
+  /** Faults in place of those of the seed: a JSON list of lists; the faults of one inner list come together. */
   faults: { type: "string" },
   rolling: { type: "boolean", default: false },
-  /** Open at any time during a rolling restart. */
+  /** The number of streams that are open at any time during a rolling restart. */
   streams: { type: "string", default: "200" },
-  /** In place of the streams: at least so many, each with one request, at gateways that share a port. */
+  /** In place of streams: at least so many connections, each with one request, to gateways that share a port. */
   connections: { type: "string" },
-  /** Of gateways, spread over these connections. */
+  /** Restarts of gateways, spread over these connections. */
   restarts: { type: "string", default: "10" },
-  /** Where everything is written to. */
+  /** The file for the whole report. */
   report: { type: "string", default: "chaos.json" },
   "log-level": { type: "string", default: "error" },
 } as const;
@@ -51,7 +51,7 @@ function readArguments() {
 
 async function main(): Promise<boolean> {
   const servers = await findServers();
-  if ("missing" in servers) throw new Error(`Cannot disturb anything: ${servers.missing}`);
+  if ("missing" in servers) throw new Error(`Cannot start a fleet: ${servers.missing}`);
   if (values.rolling && values.connections !== undefined) return restarts();
   return values.rolling ? rolling(servers) : chaos(servers);
 }
@@ -89,7 +89,7 @@ async function restarts(): Promise<boolean> {
 function number(name: "minutes" | "seed" | "rate" | "longest" | "streams" | "connections" | "restarts"): number {
   const value = Number(values[name]);
   if (Number.isFinite(value) && value > 0) return value;
-  throw new Error(`--${name} is "${values[name]}": a number above zero is needed`);
+  throw new Error(`--${name} is "${values[name]}": it must be a number above zero`);
 }
 
 try {

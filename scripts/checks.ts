@@ -1,4 +1,4 @@
-/** What is checked of the code without running it, in seconds: `npm run ok`, and the first part of `npm test`. */
+/** Checks of the code that take seconds: `npm run ok`, and the first part of `npm test`. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ const root = dirname(import.meta.dir);
 interface Check {
   name: string;
   command: string[];
-  /** What to type when it fails and typing helps. */
+  /** A command that repairs what the check reports, if there is one. */
   remedy?: string;
 }
 
@@ -28,12 +28,12 @@ function checks(): Check[] {
   ];
 }
 
-/** Folders that are not made yet, or are left empty, are errors to some of the tools. */
+/** Some of the tools fail on a missing or empty folder. */
 function holdsFiles(folder: string): boolean {
   return existsSync(join(root, folder)) && readdirSync(join(root, folder)).length > 0;
 }
 
-/** Runs all, one line each; the output of those that fail. Returns how many passed and failed. */
+/** Runs all checks and prints a line for each, and the output of those that fail. Returns how many passed and failed. */
 export function runChecks(): { passed: number; failed: number } {
   const tally = { passed: 0, failed: 0 };
   for (const { name, command, remedy } of checks()) {

@@ -1,4 +1,4 @@
-/** `npm run cluster -- --gateways N --workers M [--port P]`: the distributed shape on one machine, under one supervisor. */
+/** `npm run cluster -- --gateways N --workers M [--port P]`: runs a fleet on one machine under one supervisor. */
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfig, type Config } from "../src/config.ts";
@@ -16,7 +16,7 @@ const root = dirname(import.meta.dir);
 const processesMax = 64;
 const readyMsMax = 120_000;
 const readyLookMs = 200;
-/** Signals that follow this soon belong to the same Ctrl-C. */
+/** A signal that follows within this time belongs to the same Ctrl-C. */
 const sameSignalMs = 1_000;
 
 function say(line: string): void {
@@ -64,7 +64,7 @@ function count(text: string): number {
   throw new ClusterError(`"${text}" is not a number of processes from 1 to ${processesMax}`);
 }
 
-/** Resolves at the first signal; a later one ends everything at once. */
+/** Resolves at the first signal. A later one kills everything at once. */
 function untilStopped(fleet: Fleet): Promise<string> {
   return new Promise((resolveStopped) => {
     let askedMs: number | null = null;
@@ -93,16 +93,16 @@ async function untilReady(config: Config): Promise<"ready" | "late"> {
     if (answer?.status === 200) return "ready";
     await new Promise((resolveLook) => setTimeout(resolveLook, readyLookMs));
   }
-  say(`not ready after ${readyMsMax / 1_000} s: ${urlOf(config)}/ready says what is missing`);
+  say(`not ready after ${readyMsMax / 1_000} s: ${urlOf(config)}/ready lists what is missing`);
   return "late";
 }
 
 interface Started {
   config: Config;
   fleet: Fleet;
-  /** Whether the servers are the supervisor's own. */
+  /** Whether the supervisor started the servers. */
   own: boolean;
-  /** Of the metrics, by process. */
+  /** The metrics port of each process. */
   ports: ReadonlyMap<string, number>;
 }
 
@@ -117,7 +117,7 @@ function printWelcome({ config, fleet, own, ports }: Started): void {
     ...(ports.size === 0 ? [] : [``, `Metrics at http://${config.metricsHost}:PORT/metrics:`]),
     ...[...ports].map(([name, port]) => `  ${port}  ${name}`),
     ``,
-    `Ctrl-C stops it in order; a second one at once.`,
+    `Ctrl-C stops the fleet in order; a second Ctrl-C kills it.`,
   ];
   console.log(lines.join("\n"));
 }

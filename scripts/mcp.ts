@@ -1,6 +1,6 @@
 /**
  * MCP over stdio: `npm run -s mcp -- [--attach-root DIR]`, a client of the running service that WEIR_URL names, with the tools key
- * in WEIR_TOOLS_KEY. On stdout is the protocol and nothing else.
+ * in WEIR_TOOLS_KEY. It writes only the protocol to stdout.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,7 +13,7 @@ import { callService } from "./mcp/call-service.ts";
 function main(): void {
   const { values } = parseArgs({ options: { "attach-root": { type: "string" } } });
   const { url, key } = readMcpConfig();
-  // Operations are called as the service calls itself, and so are its keys.
+  // The slug of the service begins its keys and the names of its operations.
   const [, slug] = /^([a-z][a-z0-9-]*)-mcp-[0-9a-f]{64}$/.exec(key?.reveal() ?? "") ?? [];
   if (key === null || slug === undefined) {
     throw new ConfigError("WEIR_TOOLS_KEY holds no tools key: npm run -s weir -- key create --kind tools makes one");

@@ -1,13 +1,13 @@
 /**
- * `npm run mutations [-- WORD…]`: makes each known mistake of test/mutations in a copy of the tree, one at a time, and shows what
- * catches it. Words choose patches by a part of their name. Ends 1 where a mistake is not caught.
+ * `npm run mutations [-- WORD…]`: applies each patch of test/mutations, one at a time, to a copy of the code, and prints which test
+ * catches the mistake. Words select patches by a part of their name. The exit code is 1 when a mistake is not caught.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
-/** More than any mistake needed so far. */
+/** More seeds than any mistake needed so far. */
 const seedsMax = 600;
 
 const root = dirname(import.meta.dir);
@@ -28,7 +28,7 @@ const copied = [
 interface Mistake {
   name: string;
   title: string;
-  /** `simulation`, or `test FILE`. */
+  /** The test that catches it: `simulation`, or `test FILE`. */
   catcher: string;
 }
 
@@ -68,7 +68,7 @@ async function inCopy<T>({ name }: Mistake, work: (copy: string) => Promise<T>):
   }
 }
 
-/** @returns what caught it; null: nothing did */
+/** @returns the test that caught it; null: none did */
 function findIn(copy: string, { catcher }: Mistake): Promise<string | null> {
   const [kind, file = ""] = catcher.split(" ");
   return kind === "test" ? failingTest(copy, file) : failingSeed(copy);
@@ -76,8 +76,8 @@ function findIn(copy: string, { catcher }: Mistake): Promise<string | null> {
 
 async function failingTest(copy: string, file: string): Promise<string | null> {
   const child = Bun.spawn([process.execPath, "test", `./${file}`], { cwd: copy, stdout: "ignore", stderr: "pipe" });
-  const told = await new Response(child.stderr).text();
-  const [, name = "it ends with an error"] = /^\(fail\) (.+?) \[/m.exec(told) ?? [];
+  const output = await new Response(child.stderr).text();
+  const [, name = "it ends with an error"] = /^\(fail\) (.+?) \[/m.exec(output) ?? [];
   return (await child.exited) === 0 ? null : `${file}: ${name}`;
 }
 

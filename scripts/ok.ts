@@ -1,4 +1,4 @@
-/** `npm run ok`: everything that can be said of the code in seconds. */
+/** `npm run ok`: every check of the code that takes only seconds. */
 import { runChecks } from "./checks.ts";
 
 process.exit(runChecks().failed === 0 ? 0 : 1);

@@ -1,6 +1,6 @@
 /**
- * `npm run simulate -- --seeds N [--from S]`: so many runs of the whole protocol under faults, in two processes.
- * `npm run simulate -- --seed S`: one of them, with what happened in it where it fails.
+ * `npm run simulate -- --seeds N [--from S]`: runs the whole protocol N times under faults, in two processes.
+ * `npm run simulate -- --seed S`: runs one seed, and prints its events when it fails.
  */
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -40,7 +40,7 @@ function readArguments(): { from: number; seeds: number } | null {
   }
 }
 
-/** Each takes every other seed. */
+/** Each process takes every other seed. */
 function childrenOf({ from, seeds }: { from: number; seeds: number }): { from: number; count: number; step: number }[] {
   const step = Math.min(processes, seeds);
   return Array.from({ length: step }, (_, index) => ({ from: from + index, count: Math.ceil((seeds - index) / step), step }));
@@ -70,8 +70,8 @@ function progressText(): string {
   const { tally, failed } = totals;
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
-  const told = ["faults", "messages harmed", "requests", "admitted", "charged", "charged late", "cut", "expired", "unknown"];
-  const counts = told.map((name) => `${name} ${shown(name)}`).join(", ");
+  const names = ["faults", "messages harmed", "requests", "admitted", "charged", "charged late", "cut", "expired", "unknown"];
+  const counts = names.map((name) => `${name} ${shown(name)}`).join(", ");
   return `${shown("seeds")} seeds in ${seconds.toFixed(0)} s (${rate}/s), ${failed.length} failed: ${counts}`;
 }
 

@@ -1,4 +1,4 @@
-/** The command line: a thin client of the control API of a running service, and a check of catalog files. `npm run -s weir -- --help` tells the rest. */
+/** The command line: a thin client of the control API of a running service, and a check of catalog files. `npm run -s weir -- --help` lists its commands. */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { folderOfCaller, readClientConfig, type ClientConfig } from "../src/config.ts";
@@ -6,7 +6,7 @@ import { ConfigError } from "../src/process/variables.ts";
 import type { Service } from "./weir/call.ts";
 import { run } from "./weir/run.ts";
 
-// What the service keeps lies where it was started, in the project's folder; what a person names lies where the person stands.
+// The service's data is relative to the project's folder, where it was started. Paths that the user types are relative to the user's folder.
 const projectFolder = process.cwd();
 process.chdir(folderOfCaller("weir"));
 
@@ -25,7 +25,7 @@ function readToken(path: string): string {
     return readFileSync(path, "utf8").trim();
   } catch {
     throw new ConfigError(
-      `There is no operator token: set WEIR_TOKEN, or DATA_DIR to the folder of a service that runs here (not at ${path})`,
+      `There is no operator token at ${path}: set WEIR_TOKEN, or set DATA_DIR to the folder of a service that runs on this machine`,
     );
   }
 }

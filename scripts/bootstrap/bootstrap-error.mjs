@@ -1,4 +1,4 @@
-/** Something the person at the keyboard can act on; shown without a stack. */
+/** An error that the user can act on, printed without a stack. */
 export class BootstrapError extends Error {
   constructor(message, exitCode = 1) {
     super(message);

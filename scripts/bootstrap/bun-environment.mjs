@@ -1,12 +1,12 @@
-/** What processes of ours on Bun are started with. */
+/** Variables that Weir's processes on Bun start with. */
 
-/** All of them. Bun's allocator reads it, and nothing of ours does. */
+/** For every process. Only Bun's allocator reads these. */
 export const bunEnvironment = {
-  // It gives back memory that was unused for a tenth of a second, and asks for it again at the next request: a tenth of all CPU time.
+  // By default the allocator returns memory that was unused for 0.1 s and takes it again at the next request: a tenth of all CPU time.
   MIMALLOC_PURGE_DELAY: "5000",
-  // It looks for unused memory within what is used each time that the event loop waits, which is after nearly every request: a tenth more.
+  // By default it looks for holes in its memory each time the event loop waits, which is after nearly every request: a tenth more.
   MIMALLOC_PURGE_HOLES: "0",
 };
 
-/** Those that must not outlive who started them: Bun then ends when its parent has died, however that died. */
+/** For processes that must not outlive their parent: Bun ends when its parent has died, also by kill -9. */
 export const endingWithParent = { BUN_FEATURE_FLAG_NO_ORPHANS: "1" };

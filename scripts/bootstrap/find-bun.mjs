@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { BootstrapError } from "./bootstrap-error.mjs";
 
 /**
- * The path of a Bun that runs. The package comes with a stub, in whose place its install script would put the binary of one of the
- * platform packages; where that is missing it would fetch one whose digest nobody compares. So the script never runs, and what it
- * does of use is done here.
+ * The path of a Bun that runs. The package contains a stub, which its install script would replace by the binary of a platform
+ * package. Where that package is missing, the script would download a binary without checking its digest. So the script never runs,
+ * and this function replaces the stub.
  */
 export function findBun(root) {
   const modules = join(root, "node_modules");
@@ -22,7 +22,7 @@ export function findBun(root) {
   );
 }
 
-/** Under its own name and the stub's: two links to one file, or where the file system has none, a copy. False where neither can be. */
+/** Replaces the stub by a hard link to the binary, or a copy where the file system has no links. Returns false where neither works. */
 function put(binary, stub) {
   const draft = `${stub}.${process.pid}`;
   try {

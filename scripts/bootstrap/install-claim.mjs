@@ -3,26 +3,26 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export const claimPrefix = ".installing-";
-/** A claim older than this belongs to a process id that somebody else has now. */
+/** A claim older than this belongs to a process id that another process has now. */
 const claimAgeMsMax = 15 * 60_000;
 
 /**
- * One install of a folder at a time. Each claims by a file of its own name and then looks: who sees another living claim
- * withdraws and tries again, so that a dead one's file needs no removal that could hit a living one.
+ * Allows one install of a folder at a time. Each process writes a claim file of its own name and then looks for others. A process that
+ * finds the claim of a living one withdraws its own and tries again. So removing a dead claim cannot remove a living one.
  */
 export async function claimInstall(modules) {
   const path = join(modules, `${claimPrefix}${process.pid}`);
-  for (let said = false; ;) {
+  for (let hasReported = false; ;) {
     writeFileSync(path, "");
     const other = otherClaim(modules);
     if (other === null) break;
     rmSync(path, { force: true });
-    if (!said) console.error(`Waiting for process ${other}, which is installing packages in this folder`);
-    said = true;
+    if (!hasReported) console.error(`Waiting for process ${other}, which is installing packages in this folder`);
+    hasReported = true;
     await sleep(100 + Math.random() * 300);
   }
   return {
-    /** npm goes on when we are killed: its claim stands as long as it lives. */
+    /** npm continues when this process is killed, so the claim holds as long as npm lives. */
     nameInstaller: (pid) => writeFileSync(path, String(pid)),
     release: () => rmSync(path, { force: true }),
   };

@@ -6,7 +6,7 @@ import { claimInstall } from "./install-claim.mjs";
 import { clearDamage, isInstalled, readInstalled, writeRecord } from "./installed.mjs";
 import { exitCodeOf, passSignals } from "./signals.mjs";
 
-/** Brings node_modules to what package-lock.json says, when it is not there yet. @param packages "production" or "all" */
+/** Installs the packages of package-lock.json that are not installed yet. @param packages "production" or "all" */
 export async function install(root, packages) {
   const modules = join(root, "node_modules");
   if (!makeWritable(modules)) return;
@@ -15,7 +15,7 @@ export async function install(root, packages) {
   try {
     const installed = readInstalled(root);
     if (isInstalled(installed, packages)) return;
-    // Development packages that are there stay: a start must not take them from a test that runs beside it.
+    // Installed development packages stay: a start must not remove them under a running test.
     const wanted = installed.hasDevelopmentPackages ? "all" : packages;
     console.error("Installing packages (this may take a minute)");
     clearDamage(installed);
@@ -26,7 +26,7 @@ export async function install(root, packages) {
   }
 }
 
-/** False where the folder is somebody else's to keep, as in an image that was built by another user: it is used as it is. */
+/** Returns false where this user cannot write, as in an image that another user built. The folder is then used as it is. */
 function makeWritable(modules) {
   try {
     mkdirSync(modules, { recursive: true });
@@ -39,13 +39,13 @@ function makeWritable(modules) {
 }
 
 /**
- * `npm ci` is no choice: it refuses a lock file that was written where a registry lacks other platforms' packages. Scripts of packages do
- * not run: what is installed is what the lock file has a digest of, and nothing that a script fetched.
+ * Not `npm ci`: it refuses a lock file that was written where a registry lacks the packages of other platforms. Scripts of packages do
+ * not run, so that every installed file has a digest in the lock file.
  */
 async function runNpm(root, packages, claim) {
   const kind = packages === "all" ? "--include=dev" : "--omit=dev";
   const options = ["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", kind];
-  // Started by npm, we use that very npm; started by yarn or by hand, the one on PATH.
+  // A process that npm started uses the same npm; one that yarn or a person started uses the npm on PATH.
   const npm = process.env.npm_execpath ?? "";
   const own = basename(npm) === "npm-cli.js";
   const child = spawn(own ? process.execPath : "npm", own ? [npm, ...options] : options, {
@@ -55,7 +55,7 @@ async function runNpm(root, packages, claim) {
   });
   if (child.pid !== undefined) claim.nameInstaller(child.pid);
   const { code, signal, output } = await ended(child);
-  if (signal !== null) throw new BootstrapError("The install was broken off; the next start repairs it", exitCodeOf(signal));
+  if (signal !== null) throw new BootstrapError("The install was interrupted; the next start repairs it", exitCodeOf(signal));
   if (code !== 0) throw new BootstrapError(`${output}\nCannot install packages: npm ended with ${code}; its messages are above`);
 }
 

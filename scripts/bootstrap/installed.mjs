@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { claimPrefix } from "./install-claim.mjs";
 import { damagedPackages, packageSizes } from "./package-sizes.mjs";
 
-/** node_modules/.installed: what was installed last, written after the install was whole. */
+/** node_modules/.installed: the last install, written when it was complete. */
 const recordName = ".installed";
-/** npm writes it when an install has ended; we remove it before one, so without it an install was broken off. */
+/** npm writes this file at the end of an install, and Weir removes it before one. So where it is absent, an install was interrupted. */
 const npmRecordName = ".package-lock.json";
 
-/** The state of node_modules: what the record says and whether it is still true. */
+/** The state of node_modules: the record of the last install, and whether it still holds. */
 export function readInstalled(root) {
   const modules = join(root, "node_modules");
   const record = readRecord(modules);
@@ -18,21 +18,21 @@ export function readInstalled(root) {
     lock: lockDigest(root),
     record,
     damaged: record === null ? [] : damagedPackages(record.sizes, modules),
-    brokenOff: record === null && !existsSync(join(modules, npmRecordName)),
+    interrupted: record === null && !existsSync(join(modules, npmRecordName)),
     hasDevelopmentPackages: record === null ? npmRecordHasDevelopmentPackages(modules) : record.packages === "all",
   };
 }
 
-/** Whether the packages asked for ("production" or "all") are there, whole, and of this lock file. */
+/** Whether the requested packages ("production" or "all") are installed, complete, and from this lock file. */
 export function isInstalled(installed, packages) {
   const { record, lock, damaged } = installed;
   return record !== null && record.lock === lock && damaged.length === 0 && (record.packages === "all" || packages !== "all");
 }
 
-/** Removes the records and what npm would take for sound although it is not: npm looks at versions, not at files. */
-export function clearDamage({ modules, damaged, brokenOff }) {
-  // npm links commands only when it installs a package, so without .bin all packages go.
-  const everything = brokenOff || damaged.includes(".bin");
+/** Removes the records and the damaged packages. npm would keep these, since it compares versions, not files. */
+export function clearDamage({ modules, damaged, interrupted }) {
+  // npm links commands only when it installs a package, so where .bin is missing, all packages are removed.
+  const everything = interrupted || damaged.includes(".bin");
   const names = everything ? readdirSync(modules).filter((name) => !name.startsWith(claimPrefix)) : damaged;
   for (const name of [recordName, npmRecordName, ...names]) rmSync(join(modules, name), { recursive: true, force: true });
 }

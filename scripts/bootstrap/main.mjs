@@ -8,11 +8,11 @@ import { scripts } from "./script-table.mjs";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Installs what the named script needs, runs it, and leaves with its exit code. */
+/** Installs the packages that the named script needs, runs it, and exits with its code. */
 export async function main([name, ...scriptArguments]) {
   const script = Object.hasOwn(scripts, name ?? "") ? scripts[name] : null;
   if (script === null) {
-    console.error(`Cannot run "${name ?? ""}": it is one of ${Object.keys(scripts).join(", ")}`);
+    console.error(`Cannot run "${name ?? ""}": the scripts are ${Object.keys(scripts).join(", ")}`);
     process.exit(1);
   }
   try {

@@ -2,8 +2,8 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * How many files and bytes each package in node_modules has, by its path below it (`.bin` counts as one).
- * A look at 14,000 files takes 70 ms; it is what tells a deleted folder or a cut-off file from a sound install.
+ * The number of files and bytes of each package, by its path below node_modules (`.bin` counts as one package).
+ * Reading the sizes of 14,000 files takes 70 ms, and finds deleted folders and truncated files.
  */
 export function packageSizes(modules) {
   const sizes = {};
@@ -11,7 +11,7 @@ export function packageSizes(modules) {
   return sizes;
 }
 
-/** The packages that lost files or bytes since `before`. More is no damage: some packages unpack themselves on first use. */
+/** The packages that lost files or bytes since `before`. Growth is no damage: some packages unpack themselves on first use. */
 export function damagedPackages(before, modules) {
   const now = packageSizes(modules);
   return Object.keys(before).filter((name) => {

@@ -3,15 +3,15 @@ import { BootstrapError } from "./bootstrap-error.mjs";
 import { bunEnvironment, endingWithParent } from "./bun-environment.mjs";
 import { exitCodeOf, passSignals } from "./signals.mjs";
 
-/** Runs the script and resolves to its exit code (128 + number of the signal that ended it). */
+/** Runs the script and resolves to its exit code, which is 128 plus the signal's number where a signal ended it. */
 export async function runScript({ root, bun, script, scriptArguments }) {
   const child = spawn(bun, [script.file, ...scriptArguments], {
     argv0: "bun",
     cwd: root,
     stdio: "inherit",
-    // A group of its own: a terminal's Ctrl-C reaches a service through us alone, hence once, and it ends in an orderly way.
+    // Its own process group: Ctrl-C reaches a service only through this process, hence once, and the service ends in order.
     detached: script.service && process.platform !== "win32",
-    // What Ctrl-C does not reach must not outlive us.
+    // A process that Ctrl-C does not reach must not outlive this one.
     env: { ...bunEnvironment, ...process.env, ...(script.service ? endingWithParent : {}), ...script.env },
   });
   passSignals(child);

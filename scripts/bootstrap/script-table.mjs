@@ -1,9 +1,9 @@
 /**
  * The scripts of package.json that run on Bun.
  *
- * - `file`: what Bun runs, relative to the root.
+ * - `file`: the file that Bun runs, relative to the root.
  * - `packages`: "production" leaves development packages out, "all" needs them.
- * - `service`: it ends in an orderly way when asked once; other scripts die by a signal like any command.
+ * - `service`: the first signal makes it stop in order; other scripts die by a signal like any command.
  */
 export const scripts = {
   start: { file: "src/main.ts", packages: "production", service: true, env: { NODE_ENV: "production" } },

@@ -1,10 +1,10 @@
 import { constants } from "node:os";
 
-/** npm repeats a terminal's Ctrl-C to us although it reached us already: what follows this soon is the same one. */
+/** npm sends a terminal's Ctrl-C again, after the terminal did. A signal within this time is the same one. */
 const sameSignalMs = 500;
 const parentLookMs = 250;
 
-/** Passes each SIGINT and SIGTERM on to `child` once. `stop` ends that and tells which came last, null when none did. */
+/** Sends each SIGINT and SIGTERM on to `child` once. `stop` ends that and returns the last signal, or null. */
 export function passSignals(child) {
   const signals = ["SIGINT", "SIGTERM"];
   let passed = null;
@@ -26,12 +26,12 @@ export function passSignals(child) {
   };
 }
 
-/** What a shell makes of a process that a signal ended. */
+/** The exit code that a shell gives to a process that a signal ended. */
 export function exitCodeOf(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
 
-/** npm tells the shell between it and us to stop, and that shell dies without telling us: then we have another parent. */
+/** npm stops the shell between it and this process, and the shell passes no signal on. This process then has another parent. */
 function onShellDeath(callback) {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
   const shell = process.ppid;

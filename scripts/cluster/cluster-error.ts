@@ -1,4 +1,4 @@
-/** A refusal to start, in one line for a person. */
+/** Why the fleet does not start, in one line for the operator. */
 export class ClusterError extends Error {
   override name = "ClusterError";
 }

@@ -7,12 +7,12 @@ export interface FleetPlan {
   root: string;
   sizes: Sizes;
   environment: NodeJS.ProcessEnv;
-  /** By the name of the process, such as "gateway 1". */
+  /** The port of each process by its name, such as "gateway 1". */
   metricsPorts: ReadonlyMap<string, number>;
   say(line: string): void;
 }
 
-/** What a process may take to end: answers that it had, those that it took meanwhile, what it owes, and some seconds for the rest. */
+/** The longest that a process may take to end: open answers, those that began meanwhile, unsent settlements, and some seconds more. */
 const endMsMax = 2 * shutdownDrainMs + shutdownFlushMs + 10_000;
 
 /** All processes of a fleet. */
@@ -41,7 +41,7 @@ export class Fleet {
     );
   }
 
-  /** Gateways first, then who answers them, metering last. */
+  /** Stops the gateways first, then the workers that they call, and metering last. */
   async stop(): Promise<void> {
     for (const group of this.#groups) await Promise.all(group.map((process) => process.stop(this.#stopMsMax)));
   }

@@ -4,18 +4,18 @@ import { ClusterError } from "./cluster-error.ts";
 const portMax = 65_535;
 
 export interface MetricsPlan {
-  /** Of the first process, which is a gateway; null: none has one. */
+  /** The port of the first process, which is a gateway; null: no process has one. */
   first: number | null;
   host: string;
-  /** Of the gateways, which share it. */
+  /** The port of the API, which all gateways share. */
   port: number;
-  /** Every process, in the order in which ports are given. */
+  /** Every process, in the order of their ports. */
   names: readonly string[];
 }
 
 /**
- * One port cannot show the metrics of several processes: each has its own, from the first on, and keeps it over restarts.
- * @throws ClusterError naming the one that cannot be had
+ * One port cannot show the metrics of several processes. So each has its own, counted from the first, and keeps it over restarts.
+ * @throws ClusterError naming the port that is not free
  */
 export async function metricsPorts({ first, host, port, names }: MetricsPlan): Promise<Map<string, number>> {
   if (first === null) return new Map();

@@ -1,4 +1,4 @@
-/** The servers of a fleet on one machine: started by the supervisor where the three addresses are unset. */
+/** The servers of a fleet on one machine. The supervisor starts them where the three addresses are unset. */
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { startServices, type Services } from "../services.ts";
 import { ClusterError } from "./cluster-error.ts";
 
 export interface OwnServices extends AsyncDisposable {
-  /** The addresses and the keys, for the environment of every process. */
+  /** Addresses and keys for the environment of every process. */
   environment: Record<string, string>;
 }
 
 const lookMs = 500;
 
 /**
- * Starts the servers with their data below `dataDir`, where a later start finds it, and starts again the ones that die.
+ * Starts the servers with their data below `dataDir`, where a later start finds it, and restarts the ones that die.
  * @throws ClusterError naming what to install
  * @throws LockedError when another process owns the folder
  */
@@ -27,7 +27,7 @@ export async function startOwnServices({ dataDir, say }: { dataDir: string; say(
   if ("missing" in servers) throw new ClusterError(`Cannot start the servers of a fleet: ${servers.missing}`);
   await using stack = new AsyncDisposableStack();
   stack.use(await takeLock(dataDir));
-  // PostgreSQL does not run as root: as another user it must pass through. What is secret is closed by itself.
+  // PostgreSQL does not run as root, and its user must pass through this folder. Secret files have permissions that exclude it.
   if (serverUser() !== null) chmodSync(dataDir, 0o711);
   const services = stack.use(await startServices({ servers, folder: join(dataDir, "servers"), durable: true }));
   shareCore([services.nats.pid, services.redis.pid]);
@@ -46,7 +46,7 @@ function keepAlive({ nats, redis, postgres }: Services, say: (line: string) => v
   return setInterval(() => {
     for (const server of [nats, redis, postgres]) {
       if (server.pid !== 0 || restarting.has(server.name)) continue;
-      say(`${server.name} ended: started again`);
+      say(`${server.name} ended: restarting`);
       restarting.add(server.name);
       void server
         .restart()
@@ -57,7 +57,7 @@ function keepAlive({ nats, redis, postgres }: Services, say: (line: string) => v
   }, lookMs);
 }
 
-/** 32 bytes in base64, made once. */
+/** 32 random bytes in base64, made at the first call. */
 function secretsKey(path: string): string {
   if (!existsSync(path)) {
     writeFileSync(`${path}.new`, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });

@@ -1,11 +1,11 @@
-/** What each process of a fleet is given of the supervisor's environment: no secret that it does not use. */
+/** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
 
 type Environment = Record<string, string | undefined>;
 
-/** What a process needs of the machine and its runtime. */
-const ofTheMachine = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|TMPDIR|LANG|(LC|XDG|LD|NODE|BUN|MIMALLOC|SSL)_\w+)$/;
+/** Variables of the machine and the runtime, which every process gets. */
+const machineVariables = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|TMPDIR|LANG|(LC|XDG|LD|NODE|BUN|MIMALLOC|SSL)_\w+)$/;
 
-/** Variables of ours that hold no secret. */
+/** Variables of Weir that hold no secret. */
 const open = new Set([
   "PORT",
   "HOST",
@@ -29,10 +29,10 @@ const open = new Set([
   "SBOMS_KEPT",
 ]);
 
-/** "address": without the user and the password in it, for who needs to know that it is set. */
+/** "address": without its user and password, for a process that only needs to know that it is set. */
 type Share = "whole" | "address" | "nothing";
 
-/** Secrets of ours, and who gets how much of them; who is not named gets what `others` says. */
+/** Secrets of Weir, and how much of each a role gets. `others` holds for all roles that are not listed. */
 const secrets: Record<string, { roles: Record<string, Share>; others: Share }> = {
   SECRETS_KEY: { roles: { gateway: "whole" }, others: "nothing" },
   OPERATOR_TOKEN: { roles: { gateway: "whole" }, others: "nothing" },
@@ -45,13 +45,13 @@ const secrets: Record<string, { roles: Record<string, Share>; others: Share }> =
   WEIR_TOOLS_KEY: { roles: {}, others: "nothing" },
 };
 
-/** Who calls providers. Their keys stand in variables that catalog files name, hence in any that is not known here. */
-const callsProviders = ["gateway", "prober"];
-/** Who decides whether a model can be called wants to know which keys are there, and not what they are. */
-const countsProviders = ["admission"];
+/** Roles that call providers. Catalog files name the variables of their keys, so these roles get every variable that is not listed here. */
+const providerCallers = ["gateway", "prober"];
+/** Roles that decide whether a model can be called. They need to know which keys exist, but not the keys. */
+const providerCheckers = ["admission"];
 const set = "set";
 
-/** Every variable of ours; a test compares them with what the configuration reads. */
+/** Every variable of Weir. A test compares them with those that the configuration reads. */
 export const knownVariables: ReadonlySet<string> = new Set([...open, ...Object.keys(secrets)]);
 
 export function environmentFor(role: string, environment: Environment): Record<string, string> {
@@ -60,15 +60,15 @@ export function environmentFor(role: string, environment: Environment): Record<s
 }
 
 function share(role: string, name: string, value: string): string | null {
-  if (ofTheMachine.test(name) || open.has(name)) return value;
+  if (machineVariables.test(name) || open.has(name)) return value;
   const secret = secrets[name];
   if (secret !== undefined) return cut(value, secret.roles[role] ?? secret.others);
-  if (callsProviders.includes(role)) return value;
-  return countsProviders.includes(role) ? set : null;
+  if (providerCallers.includes(role)) return value;
+  return providerCheckers.includes(role) ? set : null;
 }
 
 function cut(value: string, how: Share): string | null {
   if (how === "nothing") return null;
-  // Up to the last @ before the path, as addresses are read.
+  // Parsers of addresses take all up to the last @ before the path as user and password.
   return how === "whole" ? value : value.replace(/^(\w+:\/\/)[^/?#]*@/, "$1");
 }

@@ -1,4 +1,4 @@
-/** The processes of a fleet. A new kind of worker is one line here. */
+/** The processes of a fleet. To add a kind of worker, add one line here. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,29 +9,29 @@ export interface Sizes {
 
 export interface Role {
   name: string;
-  /** What Bun is given: the command line is exactly `bun` and this, so that a process can be found by it. */
+  /** The arguments of Bun. The command line is exactly `bun` and these, so that operators find a process by it. */
   command: string[];
   count(sizes: Sizes): number;
-  /** Runs on one core with NATS and Redis, where there are two. */
+  /** Whether it runs on the core of NATS and Redis, on a machine of two cores. */
   sharesCore?: true;
 }
 
 const worker = (name: string, count: Role["count"] = () => 1): Role => ({ name, command: ["workers/main.ts", name], count });
 
-/** In the order of stopping, group after group: who asks stops before who answers, and what is owed is settled last. */
+/** Groups in the order of stopping: callers stop before the workers that they call, and settlement stops last. */
 const stopGroups: Role[][] = [
   [{ name: "gateway", command: ["src/main.ts"], count: ({ gateways }) => gateways }],
   [{ ...worker("admission", ({ workers }) => workers), sharesCore: true }, worker("prober"), worker("mailer"), worker("scanner")],
   [worker("metering")],
 ];
 
-/** The roles that this version of the code has. */
+/** The roles that this version of the code contains. */
 export function rolesOf(root: string): Role[][] {
   const isThere = ({ name }: Role) => name === "gateway" || existsSync(join(root, "workers", `${name}.ts`));
   return stopGroups.map((group) => group.filter(isThere));
 }
 
-/** What the processes of a role are called, such as "gateway 1". */
+/** The names of a role's processes, such as "gateway 1". */
 export function membersOf(role: Role, sizes: Sizes): string[] {
   return Array.from({ length: role.count(sizes) }, (_, index) => `${role.name} ${index + 1}`);
 }

@@ -1,4 +1,4 @@
-/** Finds the regular expressions of source files: literals, `new RegExp(…)`, and the texts of `pattern` in schemas. */
+/** Finds the regular expressions of source files: literals, `new RegExp(…)`, and the `pattern` of schemas. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync } from "oxc-parser";
@@ -6,11 +6,11 @@ import type { Expression, MadeExpression } from "./expression.ts";
 
 export interface Collected {
   expressions: Expression[];
-  /** `new RegExp(…)`, and patterns that are no text of their file. */
+  /** `new RegExp(…)`, and patterns whose text is not a constant of the file. */
   made: MadeExpression[];
 }
 
-/** The parser's tree, as far as it is looked at. */
+/** The fields of a syntax tree's node that are used here. */
 interface Node {
   type: string;
   start: number;
@@ -18,7 +18,7 @@ interface Node {
   [field: string]: unknown;
 }
 
-/** Files that hold code which runs in the service or in its commands. */
+/** Reads all files of code in the folders. */
 export function collectFrom(root: string, folders: readonly string[]): Collected {
   const all: Collected = { expressions: [], made: [] };
   for (const folder of folders) {
@@ -32,7 +32,7 @@ export function collectFrom(root: string, folders: readonly string[]): Collected
   return all;
 }
 
-/** @throws Error for a text that is no TypeScript */
+/** @throws Error when the text is not valid TypeScript */
 export function collect(path: string, text: string): Collected {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message ?? ""}`);
@@ -49,19 +49,19 @@ export function collect(path: string, text: string): Collected {
     if (literal !== null) add(node, literal);
     else if (isConstructed(node)) add(node, null);
     else if (isPattern(node)) add(node, patternOf(node["value"], texts));
-    // What an object is taken apart into is no pattern.
+    // A key of a destructuring is no schema's pattern.
     return node.type !== "ObjectPattern";
   });
   return found;
 }
 
-/** TypeBox makes expressions of patterns without flags. @returns null for what is no text that stands in the file */
+/** TypeBox builds expressions from patterns, without flags. @returns null when the pattern is no constant of the file */
 function patternOf({ value, name }: Node, texts: ReadonlyMap<unknown, string>): { source: string; flags: string } | null {
   const source = typeof value === "string" ? value : texts.get(name);
   return source === undefined ? null : { source, flags: "" };
 }
 
-/** The file's constants that are texts, by their names. */
+/** The file's string constants, by their names. */
 function textsIn(program: unknown): Map<unknown, string> {
   const texts = new Map<unknown, string>();
   visit(program, ({ type, id, init }) => {
@@ -85,14 +85,14 @@ function isConstructed(node: Node): boolean {
   return (node.type === "NewExpression" || node.type === "CallExpression") && isNode(callee) && callee["name"] === "RegExp";
 }
 
-/** `pattern: …`, but for one whose value is an expression itself. */
+/** Whether the node is `pattern: …` with a value that is no regular expression itself. */
 function isPattern(node: Node): node is Node & { value: Node } {
   const { key, value } = node;
   if (node.type !== "Property" || !isNode(key) || key["name"] !== "pattern" || !isNode(value)) return false;
   return literalOf(value) === null && !isConstructed(value);
 }
 
-/** @param enter whether to look at what is within */
+/** @param enter whether to visit the node's children */
 function visit(value: unknown, enter: (node: Node) => boolean): void {
   if (Array.isArray(value)) for (const one of value) visit(one, enter);
   else if (isNode(value) && enter(value)) for (const field of Object.values(value)) visit(field, enter);

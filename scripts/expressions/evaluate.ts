@@ -1,8 +1,8 @@
-/** What an expression is that its module puts together: the module is loaded, and its calls of `RegExp` are listened to. */
+/** Finds the text of an expression that its module builds: loads the module and records its calls of `RegExp`. */
 import { join } from "node:path";
 import type { Expression, MadeExpression } from "./expression.ts";
 
-/** @returns none where the module makes it only in use */
+/** @returns none where the module builds it only at run time */
 export async function evaluated(root: string, { path, line }: MadeExpression): Promise<Expression[]> {
   const made: Expression[] = [];
   const { RegExp: native } = globalThis;
@@ -15,7 +15,7 @@ export async function evaluated(root: string, { path, line }: MadeExpression): P
     },
   });
   try {
-    // With a query of its own it is loaded again where it was loaded before.
+    // With its own query, the module is loaded again even if it was loaded before.
     await import(`${join(root, path)}?line=${line}`);
   } finally {
     globalThis.RegExp = native;

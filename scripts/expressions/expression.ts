@@ -6,15 +6,15 @@ export interface Expression {
   at: string;
 }
 
-/** An expression that is put together while the program runs. */
+/** An expression that the program builds while it runs. */
 export interface MadeExpression {
   path: string;
   line: number;
-  /** As it is written. */
+  /** The source text of the call that builds it. */
   text: string;
 }
 
-/** By which equal expressions are judged once. */
+/** The key under which equal expressions are judged once. */
 export function keyOf({ source, flags }: Pick<Expression, "source" | "flags">): string {
   return `/${source}/${flags}`;
 }

@@ -1,4 +1,4 @@
-/** Whether expressions take more than linear time of any text, by recheck (https://makenowjust-labs.github.io/recheck/). */
+/** Judges by recheck (https://makenowjust-labs.github.io/recheck/) whether expressions take more than linear time for some text. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { checkSync } from "recheck/lib/browser.js";
@@ -6,30 +6,30 @@ import { type Expression, keyOf } from "./expression.ts";
 
 export interface Judgement {
   safe: boolean;
-  /** How slow, and for which text. */
-  says: string;
+  /** How slow it is, and for which text; empty when safe. */
+  problem: string;
 }
 
-/** By `keyOf`. */
+/** Judgements by `keyOf`. */
 export type Judgements = Map<string, Judgement>;
 
-/** Bounded by steps and not by time: a busy machine comes to the same judgement as an idle one. */
+/** Limits of steps, not of time, so that a busy machine comes to the same judgement as an idle one. */
 const bounds = {
   timeout: null,
   attackTimeout: null,
   incubationTimeout: null,
   seedingTimeout: null,
   recallTimeout: -1,
-  /** States of the automaton by which one is judged exactly; a larger one takes seconds, and is attacked with texts instead. */
+  /** Up to so many states of its automaton, an expression is judged exactly. A larger one would take seconds; it is tried with texts instead. */
   maxNFASize: 5_000,
-  // Texts that are tried in each round: fewer than by default find the same expressions here, in a third of the time.
+  // How many texts each round tries: fewer than by default find the same expressions here, in a third of the time.
   maxInitialGenerationSize: 100,
   maxGenerationSize: 30,
   mutationSize: 10,
   crossoverSize: 10,
 };
 
-/** One after the other: on two cores a second thread has cost more than it gave. */
+/** Judges one after the other: on two cores a second thread cost more than it saved. */
 export function judge(expressions: readonly Expression[]): Judgements {
   const judgements: Judgements = new Map();
   for (const expression of expressions) {
@@ -43,15 +43,15 @@ function judged({ source, flags }: Expression): Judgement {
   const found = checkSync(source, flags, bounds);
   switch (found.status) {
     case "safe":
-      return { safe: true, says: "" };
+      return { safe: true, problem: "" };
     case "vulnerable":
-      return { safe: false, says: `${found.complexity.summary}: ${found.attack.pattern}` };
+      return { safe: false, problem: `${found.complexity.summary}: ${found.attack.pattern}` };
     case "unknown":
-      return { safe: false, says: `cannot be judged: ${found.error.kind}` };
+      return { safe: false, problem: `cannot be checked: ${found.error.kind}` };
   }
 }
 
-/** What was judged before by the same version of recheck. */
+/** Earlier judgements of the same version of recheck. */
 export function readJudgements(path: string, version: string): Judgements {
   try {
     const kept = JSON.parse(readFileSync(path, "utf8")) as { version: string; judgements: [string, Judgement][] };

@@ -1,4 +1,4 @@
-/** One call of the tools API of a running service, with the file that it names sent ahead. */
+/** Calls the tools API of a running service. It uploads the file that a call names before the call. */
 import { Value } from "@sinclair/typebox/value";
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../../src/kernel/secret.ts";
@@ -15,13 +15,13 @@ import { readAttachment } from "./read-attachment.ts";
 export interface Service {
   url: string;
   key: Secret;
-  /** The service's own name. */
+  /** The service's slug, such as "weir". */
   slug: string;
-  /** Files are read in this folder alone. */
+  /** The only folder whose files may be attached. */
   attachRoot: string;
 }
 
-/** Beside the time that the operation has: for its body to arrive, for its turn, and for an SBOM to be read. */
+/** Time beyond the operation's own: for its body to arrive, for its turn, and for reading an SBOM. */
 const arrivalMsMax = toolsBodyMs + longCallWaitMs + sbomReaderWaitMs + sbomReadMs;
 
 /** Never rejects. */
@@ -30,7 +30,7 @@ export async function callService(
   service: Service,
 ): Promise<Answer> {
   try {
-    const attachment = await sendAhead(operation, input, service);
+    const attachment = await uploadAttachment(operation, input, service);
     return await post({
       path: `${toolsPrefix}/${fullName(service.slug, operation)}`,
       headers: { "content-type": "application/json", ...(attachment !== null && { [attachmentHeader]: attachment }) },
@@ -40,15 +40,15 @@ export async function callService(
     });
   } catch (error) {
     if (error instanceof OperationError) return failure(400, error.message);
-    return failure(500, `Cannot reach Weir at ${service.url}: ${reason(error)}; is it running? WEIR_URL says where`);
+    return failure(500, `Cannot reach Weir at ${service.url}: ${reason(error)}; is it running? WEIR_URL names its address`);
   }
 }
 
 /**
- * Nothing is read before the call's fields are checked.
- * @returns the file's id; null: the call names none, or the service takes text only, which its answer then says
+ * Checks the call's fields before it reads the file.
+ * @returns the attachment's id; null: the call names no file, or the service takes text only, which its answer then reports
  */
-async function sendAhead(operation: Operation, input: Record<string, unknown>, service: Service): Promise<string | null> {
+async function uploadAttachment(operation: Operation, input: Record<string, unknown>, service: Service): Promise<string | null> {
   if (!("attachment_path" in operation.input.properties) || input["attachment_path"] === undefined) return null;
   const checked: Record<string, unknown> = checkInput(operation.input, input);
   const file = await readAttachment({ path: String(checked["attachment_path"]), root: service.attachRoot });
@@ -63,7 +63,7 @@ interface Sent {
   path: string;
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
-  /** For the service's own work. */
+  /** The time that the service has for its own work. */
   waitMs: number;
   service: Service;
 }
@@ -74,7 +74,7 @@ async function post({ path, headers, body, waitMs, service: { url, key } }: Sent
   const response = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers, authorization }, body, signal });
   const answered: unknown = await response.json().catch(() => null);
   if (Value.Check(envelope, answered)) return { status: response.status, body: answered };
-  return failure(500, `What answers at ${url} is not Weir's tools API: status ${response.status}`);
+  return failure(500, `The server at ${url} is not Weir's tools API: status ${response.status}`);
 }
 
 const envelope = Type.Union([successOf(Type.Record(Type.String(), Type.Unknown())), Failure]);

@@ -10,19 +10,18 @@ export const advisoriesVerbs: readonly Verb[] = [
   {
     noun: "advisories",
     verb: "import",
-    summary:
-      "Import OSV records; those that are stored already are passed over, bad ones are reported and stop none of the others",
+    summary: "Import OSV records; skips those that are stored already, reports bad ones and goes on",
     operand: {
       field: "path",
-      words: "PATH",
+      placeholder: "PATH",
       help: "JSON, NDJSON, YAML, zip, tar, tar.gz, or a folder of these; - reads standard input",
     },
     flags: [
       {
         name: "after",
         field: "after",
-        value: { ...text, words: "CURSOR" } satisfies Value,
-        help: "go on after this place, which an import that broke off has told",
+        value: { ...text, placeholder: "CURSOR" } satisfies Value,
+        help: "go on after this place, which an interrupted import printed",
       },
     ],
     sends: "/advisories",
@@ -30,8 +29,8 @@ export const advisoriesVerbs: readonly Verb[] = [
   },
 ];
 
-/** At most one line on stderr in this time. */
-const tellMs = 1_000;
+/** The least time between two lines of progress. */
+const progressMs = 1_000;
 
 interface Tally {
   read: number;
@@ -41,24 +40,24 @@ interface Tally {
   failures: Failure[];
 }
 
-async function importAdvisories(fields: Record<string, unknown>, { post, tell }: Sending): Promise<LocalAnswer> {
+async function importAdvisories(fields: Record<string, unknown>, { post, showProgress }: Sending): Promise<LocalAnswer> {
   const tally: Tally = { read: 0, imported: 0, unchanged: 0, failed: 0, failures: [] };
   const path = String(fields["path"]);
   const after = fields["after"] === undefined ? undefined : parseCursor(String(fields["after"]));
   let progress: Progress | null = null;
   const readings = readAdvisories({ source: sourceOf(path), after, onProgress: (now) => (progress = now) });
-  let toldMs = performance.now();
+  let shownMs = performance.now();
   let done = fields["after"] ?? null;
   try {
     for await (const batch of advisoryBatches(readings)) {
       add(batch, await storeBatch(batch, post), tally);
       done = printCursor(batch.cursor);
-      if (performance.now() - toldMs < tellMs) continue;
-      toldMs = performance.now();
-      tell(progressLine(tally, progress));
+      if (performance.now() - shownMs < progressMs) continue;
+      shownMs = performance.now();
+      showProgress(progressLine(tally, progress));
     }
   } catch (error) {
-    throw brokenOff(error, path, done);
+    throw interruption(error, path, done);
   }
   return answerOf(tally);
 }
@@ -75,7 +74,7 @@ async function storeBatch({ records }: AdvisoryBatch, post: Sending["post"]): Pr
   return storedFrom(answer);
 }
 
-/** The control API's document says that its answer has these fields. */
+/** The control API's document states that its answer has these fields. */
 function storedFrom(answer: Record<string, unknown>): Stored {
   return answer as unknown as Stored;
 }
@@ -108,15 +107,15 @@ function answerOf(tally: Tally): LocalAnswer {
     errors: [
       ...failures.map(({ record, reason }) => `${record}: ${reason}`),
       ...(failed > failures.length ? [`and ${failed - failures.length} more`] : []),
-      ...(nothing ? ["Nothing could be read"] : []),
+      ...(nothing ? ["No record could be read"] : []),
     ],
   };
 }
 
-function brokenOff(error: unknown, path: string, done: unknown): unknown {
+function interruption(error: unknown, path: string, done: unknown): unknown {
   if (error instanceof CursorError) return new UsageError(error.message);
   if (error instanceof CallError) {
-    const where = done === null ? "" : `; what is stored stays, and --after '${String(done)}' goes on from there`;
+    const where = done === null ? "" : `; stored records stay, and --after '${String(done)}' goes on from there`;
     return new CallError(`${error.message}${where}`, { cause: error });
   }
   if (error instanceof Error && "code" in error)
@@ -130,6 +129,6 @@ function printCursor({ document, record }: Cursor): string {
 
 function parseCursor(cursor: string): Cursor {
   const [, document, record] = /^(.+)#(\d{1,9})$/s.exec(cursor) ?? [];
-  if (document === undefined) throw new UsageError(`--after: "${cursor}" is no place that an import has told`);
+  if (document === undefined) throw new UsageError(`--after: "${cursor}" is not a place that an import printed`);
   return { document, record: Number(record) };
 }

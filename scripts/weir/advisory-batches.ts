@@ -1,12 +1,12 @@
-/** What was read of advisories, in batches as the service takes them. */
+/** Groups advisories into batches of the size that the service takes. */
 import type { Cursor, Reading } from "../../src/security/advisories/read-advisories.ts";
 import { advisoryBatchBytesMax, advisoryBatchMax, advisoryBytesMax } from "../../src/limits/tools.ts";
 
 export interface AdvisoryBatch {
   records: { name: string; raw: unknown }[];
-  /** What was read among them and is no record. */
+  /** Those among them that are not records. */
   failures: Failure[];
-  /** The last one. */
+  /** The place of the last one. */
   cursor: Cursor;
 }
 
@@ -15,7 +15,7 @@ export interface Failure {
   reason: string;
 }
 
-/** In their order; none of them is empty. */
+/** Keeps the order. No batch is empty. */
 export async function* advisoryBatches(readings: AsyncIterable<Reading>): AsyncGenerator<AdvisoryBatch> {
   let batch: AdvisoryBatch | null = null;
   let bytes = 0;
@@ -33,16 +33,16 @@ export async function* advisoryBatches(readings: AsyncIterable<Reading>): AsyncG
   if (batch !== null) yield batch;
 }
 
-/** @returns how many bytes it adds to what is sent */
+/** @returns how many bytes it adds to the request */
 function take(reading: Reading, batch: AdvisoryBatch): number {
   const { name } = reading;
   if ("failure" in reading) {
     batch.failures.push({ record: name, reason: reading.failure });
     return 0;
   }
-  // Numbers may be longer in JSON's plain form than they were in the record.
+  // A number may be longer in the JSON that is sent than in the record.
   const bytes = Buffer.byteLength(JSON.stringify(reading.raw));
   if (bytes <= advisoryBytesMax) batch.records.push({ name, raw: reading.raw });
-  else batch.failures.push({ record: name, reason: `is larger than ${advisoryBytesMax} bytes, the most that a record may have` });
+  else batch.failures.push({ record: name, reason: `is larger than ${advisoryBytesMax} bytes, the limit of a record` });
   return bytes;
 }

@@ -6,13 +6,13 @@ export const auditVerbs: readonly Verb[] = [
   {
     noun: "audit",
     verb: "list",
-    summary: "List what was changed by whom, newest first",
+    summary: "List changes and who made them, newest first",
     method: "GET",
     path: "/audit",
     flags: [
       workspace,
       { name: "event", field: "event", value: text, help: "only this event, such as auth.api.key.updated" },
-      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; 1000 when left out" },
+      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; default 1000" },
     ],
     columns: ["at", "event", "actor", "role", "carried_by", "target", "changes"],
   },

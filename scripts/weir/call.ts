@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { RemoteVerb } from "./verb.ts";
 
-/** The service refused, failed or was not reached: exit code 1. */
+/** The service refused the call, failed, or was not reached: exit code 1. */
 export class CallError extends Error {
   override name = "CallError";
 }
@@ -14,13 +14,13 @@ export interface Service {
 }
 
 const answerMsMax = 60_000;
-/** What tells its progress ends by itself after ten minutes. */
+/** A verb that reports progress ends by itself after ten minutes. */
 const progressMsMax = 660_000;
 
 export interface Call {
   verb: Pick<RemoteVerb, "method" | "path" | "file" | "progress">;
   fields: Record<string, unknown>;
-  /** Of a file that was read already: then the fields go into the query. */
+  /** The bytes of a file that was already read. The fields then go into the query. */
   body?: Uint8Array<ArrayBuffer>;
   as: string | null;
 }
@@ -38,7 +38,9 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
   };
   const signal = AbortSignal.timeout(verb.progress || verb.file || read ? progressMsMax : answerMsMax);
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
-    throw new CallError(`Cannot reach Weir at ${url}: ${reason(error)}; is it running? WEIR_URL says where`, { cause: error });
+    throw new CallError(`Cannot reach Weir at ${url}: ${reason(error)}; is it running? WEIR_URL names its address`, {
+      cause: error,
+    });
   });
   if (!response.ok) throw new CallError(await refusal(response, url));
   return response;
@@ -59,7 +61,7 @@ function sentOf({ method }: Pick<RemoteVerb, "method">, fields: Record<string, u
   return { query: {}, body: JSON.stringify(fields) };
 }
 
-/** @throws CallError where it cannot be read, or is larger than the service takes */
+/** @throws CallError when the file cannot be read, or is larger than the service accepts */
 function sentFile({ field, bytesMax }: NonNullable<RemoteVerb["file"]>, fields: Record<string, unknown>): Sent {
   const { [field]: given, ...query } = fields;
   const path = String(given);
@@ -90,8 +92,8 @@ function reason(error: unknown): string {
   return reasons[code] ?? error.message;
 }
 
-/** For people: what the runtime says of these is for programmers. */
-const reasons: Record<string, string> = { ECONNREFUSED: "nothing listens there", ECONNRESET: "the connection broke off" };
+/** Plain words in place of the runtime's. */
+const reasons: Record<string, string> = { ECONNREFUSED: "no process listens there", ECONNRESET: "the connection was reset" };
 
 async function refusal(response: Response, url: string): Promise<string> {
   const text = await response.text();
@@ -99,7 +101,7 @@ async function refusal(response: Response, url: string): Promise<string> {
     const { error } = JSON.parse(text);
     if (typeof error?.message === "string") return error.message;
   } catch {
-    // Whatever answered is not Weir: said below.
+    // Not JSON, so the server is not Weir.
   }
-  return `What answers at ${url} is not Weir's control API: status ${response.status}`;
+  return `The server at ${url} is not Weir's control API: status ${response.status}`;
 }

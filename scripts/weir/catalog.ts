@@ -12,17 +12,15 @@ export const catalogVerbs: readonly Verb[] = [
   {
     noun: "catalog",
     verb: "check",
-    summary: "Check the connector files in CATALOG_DIR and count them; exit code 1 when one must be changed",
+    summary: "Check the connector files in CATALOG_DIR and count them; exit code 1 when one is invalid",
     flags: [],
     local: check,
   },
   {
     noun: "catalog",
     verb: "export",
-    summary: "Print all connectors of CATALOG_DIR as one text",
-    flags: [
-      { name: "format", field: "format", value: oneOf(...exportFormats), help: "json when left out, and always with --json" },
-    ],
+    summary: "Print all connectors of CATALOG_DIR as one document",
+    flags: [{ name: "format", field: "format", value: oneOf(...exportFormats), help: "default json; always json with --json" }],
     local: print,
   },
 ];

@@ -8,7 +8,7 @@ const credentialSet: Flag = {
   name: "credential-set",
   field: "credential_set",
   value: index,
-  help: "which of the form's alternatives is filled in, from 0",
+  help: "which alternative of the form the credentials fill in, from 0",
 };
 
 const credentials: Flag = {
@@ -32,7 +32,7 @@ export const connectionVerbs: readonly Verb[] = [
         name: "method",
         field: "method",
         value: oneOf("api_token", "record_only"),
-        help: "how to connect; the connector's own when left out",
+        help: "how to connect; default: the connector's method",
       },
       credentialSet,
       credentials,
@@ -49,7 +49,7 @@ export const connectionVerbs: readonly Verb[] = [
   {
     noun: "connection",
     verb: "replace",
-    summary: "Put new credentials in the place of all old ones",
+    summary: "Replace all credentials by new ones",
     method: "PUT",
     path: "/connections/:id/credentials",
     flags: [theConnection, workspace, credentialSet, { ...credentials, required: true }],
@@ -57,7 +57,7 @@ export const connectionVerbs: readonly Verb[] = [
   {
     noun: "connection",
     verb: "test",
-    summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
+    summary: "Call the vendor with the connection's credentials, without changing anything there",
     method: "POST",
     path: "/connections/:id/test",
     flags: [theConnection, workspace],
@@ -65,7 +65,7 @@ export const connectionVerbs: readonly Verb[] = [
   {
     noun: "connection",
     verb: "delete",
-    summary: "Delete a connection with its credentials, for good",
+    summary: "Delete a connection with its credentials, irrevocably",
     method: "DELETE",
     path: "/connections/:id",
     flags: [theConnection, workspace],

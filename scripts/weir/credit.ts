@@ -12,7 +12,7 @@ export const creditVerbs: readonly Verb[] = [
     flags: [
       ofWorkspace,
       { name: "usd", field: "usd", value: usd, required: true, help: "how much" },
-      { name: "ref", field: "ref", value: text, required: true, help: "what it was paid by, such as an invoice's number" },
+      { name: "ref", field: "ref", value: text, required: true, help: "reference of the payment, such as an invoice number" },
     ],
   },
   { noun: "credit", verb: "show", summary: "Show a workspace's credit", method: "GET", path: "/credit", flags: [ofWorkspace] },

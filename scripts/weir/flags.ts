@@ -1,4 +1,4 @@
-/** Flags that several verbs take. */
+/** Flags that several verbs share. */
 import { id, text } from "./value.ts";
 import type { Flag } from "./verb.ts";
 

@@ -1,9 +1,9 @@
 import { trimmedEnd } from "../../src/kernel/trim-end.ts";
 
 /**
- * Where a git checkout came from, by its configuration.
+ * The origin of a git checkout, from its configuration.
  * Source: https://git-scm.com/docs/git-config#_syntax
- * @returns without user and password, and without `.git` at its end; null: it names none, or one on this machine
+ * @returns the URL without user, password and a final `.git`; null: the configuration names none, or one on this machine
  */
 export function originOf(config: string): string | null {
   const [, section = ""] = /^[ \t]*\[remote "origin"\]([^[]*)/m.exec(config) ?? [];

@@ -7,9 +7,10 @@ const common: readonly [string, string][] = [
   ["--help", "show this"],
 ];
 
-const environment = "WEIR_URL says where the service is (http://127.0.0.1:$PORT), WEIR_TOKEN opens it (DATA_DIR/operator-token).";
+const environment =
+  "WEIR_URL: address of the service (default http://127.0.0.1:$PORT). WEIR_TOKEN: operator token (default DATA_DIR/operator-token).";
 
-/** How one verb is used, or which verbs there are. */
+/** The usage of one verb, or the list of verbs. */
 export function help(verbs: readonly Verb[]): string {
   const [only] = verbs;
   return only && verbs.length === 1 ? helpOfVerb(only) : helpOfVerbs(verbs);
@@ -22,15 +23,15 @@ function helpOfVerbs(verbs: readonly Verb[]): string {
 }
 
 function helpOfVerb(verb: Verb): string {
-  const yes: [string, string][] = verb.confirm === undefined ? [] : [["--yes", `${verb.confirm}; do it all the same`]];
-  const operand = verb.operand ? [[verb.operand.words, verb.operand.help] as const] : [];
+  const yes: [string, string][] = verb.confirm === undefined ? [] : [["--yes", `${verb.confirm}; do it anyway`]];
+  const operand = verb.operand ? [[verb.operand.placeholder, verb.operand.help] as const] : [];
   const rows = [...operand, ...verb.flags.map((flag): [string, string] => [usageOf(flag), flag.help]), ...yes, ...common];
   const required = verb.flags.filter((flag) => flag.required).map((flag) => ` ${usageOf(flag)}`);
-  const named = verb.operand ? ` ${verb.operand.words}` : "";
+  const named = verb.operand ? ` ${verb.operand.placeholder}` : "";
   const usage = `weir ${verb.noun} ${verb.verb}${named}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
   return [usage, "", verb.summary, "", columns(rows), "", environment].join("\n");
 }
 
 function usageOf({ name, value }: Flag): string {
-  return value.words === "" ? `--${name}` : `--${name} ${value.words}`;
+  return value.placeholder === "" ? `--${name}` : `--${name} ${value.placeholder}`;
 }

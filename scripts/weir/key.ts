@@ -10,7 +10,7 @@ const form: readonly Flag[] = [
     name: "limit",
     field: "monthly_spend_limit_usd",
     value: usdOrNone,
-    help: "what it may spend in a month (UTC), up to two decimals",
+    help: "the most it may spend in a month (UTC), up to two decimals",
   },
   { name: "rpm", field: "rate_limit_rpm", value: numberOrDefault, help: "requests in any 60 seconds, 1 to 10000; default 60" },
 ];
@@ -19,14 +19,14 @@ export const keyVerbs: readonly Verb[] = [
   {
     noun: "key",
     verb: "create",
-    summary: "Create a key and show it, this once",
+    summary: "Create a key and show it once",
     method: "POST",
     path: "/keys",
     flags: [
       ofWorkspace,
-      { name: "owner", field: "owner", value: email, help: "the member whom it belongs to; not needed with --as" },
+      { name: "owner", field: "owner", value: email, help: "the member who owns it; not needed with --as" },
       ...form,
-      { name: "kind", field: "kind", value: oneOf("inference", "tools"), help: "which API it opens; inference when left out" },
+      { name: "kind", field: "kind", value: oneOf("inference", "tools"), help: "which API it opens; default inference" },
     ],
   },
   {
@@ -35,7 +35,7 @@ export const keyVerbs: readonly Verb[] = [
     summary: "List keys in the order of their creation",
     method: "GET",
     path: "/keys",
-    flags: [workspace, { name: "revoked", field: "revoked", value: present, help: "the revoked ones in place of the others" }],
+    flags: [workspace, { name: "revoked", field: "revoked", value: present, help: "only the revoked ones" }],
     columns: [
       "id",
       "name",
@@ -52,7 +52,7 @@ export const keyVerbs: readonly Verb[] = [
   {
     noun: "key",
     verb: "edit",
-    summary: "Change a key; what is not given stays",
+    summary: "Change a key; omitted settings stay",
     method: "PATCH",
     path: "/keys/:id",
     flags: [theKey, workspace, ...form],
@@ -60,7 +60,7 @@ export const keyVerbs: readonly Verb[] = [
   {
     noun: "key",
     verb: "revoke",
-    summary: "Revoke a key for good",
+    summary: "Revoke a key, irrevocably",
     method: "POST",
     path: "/keys/:id/revoke",
     flags: [theKey, workspace],

@@ -4,7 +4,7 @@ export const ledgerVerbs: readonly Verb[] = [
   {
     noun: "ledger",
     verb: "verify",
-    summary: "Check the stored money over one snapshot; exit code 1 when it is broken",
+    summary: "Check all stored amounts in one snapshot; exit code 1 when they contradict each other",
     method: "GET",
     path: "/ledger/verify",
     flags: [],

@@ -12,7 +12,7 @@ export const logVerbs: readonly Verb[] = [
     flags: [
       workspace,
       { name: "key", field: "key", value: id, help: "only those of this key" },
-      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; 100 when left out" },
+      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; default 100" },
       { name: "before", field: "before", value: id, help: "only those older than this generation" },
     ],
     columns: ["at", "generation_id", "model", "status", "code", "prompt_tokens", "completion_tokens", "cost_usd", "duration_ms"],

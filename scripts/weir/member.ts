@@ -7,7 +7,7 @@ const role: Flag = {
   field: "role",
   value: oneOf("member", "auditor", "admin", "super_admin"),
   required: true,
-  help: "what the person may do there",
+  help: "the person's role in the workspace",
 };
 const theMember: Flag = { name: "email", field: "id", value: email, required: true, help: "the member's address" };
 
@@ -39,7 +39,7 @@ export const memberVerbs: readonly Verb[] = [
   {
     noun: "member",
     verb: "deactivate",
-    summary: "End a membership and revoke the member's keys in the workspace for good",
+    summary: "End a membership and revoke the member's keys in the workspace, irrevocably",
     method: "POST",
     path: "/members/:id/deactivate",
     flags: [ofWorkspace, theMember],

@@ -8,7 +8,7 @@ export const modelVerbs: readonly Verb[] = [
   {
     noun: "model",
     verb: "list",
-    summary: "List the catalog's models and why those that cannot be called cannot",
+    summary: "List the catalog's models, and why some cannot be called",
     method: "GET",
     path: "/models",
     flags: [oneModel],
@@ -17,7 +17,7 @@ export const modelVerbs: readonly Verb[] = [
   {
     noun: "model",
     verb: "check",
-    summary: "Run the launch checks again, each a test call that costs a few tokens, and wait until they have ended",
+    summary: "Run the launch checks again and wait for them; each is a test call that costs a few tokens",
     method: "POST",
     path: "/models/check",
     flags: [oneModel],

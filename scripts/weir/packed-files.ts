@@ -1,4 +1,4 @@
-/** Files as a tar archive (POSIX.1-2017, pax interchange format), for the one way in which repositories come to the service. */
+/** Packs files into a tar archive (POSIX.1-2017, pax interchange format), the only format in which the service takes repositories. */
 import type { RepositoryFile } from "../../src/security/lockfiles/read-lock-files.ts";
 
 const blockBytes = 512;
@@ -7,7 +7,7 @@ export function packedFiles(files: readonly RepositoryFile[]): Buffer {
   return Buffer.concat([...files.flatMap(packed), Buffer.alloc(blockBytes * 2)]);
 }
 
-/** The name stands in a pax header before the file: there it may have any length and letters. */
+/** The name is in a pax header before the file, where it may have any length and any characters. */
 function packed({ path, bytes }: RepositoryFile): Uint8Array[] {
   const name = Buffer.from(paxField("path", path));
   return [
@@ -20,7 +20,7 @@ function packed({ path, bytes }: RepositoryFile): Uint8Array[] {
   ];
 }
 
-/** `<length> <key>=<value>\n`, where the length counts its own digits. */
+/** `<length> <key>=<value>\n`. The length counts its own digits. */
 function paxField(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   const restBytes = Buffer.byteLength(rest);

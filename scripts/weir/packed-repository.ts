@@ -1,4 +1,4 @@
-/** A repository on this machine as it is sent: the lock files of a folder, or an archive as it is. */
+/** Packs a repository of this machine for upload: the lock files of a folder, or an archive unchanged. */
 import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { repositoryArchiveBytesMax } from "../../src/limits/tools.ts";
@@ -9,14 +9,14 @@ import { packedFiles } from "./packed-files.ts";
 
 export interface PackedRepository {
   body: Uint8Array<ArrayBuffer>;
-  /** Of the repository: what the project is called where no other name is given. */
+  /** The repository's name, which the project gets where the user gives no other. */
   name: string;
   provider: "git" | "archive";
-  /** Its address, of a checkout that has one. */
+  /** The address of a checkout's origin, if it has one. */
   repository: string | null;
 }
 
-/** @throws RepositoryError where there is no such path, or it cannot be sent */
+/** @throws RepositoryError when the path does not exist or cannot be sent */
 export async function packedRepository(path: string): Promise<PackedRepository> {
   try {
     const facts = await stat(path);
@@ -39,7 +39,7 @@ async function packedFolder(path: string): Promise<PackedRepository> {
     () => true,
     () => false,
   );
-  // Where it is a further work tree or a submodule, the configuration lies elsewhere.
+  // In a linked work tree or a submodule, `.git` is a file, and the configuration is elsewhere.
   const git = await readFile(join(path, ".git", "config"), "utf8").catch(() => null);
   const repository = git === null ? null : originOf(git);
   const name = repository?.replace(/^.*[/:]([^/:]+\/[^/:]+)$/, "$1") ?? basename(resolve(path));
@@ -49,7 +49,7 @@ async function packedFolder(path: string): Promise<PackedRepository> {
 async function archive(path: string, size: number): Promise<PackedRepository> {
   if (size > repositoryArchiveBytesMax) {
     throw new RepositoryError(
-      `Cannot send "${path}": it is larger than ${repositoryArchiveBytesMax / 1024 / 1024} MiB; name the unpacked folder, of which lock files alone are sent`,
+      `Cannot send "${path}": it is larger than ${repositoryArchiveBytesMax / 1024 / 1024} MiB; name the unpacked folder instead, since only its lock files are sent`,
     );
   }
   const name = basename(path).replace(/\.(?:zip|tar|tgz|tar\.gz)$/i, "");

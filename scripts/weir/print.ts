@@ -1,7 +1,7 @@
-/** Answers as aligned text for people. */
+/** Formats answers as aligned text for people. */
 import type { Verb } from "./verb.ts";
 
-/** A list as a table, a single thing as a line for each field; of either the verb's columns, or all there are. */
+/** A list becomes a table; a single object, a line for each field. Both show the verb's columns, or all fields. */
 export function print(verb: Verb, body: Record<string, unknown>): string {
   const { data } = body;
   if (!Array.isArray(data)) return columns((verb.columns ?? Object.keys(body)).map((field) => [field, shown(body[field])]));
@@ -12,7 +12,7 @@ export function print(verb: Verb, body: Record<string, unknown>): string {
   return columns([fields.map((field) => field.toUpperCase()), ...rows.map((row) => fields.map((field) => shown(row[field])))]);
 }
 
-/** Cells under one another; the last of a line is not padded. */
+/** Aligns cells in columns. The last cell of a line is not padded. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);

@@ -9,7 +9,7 @@ export const productVerbs: readonly Verb[] = [
     summary: "Create a product, which groups projects",
     method: "POST",
     path: "/products",
-    flags: [ofWorkspace, { name: "name", field: "name", value: text, required: true, help: "what people call it" }],
+    flags: [ofWorkspace, { name: "name", field: "name", value: text, required: true, help: "its display name" }],
   },
   {
     noun: "product",

@@ -1,18 +1,18 @@
-/** A long act as it goes: a line on stderr for each part, the result at the end. */
+/** Reads the answer of a long action: parts, which are shown as progress, and the result at the end. */
 import { CallError } from "./call.ts";
 
-/** @throws CallError when the service failed, or broke off before the result */
+/** @throws CallError when the service fails, or its answer ends before the result */
 export async function readProgress(
   response: Response,
-  tell: (part: Record<string, unknown>) => void,
+  show: (part: Record<string, unknown>) => void,
 ): Promise<Record<string, unknown>> {
   for await (const line of linesOf(response)) {
     const { checked, result, error } = JSON.parse(line);
-    if (checked) tell(checked);
+    if (checked) show(checked);
     if (error) throw new CallError(String(error.message));
     if (result) return result;
   }
-  throw new CallError("The service broke off before the result");
+  throw new CallError("The service's answer ended before the result");
 }
 
 async function* linesOf(response: Response): AsyncGenerator<string> {

@@ -15,7 +15,7 @@ export const projectVerbs: readonly Verb[] = [
   {
     noun: "project",
     verb: "set",
-    summary: "Put a project into another product, or into none",
+    summary: "Move a project into another product, or into none",
     method: "PATCH",
     path: "/projects/:id",
     flags: [

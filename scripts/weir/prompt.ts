@@ -14,13 +14,18 @@ export const promptVerbs: readonly Verb[] = [
   {
     noun: "prompt",
     verb: "delete",
-    summary: "Delete the stored prompt of a generation (--id), or those of a workspace (--workspace --before), for good",
+    summary: "Delete the stored prompt of a generation (--id), or those of a workspace (--workspace --before), irrevocably",
     method: "POST",
     path: "/prompts/delete",
     flags: [
-      { name: "id", field: "id", value: id, help: "that of this generation" },
+      { name: "id", field: "id", value: id, help: "the prompt of this generation" },
       workspace,
-      { name: "before", field: "before", value: time, help: "those whose requests came before, such as 2026-11-20T00:00:00Z" },
+      {
+        name: "before",
+        field: "before",
+        value: time,
+        help: "the prompts of requests before this time, such as 2026-11-20T00:00:00Z",
+      },
     ],
   },
 ];

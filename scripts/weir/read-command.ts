@@ -1,4 +1,4 @@
-/** The words of a command line, as the verb that they name and the fields that it sends. */
+/** Reads the words of a command line into the verb that they name and the fields that it sends. */
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/nearest.ts";
 import { UsageError } from "./usage-error.ts";
@@ -6,7 +6,7 @@ import { isRemote, isSending, type Flag, type LocalVerb, type RemoteVerb, type S
 import { verbs } from "./verbs.ts";
 
 export type Command =
-  /** `verbs` that the words named, or all. */
+  /** `verbs` are those that the words name, or all. */
   | { kind: "help"; verbs: readonly Verb[] }
   | { kind: "call"; verb: RemoteVerb; fields: Record<string, unknown>; as: string | null; json: boolean }
   | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean }
@@ -20,10 +20,10 @@ export interface SendCommand {
   json: boolean;
 }
 
-/** Every verb takes these. */
+/** Flags of every verb. */
 const common = { as: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
 
-/** @throws UsageError naming what is wrong and, for a word that is not known, the nearest one */
+/** @throws UsageError with the mistake and, for an unknown word, the nearest known one */
 export function readCommand(words: string[]): Command {
   const flagsAt = words.findIndex((word) => word.startsWith("-"));
   const names = flagsAt === -1 ? words : words.slice(0, flagsAt);
@@ -37,14 +37,14 @@ export function readCommand(words: string[]): Command {
   const { as } = values;
   const fields = { ...readOperand(verb, operands), ...readFields(verb, values) };
   const json = values["json"] === true;
-  const inNameOf = typeof as === "string" ? as : null;
-  if (isRemote(verb)) return { kind: "call", verb, fields, as: inNameOf, json };
-  if (isSending(verb)) return { kind: "send", verb, fields, as: inNameOf, json };
-  if (as !== undefined) throw new UsageError(`Cannot act as "${as}": ${verb.noun} ${verb.verb} asks nothing of a service`);
+  const actor = typeof as === "string" ? as : null;
+  if (isRemote(verb)) return { kind: "call", verb, fields, as: actor, json };
+  if (isSending(verb)) return { kind: "send", verb, fields, as: actor, json };
+  if (as !== undefined) throw new UsageError(`Cannot act as "${as}": ${verb.noun} ${verb.verb} calls no service`);
   return { kind: "local", verb, fields, json };
 }
 
-/** Verbs of the noun, or the one; all of them where no noun is given. */
+/** The named verb, or all verbs of the noun, or all verbs. */
 function verbsNamed([noun, name, ...more]: string[], rest: string[]): readonly Verb[] {
   if (noun === undefined) return verbs;
   const ofNoun = verbs.filter((verb) => verb.noun === noun);
@@ -60,8 +60,8 @@ function verbsNamed([noun, name, ...more]: string[], rest: string[]): readonly V
 function readOperand({ noun, verb, operand }: Verb, operands: string[]): Record<string, unknown> {
   const [given, ...more] = operands;
   if (operand === undefined) return {};
-  if (given === undefined) throw new UsageError(`${operand.words} is missing: ${noun} ${verb} ${operand.words}`);
-  if (more.length > 0) throw new UsageError(`Cannot take "${more.join(" ")}": ${noun} ${verb} takes one ${operand.words}`);
+  if (given === undefined) throw new UsageError(`${operand.placeholder} is missing: ${noun} ${verb} ${operand.placeholder}`);
+  if (more.length > 0) throw new UsageError(`Cannot take "${more.join(" ")}": ${noun} ${verb} takes one ${operand.placeholder}`);
   return { [operand.field]: given };
 }
 
@@ -76,7 +76,7 @@ function helpFor(matching: readonly Verb[], rest: string[]): Command {
 type Values = { as?: string | boolean | undefined } & Record<string, string | boolean | undefined>;
 
 function readFlags(verb: Verb, rest: string[]): { values: Values; operands: string[] } {
-  const own = verb.flags.map(({ name, value }) => [name, { type: value.words === "" ? "boolean" : "string" }] as const);
+  const own = verb.flags.map(({ name, value }) => [name, { type: value.placeholder === "" ? "boolean" : "string" }] as const);
   const options = {
     ...common,
     ...(verb.confirm !== undefined && { yes: { type: "boolean" } as const }),
@@ -106,7 +106,7 @@ function readFields(verb: Verb, values: Values): Record<string, unknown> {
   for (const flag of verb.flags) {
     const given = values[flag.name];
     if (given === undefined) {
-      if (flag.required) throw new UsageError(`--${flag.name} ${flag.value.words} is missing`);
+      if (flag.required) throw new UsageError(`--${flag.name} ${flag.value.placeholder} is missing`);
       continue;
     }
     fields[flag.field] = readValue(flag, String(given));

@@ -9,10 +9,10 @@ export const repositoryVerbs: readonly Verb[] = [
   {
     noun: "repository",
     verb: "import",
-    summary: "Make the lock files of a repository the present SBOM of a project; of a folder they alone are sent",
+    summary: "Make the lock files of a repository the current SBOM of a project; only a folder's lock files are sent",
     operand: {
       field: "source",
-      words: "PATH|URL",
+      placeholder: "PATH|URL",
       help: "a checkout or another folder, an archive (zip, tar, tar.gz), or an address at GitHub or GitLab",
     },
     flags: [
@@ -21,7 +21,7 @@ export const repositoryVerbs: readonly Verb[] = [
         name: "project",
         field: "project",
         value: text,
-        help: "id or exact name of the project; a new name makes a new one; the repository's own when left out",
+        help: "id or exact name of the project; a new name makes a new project; default: the repository's name",
       },
     ],
     sends: "/repositories",
@@ -60,8 +60,8 @@ interface Imported {
 function answered(body: Record<string, unknown>): LocalAnswer {
   const { project, project_id, scan_status, lock_files, not_read } = importedOf(body);
   const files = lock_files.map(({ path, packages, not_pinned }) => {
-    const loose = not_pinned === 0 ? "" : `, ${not_pinned} not pinned`;
-    return `${path}: ${packages} packages${loose}`;
+    const unpinned = not_pinned === 0 ? "" : `, ${not_pinned} not pinned`;
+    return `${path}: ${packages} packages${unpinned}`;
   });
   return {
     body,
@@ -70,7 +70,7 @@ function answered(body: Record<string, unknown>): LocalAnswer {
   };
 }
 
-/** The service answers with an imported repository. */
+/** The control API's document states that its answer has these fields. */
 function importedOf(body: Record<string, unknown>): Imported {
   return body as unknown as Imported;
 }

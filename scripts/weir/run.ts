@@ -1,4 +1,4 @@
-/** One command, from its words to its exit code: 0 done, 1 refused or not reachable, 2 wrong usage. */
+/** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage. */
 import { ConfigError } from "../../src/process/variables.ts";
 import { call, CallError, type Service } from "./call.ts";
 import { help } from "./help.ts";
@@ -13,13 +13,13 @@ export interface Terminal {
   error(text: string): void;
 }
 
-/** Read when they are needed; they may throw what is wrong with the environment. */
-export interface Surroundings {
+/** Read only when needed. Both may throw an error about the environment. */
+export interface CommandContext {
   service(): Service;
   files(): Files;
 }
 
-export async function run(words: string[], surroundings: Surroundings, terminal: Terminal): Promise<number> {
+export async function run(words: string[], context: CommandContext, terminal: Terminal): Promise<number> {
   try {
     const command = readCommand(words);
     if (command.kind === "help") {
@@ -27,9 +27,9 @@ export async function run(words: string[], surroundings: Surroundings, terminal:
       return 0;
     }
     const { verb, fields, json } = command;
-    if (command.kind === "local") return show(await command.verb.local(fields, surroundings.files()), { json, terminal });
-    if (command.kind === "send") return show(await send(command, surroundings.service(), terminal), { json, terminal });
-    const response = await call(command, surroundings.service());
+    if (command.kind === "local") return show(await command.verb.local(fields, context.files()), { json, terminal });
+    if (command.kind === "send") return show(await send(command, context.service(), terminal), { json, terminal });
+    const response = await call(command, context.service());
     const { progress } = command.verb;
     const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
     terminal.out(json ? JSON.stringify(body, null, 2) : print(verb, body));
@@ -50,7 +50,7 @@ function send({ verb, fields, as }: SendCommand, service: Service, terminal: Ter
       const { uploads = verb.sends } = verb;
       return wholeBody(await call({ verb: { method: "POST", path: uploads }, fields: query, body, as }, service));
     },
-    tell: (line) => terminal.error(line),
+    showProgress: (line) => terminal.error(line),
   });
 }
 
@@ -68,6 +68,6 @@ async function wholeBody(response: Response): Promise<Record<string, unknown>> {
   try {
     return Object(await response.json());
   } catch (error) {
-    throw new CallError("The service broke off its answer", { cause: error });
+    throw new CallError("The service's answer is incomplete", { cause: error });
   }
 }

@@ -7,11 +7,11 @@ export const sbomVerbs: readonly Verb[] = [
   {
     noun: "sbom",
     verb: "upload",
-    summary: "Make an SBOM the present one of a project: CycloneDX 1.2 to 1.7, SPDX 2.2, 2.3 or 3.0",
+    summary: "Make an SBOM the current one of a project: CycloneDX 1.2 to 1.7, SPDX 2.2, 2.3 or 3.0",
     method: "POST",
     path: "/sboms",
     file: { field: "path", bytesMax: sbomBytesMax },
-    operand: { field: "path", words: "PATH", help: "the document; - reads it from standard input" },
+    operand: { field: "path", placeholder: "PATH", help: "the document; - reads it from standard input" },
     flags: [
       ofWorkspace,
       {
@@ -19,9 +19,9 @@ export const sbomVerbs: readonly Verb[] = [
         field: "project",
         value: text,
         required: true,
-        help: "id or exact name of the project; a new name makes a new one",
+        help: "id or exact name of the project; a new name makes a new project",
       },
-      { name: "product", field: "product", value: text, help: "id or exact name of the product that the project is to be in" },
+      { name: "product", field: "product", value: text, help: "id or exact name of the product to put the project into" },
     ],
   },
 ];

@@ -1,4 +1,4 @@
-/** The command line itself is wrong: exit code 2, and nothing was sent. */
+/** The command line is wrong: exit code 2, and nothing was sent. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

@@ -1,60 +1,60 @@
-/** A verb of the command line is data: what it takes, and which request of the control API it becomes, or what is done here. */
+/** A verb of the command line, as data: its flags, and the request of the control API that it sends or the local action. */
 import type { Value } from "./value.ts";
 
 export interface Flag {
   /** Without the dashes. */
   name: string;
-  /** Field of the request, or parameter of its path where the path names it. */
+  /** The field of the request, or the parameter of its path. */
   field: string;
   value: Value;
   required?: boolean;
   help: string;
 }
 
-interface VerbWords {
+interface VerbBase {
   noun: string;
   verb: string;
   summary: string;
-  /** What is named without a flag, behind the verb. */
-  operand?: { field: string; words: string; help: string };
+  /** The argument after the verb that has no flag. */
+  operand?: { field: string; placeholder: string; help: string };
   flags: readonly Flag[];
-  /** What cannot be undone asks for --yes, saying this. */
+  /** The warning of a verb that cannot be undone and therefore requires --yes. */
   confirm?: string;
-  /** Fields that people are shown, all when left out; --json always prints all. */
+  /** The fields in the text for people; default: all. --json always prints all. */
   columns?: readonly string[];
 }
 
-export interface RemoteVerb extends VerbWords {
+export interface RemoteVerb extends VerbBase {
   method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Below /api/console; `:field` stands for the value of a flag. */
   path: string;
-  /** The body is the file whose path this field holds; the other fields go into the query, with `filename`. */
+  /** The field with the path of the file that is the body. The other fields go into the query, with `filename`. */
   file?: { field: string; bytesMax: number };
-  /** The answer is a stream of parts with the result at its end: the line for a part. Left out: it comes whole. */
+  /** Formats the line for one part of an answer that is a stream of parts with the result at its end. Absent: the answer is no stream. */
   progress?(part: Record<string, unknown>): string;
 }
 
-/** Needs files alone, and no service. */
-export interface LocalVerb extends VerbWords {
+/** Needs only files, and no service. */
+export interface LocalVerb extends VerbBase {
   local(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer>;
 }
 
-/** Reads files here and sends what they hold to the service, piece by piece. */
-export interface SendingVerb extends VerbWords {
-  /** Path below /api/console that it posts to. */
+/** Reads local files and sends their contents to the service, batch by batch. */
+export interface SendingVerb extends VerbBase {
+  /** The path below /api/console for `post`. */
   sends: string;
-  /** That it uploads files to. */
+  /** The path for `upload`; default: `sends`. */
   uploads?: string;
   send(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer>;
 }
 
 export interface Sending {
-  /** One request. @returns its answer @throws CallError unless the service answers with success */
+  /** Sends one request. @returns its answer @throws CallError unless the service answers with success */
   post(fields: Record<string, unknown>): Promise<Record<string, unknown>>;
-  /** A request whose body is a file, as `post`. */
+  /** Sends a request whose body is a file; else like `post`. */
   upload(file: Upload): Promise<Record<string, unknown>>;
-  /** Shows how far it is. */
-  tell(line: string): void;
+  /** Prints a line of progress. */
+  showProgress(line: string): void;
 }
 
 export interface Upload {
@@ -62,15 +62,15 @@ export interface Upload {
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** Where the files are. */
+/** The locations of local files. */
 export interface Files {
   catalogDir: string;
 }
 
 export interface LocalAnswer {
-  /** What --json prints; `ok: false` is a refusal. */
+  /** The output of --json; `ok: false` makes the exit code 1. */
   body: Record<string, unknown>;
-  /** What people are shown. */
+  /** The output for people. */
   text: string;
   /** Lines for stderr. */
   errors: string[];

@@ -1,4 +1,4 @@
-/** All verbs. A new noun is a file like its neighbours and a line here. */
+/** All verbs. To add a noun, add a file like its neighbours and a line here. */
 import { accountVerbs } from "./account.ts";
 import { advisoriesVerbs } from "./advisories.ts";
 import { auditVerbs } from "./audit.ts";

@@ -8,11 +8,11 @@ export const workspaceVerbs: readonly Verb[] = [
   {
     noun: "workspace",
     verb: "create",
-    summary: "Open a workspace: enabled, with fallbacks, everything else off",
+    summary: "Create a workspace: enabled, with fallbacks, everything else off",
     method: "POST",
     path: "/workspaces",
     flags: [
-      { name: "name", field: "name", value: text, required: true, help: "its name, which no other workspace has" },
+      { name: "name", field: "name", value: text, required: true, help: "its name, which must be unique" },
       { name: "credit", field: "credit_usd", value: usd, help: "its first credit" },
     ],
   },
@@ -29,22 +29,22 @@ export const workspaceVerbs: readonly Verb[] = [
   {
     noun: "workspace",
     verb: "set",
-    summary: "Change settings of a workspace; those not given stay",
+    summary: "Change settings of a workspace; omitted ones stay",
     method: "PATCH",
     path: "/workspaces/:id",
     flags: [
       one,
       { name: "enabled", field: "enabled", value: onOff, help: "whether its keys may be used and created" },
-      { name: "spend-limit", field: "spend_limit_usd", value: usdOrNone, help: "what it may spend in a month (UTC)" },
+      { name: "spend-limit", field: "spend_limit_usd", value: usdOrNone, help: "the most it may spend in a month (UTC)" },
       { name: "fallbacks", field: "fallbacks", value: onOff, help: "whether a failed provider call is tried once more" },
       {
         name: "zero-data-retention",
         field: "zero_data_retention",
         value: onOff,
-        help: "whether only providers that keep nothing serve it",
+        help: "whether only providers that store nothing serve it",
       },
-      { name: "prompt-storage", field: "prompt_storage", value: onOff, help: "whether prompts and answers are kept" },
-      { name: "early-access", field: "early_access", value: listOrNone, help: "features of early access, separated by commas" },
+      { name: "prompt-storage", field: "prompt_storage", value: onOff, help: "whether prompts and answers are stored" },
+      { name: "early-access", field: "early_access", value: listOrNone, help: "early-access features, separated by commas" },
     ],
   },
 ];

@@ -169,7 +169,7 @@ describe("wrong usage ends with exit code 2, before anything is sent", () => {
     [["key", "list", "w"], 'Cannot take "w": values are given by flags'],
     [["key", "show"], "--id ID is missing"],
     [["key", "show", "--id", "a", "--id", "b"], "--id is given twice"],
-    [["key", "create", "--workspace", "w", "--rpm", "many"], '--rpm: "many" is no whole number'],
+    [["key", "create", "--workspace", "w", "--rpm", "many"], '--rpm: "many" is not a whole number'],
     [["key", "create", "--workspace", "w", "--kind", "tool"], '--kind: "tool" is not one of inference, tools'],
     [["workspace", "set", "--workspace", "w", "--enabled", "yes"], '--enabled: "yes" is neither on nor off'],
     [
@@ -235,7 +235,7 @@ describe("as a process", () => {
     expect(missing).toMatchObject({
       code: 1,
       out: "",
-      error: expect.stringContaining("There is no operator token: set WEIR_TOKEN"),
+      error: expect.stringContaining("There is no operator token at "),
     });
     const wrong = await start({ WEIR_URL: server.url, WEIR_TOKEN: "wrong" }, "workspace", "list");
     expect(wrong).toEqual({ code: 1, out: "", error: "weir: Send the operator token as a Bearer token\n" });
@@ -245,7 +245,7 @@ describe("as a process", () => {
     const refused = await start({ PORT: "1", WEIR_TOKEN: operatorToken }, "workspace", "list", "--json");
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.error).toBe(
-      "weir: Cannot reach Weir at http://127.0.0.1:1: nothing listens there; is it running? WEIR_URL says where\n",
+      "weir: Cannot reach Weir at http://127.0.0.1:1: no process listens there; is it running? WEIR_URL names its address\n",
     );
     const wrong = await start({ WEIR_URL: "localhost:8080", WEIR_TOKEN: operatorToken }, "workspace", "list");
     expect(wrong).toMatchObject({ code: 1, error: expect.stringContaining('WEIR_URL is "localhost:8080"') });
@@ -259,7 +259,7 @@ describe("as a process", () => {
     const { code, error } = await start({ WEIR_URL: url, WEIR_TOKEN: operatorToken }, "workspace", "list");
     expect([code, error]).toEqual([
       1,
-      `weir: Cannot reach Weir at ${url}: the connection broke off; is it running? WEIR_URL says where\n`,
+      `weir: Cannot reach Weir at ${url}: the connection was reset; is it running? WEIR_URL names its address\n`,
     ]);
     dying.close();
   });
@@ -269,6 +269,6 @@ describe("as a process", () => {
     const url = `http://127.0.0.1:${other.port}`;
     const { code, error } = await start({ WEIR_URL: url, WEIR_TOKEN: "x" }, "workspace", "list");
     await other.stop(true);
-    expect([code, error]).toEqual([1, `weir: What answers at ${url} is not Weir's control API: status 404\n`]);
+    expect([code, error]).toEqual([1, `weir: The server at ${url} is not Weir's control API: status 404\n`]);
   });
 });

@@ -133,7 +133,7 @@ describe("weir catalog check", () => {
     expect(await weir("/nowhere", "check")).toMatchObject({ code: 1, out: "" });
     expect((await weir(folder, "export", "--format", "xml")).code).toBe(2);
     expect((await weir(folder, "check", "--as", "a@b.c")).error).toBe(
-      'weir: Cannot act as "a@b.c": catalog check asks nothing of a service\n',
+      'weir: Cannot act as "a@b.c": catalog check calls no service\n',
     );
   });
 });

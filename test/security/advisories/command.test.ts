@@ -54,7 +54,7 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
   test("ends with 1 where nothing could be read", async () => {
     const { code, body, error } = await importing(await fileOf("[1, 2]"));
     expect([code, body["read"], body["failed"]]).toEqual([1, 2, 2]);
-    expect(error).toContain("Nothing could be read");
+    expect(error).toContain("No record could be read");
     const missing = await weir.run("advisories", "import", "/does/not/exist");
     expect([missing.code, missing.error]).toEqual([1, 'weir: Cannot read "/does/not/exist": ENOENT\n']);
   });

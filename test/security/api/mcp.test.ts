@@ -209,10 +209,10 @@ describe("an attachment over stdio", () => {
     [".env", /hidden files and keys are never attached$/],
     [".hidden/file.txt", /hidden files and keys are never attached$/],
     ["server.pem", /hidden files and keys are never attached$/],
-    ["folder", /it is no regular file$/],
+    ["folder", /it is not a regular file$/],
     [".", /it is not in /],
-    ["none.txt", /there is no such file$/],
-    ["huge.bin", /it has 52428801 bytes, and at most 52428800 are possible$/],
+    ["none.txt", /the file does not exist$/],
+    ["huge.bin", /it has 52428801 bytes, more than the limit of 52428800$/],
   ])("%s is refused, and no ticket is logged", async (path, sentence) => {
     const before = await call(connected, "list_my_tickets");
     const { isError, body } = await call(connected, "submit_feedback", { message: `Attach ${path}`, attachment_path: path });
