@@ -1,4 +1,4 @@
-/** Keeps the number of documents that projects had before within its bound. Several may do so at once. */
+/** Removes former SBOMs of projects beyond the limit. Several processes may do so at once. */
 import type { Database } from "../src/backing/backing.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
@@ -9,13 +9,13 @@ interface Parts {
   sql: Database;
   clock: Clock;
   log: Logger;
-  /** How many documents each project keeps, its present one among them. */
+  /** How many SBOMs each project keeps, including its current one. */
   sbomsKept: number;
 }
 
 export function startFormerSboms(parts: Parts): AsyncDisposable {
   const stop = new AbortController();
-  const running = keepForEver(parts, stop.signal);
+  const running = removeUntilStopped(parts, stop.signal);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -24,7 +24,7 @@ export function startFormerSboms(parts: Parts): AsyncDisposable {
   };
 }
 
-async function keepForEver(parts: Parts, signal: AbortSignal): Promise<void> {
+async function removeUntilStopped(parts: Parts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       while (!signal.aborted && (await markFormer(parts.sbomsKept, parts)) > 0);

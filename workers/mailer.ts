@@ -1,4 +1,4 @@
-/** The worker that sends mails, one at a time; one of a fleet sends, by an advisory lock, and another takes over where it dies. */
+/** The worker that sends mails, one at a time. An advisory lock lets one mailer of a fleet send; when it dies, another takes over. */
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
 import type { MailConfig } from "../src/config.ts";
@@ -11,9 +11,9 @@ import { mailServer, reasonOf, type MailServer } from "../src/security/mails/smt
 export interface MailerParts {
   sql: Database;
   bus: Pick<Bus, "listen">;
-  /** null: mails wait. */
+  /** null: mails wait in the database. */
   mail: MailConfig | null;
-  /** The right to send: one mailer of a fleet has it at a time. */
+  /** Takes the lock for sending, which one mailer of a fleet holds at a time; null: another one holds it. */
   lock: () => Promise<AsyncDisposable | null>;
   clock: Clock;
   log: Logger;
@@ -22,11 +22,11 @@ export interface MailerParts {
 export function startMailer(parts: MailerParts): AsyncDisposable {
   const { mail, log } = parts;
   if (mail === null) {
-    log.info({ event: "mail.waits" }, "SMTP_URL is not set: mails wait until it is");
+    log.info({ event: "mail.waits" }, "SMTP_URL is not set: mails wait until it is set");
     return new AsyncDisposableStack();
   }
   const stop = new AbortController();
-  const running = mailForEver(parts, mailServer(mail), stop.signal);
+  const running = mailUntilStopped(parts, mailServer(mail), stop.signal);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -35,8 +35,8 @@ export function startMailer(parts: MailerParts): AsyncDisposable {
   };
 }
 
-/** Looks when it is told that a mail waits, and regularly, for what is told may be lost. */
-async function mailForEver(parts: MailerParts, server: MailServer, signal: AbortSignal): Promise<void> {
+/** Sends when notified that a mail waits, and at regular intervals, since a notification may be lost. */
+async function mailUntilStopped(parts: MailerParts, server: MailServer, signal: AbortSignal): Promise<void> {
   let pause = new AbortController();
   const wake = (): void => pause.abort();
   using _listening = parts.bus.listen("mail-waits", wake);
@@ -46,16 +46,16 @@ async function mailForEver(parts: MailerParts, server: MailServer, signal: Abort
     const reached = await round(parts, server, signal);
     failures = reached ? 0 : failures + 1;
     if (reached && !signal.aborted) await sleep(parts.clock, mailPollMs, pause.signal);
-    // Whoever is away is not asked more often because more mails wait.
+    // More waiting mails do not make it call an unreachable server more often.
     if (!reached) await sleep(parts.clock, Math.min(mailServerRetryMs * 2 ** (failures - 1), mailServerRetryMsMax), signal);
   }
 }
 
-/** Never rejects. @returns whether there was anybody to send mails to */
+/** Never rejects. @returns whether the mail server and the database were reachable */
 async function round({ lock, ...parts }: MailerParts, server: MailServer, signal: AbortSignal): Promise<boolean> {
   try {
-    await using alone = await lock();
-    if (alone !== null) await sendDue({ ...parts, server }, signal);
+    await using held = await lock();
+    if (held !== null) await sendDue({ ...parts, server }, signal);
     return true;
   } catch (error) {
     parts.log.warn({ event: "mail.unreachable", reason: reasonOf(error) }, "Mails cannot be sent at present");

@@ -1,4 +1,4 @@
-/** A worker's process: `bun workers/main.ts admission|metering|prober|mailer|scanner`. */
+/** The process of a worker: `bun workers/main.ts admission|metering|prober|mailer|scanner`. */
 import { constants, setPriority } from "node:os";
 import type { Backing } from "../src/backing/backing.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
@@ -28,7 +28,7 @@ interface Parts {
   log: Logger;
 }
 
-/** What can be started, by the word on the command line. */
+/** The kinds of workers, by their name on the command line. */
 const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promise<AsyncDisposable>> = {
   async admission({ config, backing, clock, log }, stack) {
     const counters = stack.use(await openCounters({ config, clock, log }));
@@ -48,7 +48,7 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
     return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
   },
   async scanner({ config, backing, clock, log }, stack) {
-    // Scans can wait for a core: chats go before them.
+    // Scans have low priority, so that chats get the core first.
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     stack.use(startFormerSboms({ ...backing, clock, log, sbomsKept: config.sbomsKept }));
     return startScanner({ ...backing, clock, log });
@@ -63,12 +63,10 @@ function modelsOf({ config, backing, clock, log }: Parts): Promise<Models> {
 async function main(): Promise<void> {
   const [kind = ""] = process.argv.slice(2);
   const start = kinds[kind];
-  if (!start) throw new ConfigError(`Cannot start a worker "${kind}": there are ${Object.keys(kinds).join(", ")}`);
+  if (!start) throw new ConfigError(`Cannot start a worker "${kind}": the kinds are ${Object.keys(kinds).join(", ")}`);
   const config = readWorkerConfig();
   if (config.backends.mode === "embedded") {
-    throw new ConfigError(
-      "A worker needs DATABASE_URL, NATS_URL and REDIS_URL: npm start runs the workers inside the one process",
-    );
+    throw new ConfigError("A worker needs DATABASE_URL, NATS_URL and REDIS_URL: npm start runs all workers inside one process");
   }
   keepPrivate(config.dataDir);
   const clock = systemClock;

@@ -1,4 +1,4 @@
-/** The worker that settles: the one writer of charges, ledger, month totals and the request log. Several are safe, one is enough. */
+/** The worker that settles. Only this kind writes charges, ledger, month totals and the request log. Several are safe, one is enough. */
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";

@@ -1,7 +1,6 @@
 /**
- * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Each check that is missing
- * or asked for again runs at start and when checks, the catalog or the provider keys changed; one prober at a time, by an
- * advisory lock.
+ * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Missing and requested checks
+ * run at start, and when checks, the catalog or the provider keys change. An advisory lock lets one prober of a fleet run them.
  */
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
@@ -21,7 +20,7 @@ export interface ProberParts {
   bus: Pick<Bus, "broadcast" | "listen">;
   models: Pick<Models, "list" | "toCheck" | "refreshChecks">;
   call: CallProvider;
-  /** The right to probe: one prober of a fleet has it at a time. */
+  /** Takes the lock for probing, which one prober of a fleet holds at a time; null: another one holds it. */
   lock: () => Promise<AsyncDisposable | null>;
   clock: Clock;
   log: Logger;
@@ -29,7 +28,7 @@ export interface ProberParts {
 
 export function startProber(parts: ProberParts): AsyncDisposable {
   const stop = new AbortController();
-  const running = probeForEver(parts, stop.signal);
+  const running = probeUntilStopped(parts, stop.signal);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -38,8 +37,8 @@ export function startProber(parts: ProberParts): AsyncDisposable {
   };
 }
 
-/** Looks when it is told of a change, and regularly, for what is told may be lost. */
-async function probeForEver(parts: ProberParts, signal: AbortSignal): Promise<void> {
+/** Probes when notified of a change, and at regular intervals, since a notification may be lost. */
+async function probeUntilStopped(parts: ProberParts, signal: AbortSignal): Promise<void> {
   let pause = new AbortController();
   const wake = (): void => pause.abort();
   using _listening = parts.bus.listen("checks-changed", wake);
@@ -56,20 +55,20 @@ interface Probe {
   route: Route;
 }
 
-/** Runs the checks that are missing or asked for again, a few at a time. @returns how many ran */
+/** Runs the missing and requested checks, a few at a time. @returns how many ran */
 export async function probeAll(parts: ProberParts): Promise<number> {
   await parts.models.refreshChecks();
   if (probesOf(parts).length === 0) return 0;
-  await using alone = await parts.lock();
-  if (alone === null) return 0;
-  // Whoever held the lock before may have run them.
+  await using held = await parts.lock();
+  if (held === null) return 0;
+  // The previous holder of the lock may have run them.
   await parts.models.refreshChecks();
   const probes = probesOf(parts);
   const queue = probes.values();
   const lanes = Array.from({ length: launchChecksAtOnce }, async () => {
     for (const { model, route } of queue) await probe(model, route, parts);
   });
-  // The lock is held until the last of them has ended, whatever became of the others.
+  // Holds the lock until the last probe has ended, even if another one failed.
   const failed = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
   if (failed) throw failed.reason;
   if (probes.length > 0) parts.bus.broadcast("checks-changed");

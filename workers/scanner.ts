@@ -1,4 +1,4 @@
-/** The worker that scans projects, one at a time; several of a fleet share them, and what one leaves behind the others take up. */
+/** The worker that scans projects, one at a time. The scanners of a fleet share the projects, and take over those of one that dies. */
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
 import { scanNext } from "../src/security/findings/scan-next.ts";
@@ -15,7 +15,7 @@ export interface ScannerParts {
 
 export function startScanner(parts: ScannerParts): AsyncDisposable {
   const stop = new AbortController();
-  const running = scanForEver(parts, stop.signal);
+  const running = scanUntilStopped(parts, stop.signal);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -24,8 +24,8 @@ export function startScanner(parts: ScannerParts): AsyncDisposable {
   };
 }
 
-/** Looks when it is told that a project waits, and regularly, for what is told may be lost and leases run out in silence. */
-async function scanForEver(parts: ScannerParts, signal: AbortSignal): Promise<void> {
+/** Scans when notified that a project waits, and at regular intervals, since a notification may be lost and leases expire without one. */
+async function scanUntilStopped(parts: ScannerParts, signal: AbortSignal): Promise<void> {
   let pause = new AbortController();
   const wake = (): void => pause.abort();
   using _listening = parts.bus.listen("scan-waits", wake);

@@ -1,4 +1,4 @@
-/** Who leaves a port waits for the handshakes under way, which the system lists. */
+/** A process that leaves a port waits for the handshakes in progress, which the kernel lists. */
 import { expect, test } from "bun:test";
 import { dlopen, ptr } from "bun:ffi";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const [afInet, nonblockingStream, solSocket, soAttachFilter] = [2, 0x801, 1, 26];
 
-/** A client whose kernel never sees an answer: all packets to it fall. @returns its port, and what ends it */
+/** A client that never gets an answer, since all packets to it are dropped. @returns its port, and a function that ends it */
 function deafClient(port: number): { port: number; close(): void } {
   const { symbols: libc } = dlopen("libc.so.6", {
     socket: { args: ["i32", "i32", "i32"], returns: "i32" },
@@ -34,7 +34,7 @@ function deafClient(port: number): { port: number; close(): void } {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "a handshake under way is listed with its other end, and no other connection is",
+  "the list has a handshake in progress with its remote address, and no other connection",
   async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await until(() => server.listening);

@@ -1,4 +1,4 @@
-/** What docs/operations.md says of a port that gateways share: who leaves it loses no connection. */
+/** docs/operations.md promises that a gateway which leaves a shared port loses no connection. */
 import { expect, test } from "bun:test";
 import { freePort } from "../../scripts/services/free-port.ts";
 import { ShortConnections } from "../chaos/harness/load/short-connections.ts";
@@ -12,7 +12,7 @@ const startServer = async (port: number): Promise<OurProcess> => {
 };
 
 test.skipIf(process.platform !== "linux")(
-  "a server that leaves a shared port loses none of the connections that come all the while, however busy it is",
+  "a busy server that leaves a shared port loses none of the connections that arrive meanwhile",
   async () => {
     const port = await freePort();
     await using leaving = await startServer(port);

@@ -15,7 +15,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = () => join(root, `data-${++folders}`);
 
-/** Another process that takes the lock of `folder` and says "taken" or "refused <pid>". @param before what starts it */
+/** Another process that tries to take the lock of `folder` and prints "taken" or "refused <pid>". @param before the command that starts it */
 function startTaker(folder: string, before: string[] = []): { child: ChildProcess; said: Promise<string> } {
   const command = [...before, process.execPath, join(import.meta.dir, "../support/take-lock.ts"), folder];
   const [program = "", ...words] = command;
@@ -31,7 +31,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 describe("one process owns a data folder", () => {
-  test("a second owner is refused and told who the first one is", async () => {
+  test("the lock refuses a second owner and names the process id of the first", async () => {
     const folder = newFolder();
     const first = startTaker(folder);
     expect(await first.said).toBe("taken");
@@ -43,7 +43,7 @@ describe("one process owns a data folder", () => {
     await end(first.child, "SIGKILL");
   });
 
-  test("the lock of an owner that died by kill -9 is taken over", async () => {
+  test("a new owner takes over the lock of one that died by kill -9", async () => {
     const folder = newFolder();
     const first = startTaker(folder);
     expect(await first.said).toBe("taken");
@@ -52,7 +52,7 @@ describe("one process owns a data folder", () => {
     expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject({ pid: process.pid });
   });
 
-  test.skipIf(!canFillDisk)("who could not write its claim, for the disk was full, is in nobody's way", async () => {
+  test.skipIf(!canFillDisk)("a process that could not write its claim to a full disk blocks no other", async () => {
     const folder = newFolder();
     const unlucky = startTaker(folder, ["prlimit", "--fsize=0", "--"]);
     expect(await unlucky.said).toContain("EFBIG");
@@ -61,7 +61,7 @@ describe("one process owns a data folder", () => {
     await end(unlucky.child, "SIGKILL");
   });
 
-  test("a process that has got a dead owner's id is not taken for the owner", async () => {
+  test("a process that reuses a dead owner's id does not count as the owner", async () => {
     const folder = newFolder();
     await mkdir(folder);
     const before = { pid: process.pid, start: "an earlier time", id: "before" };
@@ -78,7 +78,7 @@ describe("one process owns a data folder", () => {
     await expect(takeLock(folder)).rejects.toThrow(LockedError);
   });
 
-  test("the folder keeps nothing but the lock of a living owner, and nothing after it let go", async () => {
+  test("the folder contains only the lock of a living owner, and nothing after its release", async () => {
     const folder = newFolder();
     const lock = await takeLock(folder);
     await takeLock(folder).catch(() => {});
@@ -87,7 +87,7 @@ describe("one process owns a data folder", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("the same process is refused a second time, and welcome after it let go", async () => {
+  test("the lock refuses its own process a second time, and accepts it after a release", async () => {
     const folder = newFolder();
     const first = await takeLock(folder);
     await expect(takeLock(folder)).rejects.toThrow(LockedError);
@@ -97,7 +97,7 @@ describe("one process owns a data folder", () => {
     await expect(takeLock(folder)).rejects.toThrow(LockedError);
   });
 
-  test("of many that start at once over a dead owner's lock exactly one gets it", async () => {
+  test("exactly one of many processes that start at once gets a dead owner's lock", async () => {
     for (let round = 0; round < 3; round++) {
       const folder = newFolder();
       const dead = startTaker(folder);
@@ -114,7 +114,7 @@ describe("one process owns a data folder", () => {
 });
 
 describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => {
-  test("each takes the lowest number that is free", async () => {
+  test("each process takes the lowest free number", async () => {
     const dataDir = newFolder();
     await using stack = new AsyncDisposableStack();
     const first = await takeNumberedFolder(dataDir, "gateway");
@@ -134,7 +134,7 @@ describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => 
     expect(fourth.number).toBe(3);
   });
 
-  test("one that starts after a kill -9 finds the spool of the dead one", async () => {
+  test("a process that starts after a kill -9 takes the spool of the dead one", async () => {
     const dataDir = newFolder();
     const dead = startTaker(join(dataDir, "gateway-1"));
     await dead.said;
@@ -146,8 +146,8 @@ describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => 
   });
 });
 
-describe("a process is known by its id and the time it was started", () => {
-  test("one that was killed runs no more", async () => {
+describe("a process is identified by its id and its start time", () => {
+  test("a killed process no longer runs", async () => {
     const taker = startTaker(newFolder());
     await taker.said;
     const pid = taker.child.pid ?? 0;
@@ -156,8 +156,8 @@ describe("a process is known by its id and the time it was started", () => {
     expect(await identityOf(pid)).toBeNull();
   });
 
-  test("one that has ended and that nobody waits for runs no more", async () => {
-    // The shell becomes `sleep`, which never asks what became of its child.
+  test("a process that has ended, and whose parent does not wait for it, no longer runs", async () => {
+    // The shell becomes `sleep`, which never waits for its child.
     const shell = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
     const pid = Number(String((await once(shell.stdout, "data"))[0]));
     await until(async () => (await identityOf(pid)) === null);

@@ -1,4 +1,4 @@
-/** What a person and the machine's other users see of a start of one process, in a folder that was made beforehand. */
+/** What the operator and other users of the machine see when one process starts in a folder that already existed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ let dataDir: string;
 beforeAll(async () => {
   ({ path: dataDir } = stack.use(await temporaryFolder()));
   chmodSync(dataDir, 0o755);
-  // As an earlier version left it.
+  // As an earlier version left it behind.
   mkdirSync(join(dataDir, "spool"), { mode: 0o755 });
   writeFileSync(join(dataDir, "spool", "old"), "", { mode: 0o644 });
   service = stack.use(await Fleet.start({ services: null, dataDir }));
 }, 60_000);
 afterAll(() => stack.disposeAsync(), 30_000);
 
-test("no other user of the machine reads anything of a data folder that was made with rights for all", () => {
+test("no other user of the machine can read anything in a data folder that was created with permissions for all", () => {
   const open = readdirSync(dataDir).filter((name) => (lstatSync(join(dataDir, name)).mode & 0o077) !== 0);
   expect(open).toEqual([]);
   expect(readdirSync(dataDir)).toEqual(expect.arrayContaining(["lock", "postgres", "secrets-key", "spool"]));
@@ -29,7 +29,7 @@ test("the first start prints the keys on standard output, terminal or not", () =
   expect(service.gateways[0]?.process.output).toMatch(/^ {2}platform-api-[0-9a-f]{64}$/m);
 });
 
-test("metrics want the operator token, from this machine too: a plain proxy on it is this machine", async () => {
+test("/metrics requires the operator token from this machine too, since a proxy may run on it", async () => {
   const asked = await fetch(`${service.url()}/metrics`);
   expect([asked.status, await asked.text()]).toEqual([403, "Forbidden\n"]);
   const wrong = await fetch(`${service.url()}/metrics`, {
@@ -55,14 +55,14 @@ const answers: [string, string][] = [
   ["GET", "/api/connector-schema.json"],
 ];
 
-test.each(answers)("no browser takes the JSON of %s %s for anything else", async (method, path) => {
+test.each(answers)("browsers treat the JSON of %s %s as nothing else", async (method, path) => {
   for (const answer of [await fetch(`${service.url()}${path}`, { method }), await service.operator().send(path, { method })]) {
     expect([path, answer.headers.get("content-type")]).toEqual([path, expect.stringMatching(/^application\/(schema\+)?json/)]);
     expect([path, answer.headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
   }
 });
 
-test("nothing on the way keeps what is of the moment or of one person: readiness, refusals of the control API, a key", async () => {
+test("no cache stores readiness, refusals of the control API or the facts of a key", async () => {
   const [, key = ""] = /^ {2}(platform-api-[0-9a-f]{64})$/m.exec(service.gateways[0]?.process.output ?? "") ?? [];
   const headers = { authorization: `Bearer ${key}` };
   const kept = [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readOperatorToken } from "../../src/process/operator-token.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-test("the token is made on first start, for its owner's eyes only, and kept", async () => {
+test("the first start creates a token that only its owner can read, and later starts keep it", async () => {
   await using folder = await temporaryFolder();
   const token = readOperatorToken(null, folder.path).reveal();
   expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -12,7 +12,7 @@ test("the token is made on first start, for its owner's eyes only, and kept", as
   expect(readOperatorToken(null, folder.path).reveal()).toBe(token);
 });
 
-test("a file with a token that could be guessed stops the start, and is named", async () => {
+test("a token file that is too short stops the start, and the error names the file", async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, "operator-token");
   for (const short of ["", "\n", "x", "x".repeat(31)]) {

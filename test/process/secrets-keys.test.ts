@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const given = secretsKeyNamed("given");
 const reveal = (keys: Secret[]) => keys.map((key) => key.reveal());
 
-test("one process makes a key on its first start, for its owner's eyes only, and keeps it", async () => {
+test("the first start of one process creates a key that only its owner can read, and later starts keep it", async () => {
   await using folder = await temporaryFolder();
   const made = reveal(readSecretsKeys(null, folder.path));
   expect(made.map((key) => Buffer.from(key, "base64").length)).toEqual([32]);
@@ -17,19 +17,19 @@ test("one process makes a key on its first start, for its owner's eyes only, and
   expect(reveal(readSecretsKeys(null, folder.path))).toEqual(made);
 });
 
-test("keys that are given seal from then on, and what the file's key sealed still opens", async () => {
+test("configured keys seal from then on, and the file's key still opens what it sealed", async () => {
   await using folder = await temporaryFolder();
   const made = reveal(readSecretsKeys(null, folder.path));
   expect(reveal(readSecretsKeys([new Secret(given)], folder.path))).toEqual([given, ...made]);
 });
 
-test("where keys are given from the beginning no file is made", async () => {
+test("no file is created when keys are configured from the beginning", async () => {
   await using folder = await temporaryFolder();
   expect(reveal(readSecretsKeys([new Secret(given)], folder.path))).toEqual([given]);
   expect(() => statSync(join(folder.path, "secrets-key"))).toThrow();
 });
 
-test("the file may hold several keys, the first of which seals; one that holds none stops the start", async () => {
+test("the file may hold several keys, of which the first seals; a file without keys stops the start", async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, "secrets-key");
   const [made = ""] = reveal(readSecretsKeys(null, folder.path));
@@ -42,7 +42,7 @@ test("the file may hold several keys, the first of which seals; one that holds n
   rmSync(path);
 });
 
-test("a file whose first key can be guessed stops the start, and is told how to go on", async () => {
+test("a file whose first key can be guessed stops the start, and the error explains the remedy", async () => {
   await using folder = await temporaryFolder();
   const zeros = Buffer.alloc(32).toString("base64");
   const path = join(folder.path, "secrets-key");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { spawnApart } from "../../src/process/spawn-apart.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-test("a process apart has low priority before it has begun to run, and keeps it", async () => {
+test("a subprocess has low priority before it begins to run, and keeps it", async () => {
   await using folder = await temporaryFolder();
   const program = join(folder.path, "program.ts");
   await Bun.write(program, 'process.stdout.write(String((await import("node:os")).getPriority()));');

@@ -20,8 +20,8 @@ setDefaultTimeout(30_000);
 const root = dirname(dirname(import.meta.dir));
 
 /**
- * A clone with an npm that needs no network: it notes that it ran, and makes the packages "thing" and, unless told to
- * omit them, "development". Bun's binary is this one.
+ * A clone with a fake npm that needs no network. It records its runs and creates the package "thing" and, without `--omit=dev`,
+ * "development". Bun's binary is the one that runs this test.
  */
 async function clone(): Promise<string> {
   const folder = await temporaryFolder("bootstrap");
@@ -69,7 +69,7 @@ function npmRuns(folder: string): string[] {
 }
 
 describe("on a fresh clone", () => {
-  test("start installs without development packages, runs the service and leaves with its exit code", async () => {
+  test("start installs without development packages, runs the service and exits with its code", async () => {
     const folder = await clone();
     expect(run(folder, "start", "--flag")).toMatchObject({
       status: 7,
@@ -79,13 +79,13 @@ describe("on a fresh clone", () => {
     expect(npmRuns(folder)).toEqual(["production"]);
   });
 
-  test("a second start installs nothing and says nothing", async () => {
+  test("a second start installs nothing and prints nothing", async () => {
     const folder = await clone();
     run(folder, "start");
     expect(run(folder, "start").stderr).toBe("");
   });
 
-  test("a test after a start adds the development packages, and a later start leaves them", async () => {
+  test("a test after a start adds the development packages, and a later start keeps them", async () => {
     const folder = await clone();
     run(folder, "start");
     expect(run(folder, "test").stdout).toBe("tests undefined\n");
@@ -95,7 +95,7 @@ describe("on a fresh clone", () => {
     expect(npmRuns(folder)).toEqual(["production", "all", "all"]);
   });
 
-  test("Bun's allocator is told what the operations page says, and where somebody says otherwise, that", async () => {
+  test("Bun's allocator gets the settings of the operations page, and the user's where they are set", async () => {
     const folder = await clone();
     writeFileSync(
       join(folder, "src/main.ts"),
@@ -107,7 +107,7 @@ describe("on a fresh clone", () => {
     expect(spawnSync("node", ["scripts/bootstrap.mjs", "start"], otherwise).stdout).toBe("5000 1\n");
   });
 
-  test("an unknown script is refused, naming those that there are", async () => {
+  test("an unknown script is refused with the list of all scripts", async () => {
     expect(run(await clone(), "strat")).toMatchObject({ status: 1, stderr: expect.stringContaining("start, test, ok") });
   });
 });
@@ -119,35 +119,35 @@ describe("from any state of node_modules", () => {
     return folder;
   }
 
-  test("a changed lock file is installed", async () => {
+  test("the next start installs a changed lock file", async () => {
     const folder = await installed();
     writeFileSync(join(folder, "package-lock.json"), '{"changed":true}');
     expect(run(folder, "start").status).toBe(7);
     expect(npmRuns(folder)).toHaveLength(2);
   });
 
-  test("a deleted package comes back", async () => {
+  test("the next start restores a deleted package", async () => {
     const folder = await installed();
     rmSync(join(folder, "node_modules/thing"), { recursive: true });
     run(folder, "start");
     expect(readFileSync(join(folder, "node_modules/thing/data"))).toHaveLength(1000);
   });
 
-  test("a file that was cut off is whole again, although npm would take it for sound", async () => {
+  test("the next start restores a truncated file, which npm alone would keep", async () => {
     const folder = await installed();
     truncateSync(join(folder, "node_modules/thing/data"), 10);
     run(folder, "start");
     expect(readFileSync(join(folder, "node_modules/thing/data"))).toHaveLength(1000);
   });
 
-  test("a package that unpacked more into itself is no damage", async () => {
+  test("a package that unpacked more files into itself does not count as damaged", async () => {
     const folder = await installed();
     writeFileSync(join(folder, "node_modules/thing/unpacked"), "on first use");
     run(folder, "start");
     expect(npmRuns(folder)).toHaveLength(1);
   });
 
-  test("what an install that was killed left is thrown away first", async () => {
+  test("the next start first removes what a killed install left", async () => {
     const folder = await clone();
     writeFileSync(join(folder, "npm-wait"), "");
     const broken = spawn("node", ["scripts/bootstrap.mjs", "start"], { ...command(folder), detached: true, stdio: "ignore" });
@@ -160,7 +160,7 @@ describe("from any state of node_modules", () => {
     expect(existsSync(join(folder, "node_modules/thing/half"))).toBe(false);
   });
 
-  test("packages that somebody installed by hand are checked by npm, and stay", async () => {
+  test("npm checks packages that a person installed, and they stay", async () => {
     const folder = await clone();
     spawnSync("node", ["npm-cli.js"], command(folder));
     run(folder, "start");
@@ -168,13 +168,13 @@ describe("from any state of node_modules", () => {
     expect(existsSync(join(folder, "node_modules/development"))).toBe(true);
   });
 
-  test("no script of a package runs: what is installed is what the lock file has digests of", async () => {
+  test("no script of a package runs, so that every installed file has a digest in the lock file", async () => {
     const folder = await clone();
     run(folder, "start");
     expect(readFileSync(join(folder, "npm-arguments"), "utf8")).toContain("--ignore-scripts");
   });
 
-  test("Bun's stub gives way to the binary of its platform package, and its own installer, which may fetch another, never runs", async () => {
+  test("the binary of the platform package replaces Bun's stub, and Bun's install script, which may download another, never runs", async () => {
     const folder = await installed();
     const stub = join(folder, "node_modules/bun/bin/bun.exe");
     rmSync(join(folder, "node_modules/.bin/bun"));
@@ -190,7 +190,7 @@ describe("from any state of node_modules", () => {
     expect(existsSync(join(folder, "node_modules/bun/it-ran"))).toBe(false);
   });
 
-  test("where no Bun works, it says so and what to do", async () => {
+  test("the error where no Bun works names the remedy", async () => {
     const folder = await installed();
     rmSync(join(folder, "node_modules/.bin/bun"));
     writeFileSync(join(folder, "node_modules/.bin/bun"), "#!/bin/sh\nexit 1\n".padEnd(process.execPath.length), { mode: 0o755 });
@@ -199,8 +199,8 @@ describe("from any state of node_modules", () => {
   });
 });
 
-describe("two at once", () => {
-  test("install once, one after the other", async () => {
+describe("several starts at once", () => {
+  test("only one of them installs", async () => {
     const folder = await clone();
     const both = [1, 2, 3].map(() => spawn("node", ["scripts/bootstrap.mjs", "start"], { ...command(folder), stdio: "ignore" }));
     const codes = await Promise.all(both.map(async (child) => (await once(child, "exit"))[0]));
@@ -235,7 +235,7 @@ describe("signals", () => {
     return { pid: child.pid ?? 0, servicePid: Number(said.split(" ")[1]), said: () => said, ended };
   }
 
-  test("a Ctrl-C, which a terminal sends to all and npm once more, reaches the service once", async () => {
+  test("a Ctrl-C, which the terminal and npm both send, reaches the service once", async () => {
     const { pid, said, ended } = await started();
     process.kill(-pid, "SIGINT");
     process.kill(pid, "SIGINT");
@@ -243,14 +243,14 @@ describe("signals", () => {
     expect(said().split("\n").slice(1)).toEqual(["SIGINT 1", ""]);
   });
 
-  test("a SIGTERM to it alone reaches the service", async () => {
+  test("a SIGTERM to the bootstrap process reaches the service", async () => {
     const { pid, said, ended } = await started();
     process.kill(pid, "SIGTERM");
     expect(await ended).toEqual([0, null]);
     expect(said()).toContain("SIGTERM 1");
   });
 
-  test("kill -9 of it leaves no service behind", async () => {
+  test("a kill -9 of the bootstrap process leaves no service behind", async () => {
     const { pid, servicePid, ended } = await started();
     expect(isRunning(servicePid)).toBe(true);
     process.kill(pid, "SIGKILL");

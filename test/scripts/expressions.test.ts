@@ -1,4 +1,4 @@
-/** The check of regular expressions that `npm run ok` runs: it finds them wherever they stand, and it knows slow ones. */
+/** The check of regular expressions in `npm run ok` finds all of them and recognises slow ones. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ describe("expressions are found", () => {
     ["no division", "export const a = 4 / 2 / 1;", []],
   ])("%s", (_, text, expected) => expect(found(text)).toEqual(expected));
 
-  test("one that is put together as its module puts it together", async () => {
+  test("the check evaluates an expression that its module builds on import", async () => {
     const text = 'const end = "$";\nexport const a = new RegExp(`\\\\s+${end}`, "m");\n';
     writeFileSync(join(folder, "made.ts"), text);
     const { made } = collect("made.ts", text);
@@ -30,7 +30,7 @@ describe("expressions are found", () => {
     expect((await evaluated(folder, made[0] ?? { path: "", line: 0, text: "" })).map(keyOf)).toEqual(["/\\s+$/m"]);
   });
 
-  test("but for one that is made only in use, which somebody has to judge", async () => {
+  test("the check does not find an expression that is built only at run time; a person has to judge it", async () => {
     const text = "export const a = (word: string) => new RegExp(word);\n";
     writeFileSync(join(folder, "later.ts"), text);
     const [made = { path: "", line: 0, text: "" }] = collect("later.ts", text).made;
@@ -38,7 +38,7 @@ describe("expressions are found", () => {
   });
 });
 
-test("slow expressions are told from quick ones", () => {
+test("the check distinguishes slow expressions from fast ones", () => {
   const slow = [
     { source: "\\/+$", flags: "" },
     { source: "^\\s*(?:\\[[^\\]]*\\])?\\s*={2}\\s*(\\S+)\\s*\\)?\\s*$", flags: "s" },

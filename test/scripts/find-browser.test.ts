@@ -11,23 +11,23 @@ async function putProgram(folder: string): Promise<void> {
 }
 
 const never = async (): Promise<void> => {
-  throw new Error("Nothing is to be installed");
+  throw new Error("No installation is expected");
 };
 
-test("a browser on PATH is taken, and nothing is installed", async () => {
+test("the tests use a browser on PATH without installing anything", async () => {
   await using folder = await temporaryFolder();
   await putProgram(join(folder.path, "bin"));
   const found = await findBrowser({ path: `/none:${join(folder.path, "bin")}`, install: never });
   expect(found).toEqual({ path: join(folder.path, "bin/chromium") });
 });
 
-test("one that could be installed is taken", async () => {
+test("the tests install a browser where they can, and use it", async () => {
   await using folder = await temporaryFolder();
   const found = await findBrowser({ path: folder.path, install: () => putProgram(folder.path) });
   expect(found).toEqual({ path: join(folder.path, "chromium") });
 });
 
-test.each([null, async () => {}])("without one, it says what to install", async (install) => {
+test.each([null, async () => {}])("the message names the package to install where there is no browser", async (install) => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "chromium"), "no program");
   expect(await findBrowser({ path: folder.path, install })).toEqual({ missing: expect.stringContaining("install Chromium") });

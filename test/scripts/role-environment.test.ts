@@ -22,7 +22,7 @@ const environment = {
   LOG_LEVEL: "",
 };
 
-/** Who holds each secret whole, and whom it concerns. */
+/** The roles that get each secret in full. */
 const holders: [string, string[]][] = [
   ["sealing-key", ["gateway"]],
   ["operator-token", ["gateway"]],
@@ -34,13 +34,13 @@ const holders: [string, string[]][] = [
   ["weir-token", []],
 ];
 
-describe("of a fleet's processes", () => {
-  test.each(holders)("%s is in the environment of %j and of no other", (secret, those) => {
+describe("the environment of a fleet's processes", () => {
+  test.each(holders)("%s is in the environment of %j and of no other role", (secret, those) => {
     const holding = roles.filter((role) => JSON.stringify(environmentFor(role, environment)).includes(secret));
     expect(holding).toEqual(those);
   });
 
-  test("each has what it needs all the same", () => {
+  test("each role still gets what it needs", () => {
     for (const role of roles) {
       expect(environmentFor(role, environment)).toMatchObject({ PATH: "/bin", NODE_EXTRA_CA_CERTS: "/etc/authority.pem" });
     }
@@ -48,13 +48,13 @@ describe("of a fleet's processes", () => {
     expect(environmentFor("gateway", environment)["SMTP_URL"]).toBe("smtp://mail.example:587");
   });
 
-  test("those that decide know which providers have a key, and not what it is", () => {
+  test("admission learns which providers have a key, but not the key", () => {
     expect(environmentFor("admission", environment)["ACME_API_KEY"]).toBe("set");
     expect(environmentFor("metering", environment)).not.toHaveProperty("ACME_API_KEY");
   });
 });
 
-test("each variable that is read is given or kept back on purpose", () => {
+test("role-environment.ts lists every variable that the configuration reads", () => {
   const asked = new Set<string>();
   const noticing = new Proxy<Record<string, string | undefined>>({}, { get: (_, name) => void asked.add(String(name)) });
   readConfig(noticing);

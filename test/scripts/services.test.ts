@@ -9,7 +9,7 @@ const services = await testServices();
 const own = services?.own ?? null;
 
 describe.skipIf(own === null)("test services", () => {
-  test("each answers, dies by kill -9, and comes back on its port", async () => {
+  test("each server answers, dies by kill -9, and restarts on the same port", async () => {
     for (const server of Object.values(own ?? {})) {
       const { port, pid, url } = server;
       await server.kill("SIGKILL");
@@ -20,7 +20,7 @@ describe.skipIf(own === null)("test services", () => {
     }
   });
 
-  test("what PostgreSQL committed before kill -9 is there afterwards", async () => {
+  test("PostgreSQL still has what it committed before a kill -9", async () => {
     const url = await freshDatabase(services?.urls.DATABASE_URL ?? "");
     const before = postgres(url, { max: 1, onnotice: () => {} });
     await before`CREATE TABLE kept (id int)`;
@@ -33,7 +33,7 @@ describe.skipIf(own === null)("test services", () => {
     await after.end();
   });
 
-  test("a frozen server is stopped all the same", async () => {
+  test("a frozen server can be stopped", async () => {
     const program = (await testServers())?.redis ?? { path: "", libraries: null };
     await using redis = await startRedis({ program, folder: await temporaryFolder("redis") });
     await redis.kill("SIGSTOP");
@@ -41,7 +41,7 @@ describe.skipIf(own === null)("test services", () => {
     expect(redis.pid).toBe(0);
   });
 
-  test("Redis as a cluster refuses a command over two slots", async () => {
+  test("a Redis Cluster refuses a command over two slots", async () => {
     const program = (await testServers())?.redis ?? { path: "", libraries: null };
     await using redis = await startRedis({ program, folder: await temporaryFolder("redis"), cluster: true });
     const password = new URL(redis.url).password;
@@ -49,7 +49,7 @@ describe.skipIf(own === null)("test services", () => {
     expect(await exchange({ port: redis.port, send, expect: /\+OK\r\n-CROSSSLOT.*\r\n\+OK/s })).toContain("CROSSSLOT");
   });
 
-  test("none can be used without its password", async () => {
+  test("no server can be used without its password", async () => {
     const { redis, nats, postgres: database } = own ?? {};
     await exchange({ port: redis?.port ?? 0, send: "PING\r\n", expect: /-NOAUTH/ });
     await exchange({ port: nats?.port ?? 0, send: "CONNECT {}\r\nPING\r\n", expect: /-ERR 'Authorization Violation'/ });

@@ -11,7 +11,7 @@ const coresOf = (pid: number | string): string | undefined =>
 const canMove = process.platform === "linux" && spawnSync("taskset", ["--version"]).status === 0;
 
 test.skipIf(!canMove)(
-  "on two cores processes that share one run on the last that they may run on; elsewhere they stay",
+  "on two cores, processes that share a core run on the last one allowed to them; elsewhere they stay where they are",
   async () => {
     const children = [1, 2].map(() => spawn("sleep", ["60"]));
     try {
@@ -27,24 +27,27 @@ test.skipIf(!canMove)(
   },
 );
 
-test.skipIf(!canMove)("on two cores whoever is to have one to itself runs on the first; elsewhere it stays", async () => {
-  const child = spawn("sleep", ["60"]);
-  try {
-    await once(child, "spawn");
-    takeFirstCore(child.pid ?? 0);
-    const own = coresOf("self") ?? "";
-    expect(coresOf(child.pid ?? 0)).toBe(availableParallelism() === 2 ? /^\d+/.exec(own)?.[0] : own);
-  } finally {
-    child.kill("SIGKILL");
-  }
-});
+test.skipIf(!canMove)(
+  "on two cores, a process with a core of its own runs on the first; elsewhere it stays where it is",
+  async () => {
+    const child = spawn("sleep", ["60"]);
+    try {
+      await once(child, "spawn");
+      takeFirstCore(child.pid ?? 0);
+      const own = coresOf("self") ?? "";
+      expect(coresOf(child.pid ?? 0)).toBe(availableParallelism() === 2 ? /^\d+/.exec(own)?.[0] : own);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  },
+);
 
-test("a server written in Go is started for the one core that it will have, and elsewhere for all", () => {
+test("a server written in Go starts with one thread where it gets one core, and with all elsewhere", () => {
   expect(goStart().environment).toEqual(availableParallelism() === 2 ? { GOMAXPROCS: "1" } : {});
 });
 
 test.skipIf(process.platform !== "linux")(
-  "on two cores its timers may be five milliseconds late; elsewhere they stay as they are",
+  "on two cores, the server's timers may be five milliseconds late; elsewhere they are not changed",
   () => {
     const [command = "", ...words] = [...goStart().prefix, "cat", "/proc/self/timerslack_ns"];
     const slack = spawnSync(command, words, { encoding: "utf8" }).stdout;

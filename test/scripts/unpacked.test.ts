@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const day = 86_400_000;
 
-/** A program as it is unpacked, so many days ago. */
+/** A program that was unpacked so many days ago. */
 function unpack(folder: string, days: number): void {
   mkdirSync(join(folder, "usr/bin"), { recursive: true });
   writeFileSync(join(folder, "usr/bin/redis-server"), "");
@@ -14,7 +14,7 @@ function unpack(folder: string, days: number): void {
   utimesSync(folder, at, at);
 }
 
-test("a server that was unpacked more than a week ago is to be fetched anew, for nobody brings repairs to it", async () => {
+test("a server that was unpacked more than a week ago is downloaded again, since it gets no updates", async () => {
   await using cache = await temporaryFolder();
   const find = () => findKept(cache.path, "redis-server", () => true);
   expect(find()).toBeNull();
@@ -25,7 +25,7 @@ test("a server that was unpacked more than a week ago is to be fetched anew, for
   expect(find()).toMatchObject({ folder: fresh, isOld: false, program: { path: join(fresh, "usr/bin/redis-server") } });
 });
 
-test("one that does not work gives way to the one before it", async () => {
+test("the previous server serves where the newest does not work", async () => {
   await using cache = await temporaryFolder();
   unpack(join(cache.path, "redis-server-1"), 2);
   unpack(join(cache.path, "redis-server-2"), 1);
@@ -33,7 +33,7 @@ test("one that does not work gives way to the one before it", async () => {
   expect(findKept(cache.path, "redis-server", works)).toMatchObject({ folder: join(cache.path, "redis-server-1") });
 });
 
-test("without a network the old one serves, and the next attempt is a day later", async () => {
+test("without a network the old server serves, and the next attempt follows a day later", async () => {
   await using cache = await temporaryFolder();
   unpack(join(cache.path, "redis-server"), 8);
   const find = () => findKept(cache.path, "redis-server", () => true);
@@ -45,7 +45,7 @@ test("without a network the old one serves, and the next attempt is a day later"
   expect(find()?.isOld).toBe(true);
 });
 
-test("the newest few stay, for a fleet may run what was there before, and other programs are not touched", async () => {
+test("the newest few versions stay, since a fleet may still run an older one, and other programs are not touched", async () => {
   await using cache = await temporaryFolder();
   for (const days of [1, 2, 3, 4, 5]) unpack(join(cache.path, `redis-server-${days}`), days);
   unpack(join(cache.path, "redis-server-tools"), 9);
