@@ -1,7 +1,7 @@
-/** The worker that decides admissions for all gateways. Any number of them may run. */
-import { AdmissionService } from "../src/gateway/admission/service.ts";
+/** The worker that decides admissions: answers the questions of every front. Any number of them may run. */
+import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
 import type { ModelsView } from "../src/gateway/admission/decide.ts";
-import { MeteringWatch } from "../src/gateway/admission/metering-watch.ts";
+import { MeteringWatch } from "../src/gateway/admission/worker/metering-lag-guard.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import { loadAccount, loadHeads, loadKeyMonth } from "../src/gateway/credit/load.ts";

@@ -3,17 +3,17 @@
  * is still without. Nothing in src can switch them off.
  */
 import { join } from "node:path";
-import { AdmissionClient, type Admission, type Caller, type Wanted } from "../../src/gateway/admission/client.ts";
+import { AdmissionClient, type Admission, type Caller, type Wanted } from "../../src/gateway/admission/client/client.ts";
 import type { Backing } from "../../src/backing/backing.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Config } from "../../src/config.ts";
-import { GenerationBook } from "../../src/gateway/generations/book.ts";
-import { Drains } from "../../src/gateway/inference/drains.ts";
-import type { Gateway } from "../../src/gateway/inference/gateway.ts";
-import { LiveAnswers } from "../../src/gateway/inference/live.ts";
-import { bodyBudget } from "../../src/gateway/inference/load-limits.ts";
+import { GenerationBook } from "../../src/gateway/journal/journal.ts";
+import { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
+import type { Gateway } from "../../src/gateway/api/gateway.ts";
+import { LiveAnswers } from "../../src/gateway/api/in-flight-requests.ts";
+import { bodyBudget } from "../../src/gateway/api/request/load-limits.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";

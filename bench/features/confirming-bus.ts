@@ -1,6 +1,6 @@
 /** A bus on which settlements are done as soon as they are stored, as if metering had booked them. */
 import type { Backlog, Bus, Delivered, Reply, Service, Stream, Survey, Topic } from "../../src/backing/bus.ts";
-import { encodeSettled } from "../../src/gateway/generations/settlement-codec.ts";
+import { encodeSettled } from "../../src/gateway/journal/settlement-codec.ts";
 
 type Listener = (payload: Uint8Array) => void;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Elysia } from "elysia";
 import { openBacking } from "../../src/backing/open-backing.ts";
 import { readConfig } from "../../src/config.ts";
-import { inferenceRoutes } from "../../src/gateway/inference/routes.ts";
+import { inferenceRoutes } from "../../src/gateway/api/routes.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openLog } from "../../src/kernel/log.ts";
 import { serverBodyBytesMax } from "../../src/limits/constants.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
-import { Hints } from "../../src/gateway/admission/hints.ts";
+import { Hints } from "../../src/gateway/admission/client/gateway-key-cache.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import { openPostgres } from "../../src/backing/distributed/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

@@ -1,5 +1,5 @@
 /** Check 2: from the bytes of a body to a request that can be priced and sent. */
-import { checkChat } from "../../src/gateway/inference/chat.ts";
+import { checkChat } from "../../src/gateway/api/request/chat.ts";
 import type { Question } from "./question.ts";
 
 const sizes = { "1 KiB": 1_024, "100 KiB": 100 * 1_024, "1 MiB": 1_024 * 1_024 };

@@ -1,7 +1,7 @@
 /** The front's questions: gathered, written, sent, answered by nobody slow, and told. */
 import { encodeAnswers } from "../../src/gateway/admission/codec.ts";
 import type { AdmitAsk, Answer } from "../../src/gateway/admission/message.ts";
-import { Questions } from "../../src/gateway/admission/questions.ts";
+import { Questions } from "../../src/gateway/admission/client/request-batcher.ts";
 import type { Bus, Reply } from "../../src/backing/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { hashKey, newGenerationId } from "../../src/kernel/ids.ts";

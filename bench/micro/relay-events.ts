@@ -1,11 +1,11 @@
 /** A provider's stream to a client's: parsed, decoded, counted, written anew. */
-import { relay } from "../../src/gateway/inference/stream.ts";
-import { webStream } from "../../src/gateway/inference/web-stream.ts";
+import { relay } from "../../src/gateway/api/stream/stream.ts";
+import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Stop } from "../../src/kernel/stop.ts";
-import { openaiStreamDecoder } from "../../src/gateway/providers/formats/openai-stream.ts";
+import { openaiStreamDecoder } from "../../src/gateway/providers/openai/stream.ts";
 import type { EventSource, EventTaker } from "../../src/gateway/providers/provider.ts";
-import { EventParser } from "../../src/gateway/providers/sse.ts";
+import { EventParser } from "../../src/gateway/providers/transport/sse.ts";
 import type { Question } from "./question.ts";
 
 const events = 1_000;

@@ -5,7 +5,7 @@ import { findServers } from "../../scripts/services/find-servers.ts";
 import { startServices } from "../../scripts/services.ts";
 import { openDistributedCounters } from "../../src/backing/distributed/counters.ts";
 import { openPostgres } from "../../src/backing/distributed/postgres.ts";
-import type { Settlement } from "../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { monthOf, systemClock } from "../../src/kernel/clock.ts";
 import { hashKey, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";

@@ -1,8 +1,8 @@
 /** The body of a chat completion, as the check of requests reads it. */
 import { Type } from "@sinclair/typebox";
-import { chatFields } from "../gateway/inference/chat-fields.ts";
-import { messagesSchema } from "../gateway/inference/chat-messages.ts";
-import { fieldsSchema } from "../gateway/inference/read-value.ts";
+import { chatFields } from "../gateway/api/request/chat-fields.ts";
+import { messagesSchema } from "../gateway/api/request/chat-messages.ts";
+import { fieldsSchema } from "../gateway/api/request/read-value.ts";
 import { modelIdCharactersMax } from "../limits/constants.ts";
 import { additions, fieldWords } from "./field-words.ts";
 import { jsonSchema, type JsonSchema } from "../kernel/json-schema.ts";

@@ -1,5 +1,5 @@
-/** The headers of the inference API's answers; their names are those that src/gateway/inference/headers.ts writes. */
-import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/inference/headers.ts";
+/** The headers of the inference API's answers; their names are those that src/gateway/api/response/headers.ts writes. */
+import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/api/response/headers.ts";
 import type { JsonSchema } from "../kernel/json-schema.ts";
 import type { Reference } from "./operation.ts";
 

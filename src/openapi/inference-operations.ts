@@ -1,6 +1,6 @@
 /** The operations of /gpt/v1. */
 import { errorTable, type ErrorCode } from "../kernel/errors.ts";
-import { inferencePrefix } from "../gateway/inference/routes.ts";
+import { inferencePrefix } from "../gateway/api/routes.ts";
 import { errorAnswers, errorSchema } from "./error-answers.ts";
 import { generationNames, headerReferences, windowNames } from "./headers.ts";
 import { jsonContent, type Operation, type Parameter, type Paths } from "./operation.ts";

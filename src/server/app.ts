@@ -1,11 +1,11 @@
 /** The one HTTP application: planes mounted, and the bodies of wrong paths and methods. */
 import { Elysia } from "elysia";
-import { inferenceRoutes, notFound } from "../gateway/inference/routes.ts";
+import { inferenceRoutes, notFound } from "../gateway/api/routes.ts";
 import { healthRoutes, type Health } from "../process/health.ts";
 import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/routes.ts";
-import type { Gateway } from "../gateway/inference/gateway.ts";
+import type { Gateway } from "../gateway/api/gateway.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { ToolsParts } from "../security/api/parts.ts";
 import { toolsRoutes } from "../security/api/routes.ts";

@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import { ConnectorLibrary } from "../connectors/catalog/library.ts";
 import { firstStart, type FirstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
-import { adoptOrphansForEver } from "../gateway/generations/orphans.ts";
+import { adoptOrphansForEver } from "../gateway/journal/orphans.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { prepareRetryMs } from "../limits/constants.ts";

@@ -1,6 +1,6 @@
 /** The front: everything a process needs to answer HTTP, the same embedded and in a fleet. */
 import { join } from "node:path";
-import { AdmissionClient } from "../gateway/admission/client.ts";
+import { AdmissionClient } from "../gateway/admission/client/client.ts";
 import { makeApp } from "./app.ts";
 import type { Backing, Database } from "../backing/backing.ts";
 import { ping } from "../backing/ping.ts";
@@ -9,12 +9,12 @@ import { callOutside } from "../http/safe-fetch.ts";
 import { sendOutside } from "../connectors/connections/send.ts";
 import { OperatorGate } from "../control-api/operator-gate.ts";
 import type { ConnectorLibrary } from "../connectors/catalog/library.ts";
-import { GenerationBook } from "../gateway/generations/book.ts";
+import { GenerationBook } from "../gateway/journal/journal.ts";
 import type { Check, Health } from "../process/health.ts";
-import { Drains } from "../gateway/inference/drains.ts";
-import type { Gateway } from "../gateway/inference/gateway.ts";
-import { LiveAnswers } from "../gateway/inference/live.ts";
-import { bodyBudget } from "../gateway/inference/load-limits.ts";
+import { Drains } from "../gateway/api/stream/drain-limit.ts";
+import type { Gateway } from "../gateway/api/gateway.ts";
+import { LiveAnswers } from "../gateway/api/in-flight-requests.ts";
+import { bodyBudget } from "../gateway/api/request/load-limits.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { keyPrefix } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";

@@ -40,7 +40,7 @@ export const rules: Rule[] = [
           .map(({ why }) => `${from} imports ${to}, but ${why}`),
       ),
     invalid: {
-      "src/gateway/inference/chat.ts": 'import { startMetering } from "../../../workers/metering.ts";',
+      "src/gateway/api/generate.ts": 'import { startMetering } from "../../../workers/metering.ts";',
       "src/gateway/models/model.ts": 'import { parsePurl } from "../../security/sboms/purl.ts";',
       "src/security/sboms/purl.ts": 'import { priceOf } from "../../gateway/models/price.ts";',
     },
@@ -94,7 +94,7 @@ export const rules: Rule[] = [
     name: "only admission makes reservations, which every call of a provider needs",
     pattern: /\breservationFrom\b/,
     allowed: (path) => path.startsWith("src/gateway/admission/") || path === "src/gateway/credit/reservation.ts",
-    invalid: { "src/gateway/inference/dispatch.ts": 'import { reservationFrom } from "../credit/reservation.ts";' },
+    invalid: { "src/gateway/api/call/dispatch.ts": 'import { reservationFrom } from "../../credit/reservation.ts";' },
     valid: { "src/gateway/admission/client.ts": "reservationFrom(facts)" },
   }),
   {
@@ -124,7 +124,7 @@ export const rules: Rule[] = [
       "src/accounts/keys/findKey.ts": "",
       "src/gateway/providers/index.ts": "",
     },
-    valid: { "src/accounts/keys/find-key.ts": "", "test/gateway/inference/chat.200.test.ts": "", "README.md": "" },
+    valid: { "src/accounts/keys/find-key.ts": "", "test/gateway/api/chat.200.test.ts": "", "README.md": "" },
   },
   textRule({
     name: "no comment leaves work to be done",

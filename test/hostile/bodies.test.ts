@@ -1,7 +1,7 @@
 /** A few of the malformed bodies that `npm run hostile` sends by the hundred thousand. */
 import { beforeAll, expect, test } from "bun:test";
 import { expectExactLedger } from "../support/exact-ledger.ts";
-import { stage, type Stage } from "../gateway/inference/bad-input/stage.ts";
+import { stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { sendBodies } from "./bodies/send-bodies.ts";
 
 /** Of each seed: one is always the same, one is new every time. */

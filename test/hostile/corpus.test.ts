@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RawClient } from "../support/raw-client.ts";
 import { until } from "../support/until.ts";
 import { expectExactLedger } from "../support/exact-ledger.ts";
-import { bodyMs, stage, type Stage } from "../gateway/inference/bad-input/stage.ts";
+import { bodyMs, stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { hidden, keyMark, type Attack } from "./corpus/attack.ts";
 import { chunks } from "./corpus/chunks.ts";
 import { lateBodies } from "./corpus/late-bodies.ts";

@@ -6,7 +6,7 @@
 import type { GenerationId, KeyId, WorkspaceId } from "../../src/kernel/ids.ts";
 import type { Month } from "../../src/kernel/clock.ts";
 import type { NanoUsd } from "../../src/kernel/money.ts";
-import type { Settlement } from "../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 
 /** Of a request, by whoever sent it; unique in a run. */
 export type Invocation = string;

@@ -1,7 +1,7 @@
 /** The description of a chat request takes what the service takes, and refuses what the service refuses for its own sake. */
 import { describe, expect, test } from "bun:test";
 import { openApiDocument } from "../../src/openapi/document.ts";
-import { fieldCases } from "../gateway/inference/field-cases.ts";
+import { fieldCases } from "../gateway/api/request/field-cases.ts";
 import { refusal, tool, type Body } from "../support/check-chat.ts";
 import { problems, type Json } from "../support/described.ts";
 

@@ -1,7 +1,7 @@
 /** Those who send requests, read their answers, and hang up when they like. They outlive every process. */
 import { GatewayError } from "../../src/kernel/errors.ts";
-import { RefusedError } from "../../src/gateway/admission/client.ts";
-import type { CheckedChat } from "../../src/gateway/inference/chat.ts";
+import { RefusedError } from "../../src/gateway/admission/client/client.ts";
+import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
 import type { Chance } from "./chance.ts";
 import type { Host } from "./host.ts";
 import type { PlannedKey } from "./plan.ts";

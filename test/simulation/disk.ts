@@ -1,6 +1,6 @@
 /** Disks in memory: what was written stays when its process dies. */
 import { dirname } from "node:path";
-import type { SpoolFile, SpoolFiles } from "../../src/gateway/generations/spool-files.ts";
+import type { SpoolFile, SpoolFiles } from "../../src/gateway/journal/spool-files.ts";
 
 interface Content {
   bytes: Buffer[];

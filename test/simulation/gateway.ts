@@ -1,13 +1,13 @@
 /** A gateway without HTTP: everything from the checked request to the last line of its answer is the real thing. */
-import { AdmissionClient } from "../../src/gateway/admission/client.ts";
-import { GenerationBook } from "../../src/gateway/generations/book.ts";
-import { adoptOrphansForEver } from "../../src/gateway/generations/orphans.ts";
-import type { CheckedChat } from "../../src/gateway/inference/chat.ts";
-import { Drains } from "../../src/gateway/inference/drains.ts";
-import type { Gateway } from "../../src/gateway/inference/gateway.ts";
-import { generate } from "../../src/gateway/inference/generate.ts";
-import { webStream } from "../../src/gateway/inference/web-stream.ts";
-import { LiveAnswers } from "../../src/gateway/inference/live.ts";
+import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
+import { GenerationBook } from "../../src/gateway/journal/journal.ts";
+import { adoptOrphansForEver } from "../../src/gateway/journal/orphans.ts";
+import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
+import { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
+import type { Gateway } from "../../src/gateway/api/gateway.ts";
+import { generate } from "../../src/gateway/api/generate.ts";
+import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
+import { LiveAnswers } from "../../src/gateway/api/in-flight-requests.ts";
 import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
 import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";

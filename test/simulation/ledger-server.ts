@@ -1,6 +1,6 @@
 /** The database: the ledger in memory and the records of keys, called over the network. */
-import type { LoadStore } from "../../src/gateway/admission/load.ts";
-import type { FindRecords } from "../../src/gateway/admission/records.ts";
+import type { LoadStore } from "../../src/gateway/admission/worker/load.ts";
+import type { FindRecords } from "../../src/gateway/admission/worker/key-record-cache.ts";
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { databaseDeadlineMs } from "../../src/limits/constants.ts";
 import type { Charge } from "../../src/gateway/metering/charge.ts";

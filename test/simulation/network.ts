@@ -9,7 +9,7 @@ import {
   type Survey,
   type Topic,
 } from "../../src/backing/bus.ts";
-import { decodeSettlements } from "../../src/gateway/generations/settlement-codec.ts";
+import { decodeSettlements } from "../../src/gateway/journal/settlement-codec.ts";
 import {
   admissionDeadlineMs,
   admissionResendMs,

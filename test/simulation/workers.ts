@@ -1,7 +1,7 @@
 /** The workers as `workers/` put them together, over simulated parts. */
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
-import { MeteringWatch } from "../../src/gateway/admission/metering-watch.ts";
-import { AdmissionService } from "../../src/gateway/admission/service.ts";
+import { MeteringWatch } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
+import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { reconcileForEver } from "../../src/gateway/metering/reconcile.ts";
 import { sweepForEver } from "../../src/gateway/metering/sweep.ts";

@@ -1,5 +1,5 @@
 /** A worker of admission over counters in this process, a ledger in memory, and a table of keys. */
-import { AdmissionService } from "../../src/gateway/admission/service.ts";
+import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { decodeAnswers, encodeAsk, encodeAsks } from "../../src/gateway/admission/codec.ts";
 import { fingerprintOf } from "../../src/gateway/admission/fingerprint.ts";
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";

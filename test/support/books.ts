@@ -1,7 +1,7 @@
 /** Books of one folder: each takes over what the one before it left, however that ended. */
-import { GenerationBook } from "../../src/gateway/generations/book.ts";
-import { decodeSettlements } from "../../src/gateway/generations/settlement-codec.ts";
-import type { Settlement } from "../../src/gateway/generations/settlement.ts";
+import { GenerationBook } from "../../src/gateway/journal/journal.ts";
+import { decodeSettlements } from "../../src/gateway/journal/settlement-codec.ts";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { settlementPauseMs } from "../../src/limits/constants.ts";
 import { ManualClock } from "./clock.ts";

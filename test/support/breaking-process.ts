@@ -1,6 +1,6 @@
 /** `bun breaking-process.ts`: serves one stream that breaks off, as a gateway's would, reads it, and prints nothing of its own. */
-import { bunStream } from "../../src/gateway/inference/bun-stream.ts";
-import type { TextSink } from "../../src/gateway/inference/client-stream.ts";
+import { bunStream } from "../../src/gateway/api/stream/bun-stream.ts";
+import type { TextSink } from "../../src/gateway/api/stream/client-stream.ts";
 import { serverSettings } from "../../src/process/server-settings.ts";
 import { until } from "./until.ts";
 

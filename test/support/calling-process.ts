@@ -1,8 +1,8 @@
 /** `bun calling-process.ts URL`: calls a provider's address over the network and prints what comes, or why nothing did. */
 import { systemClock } from "../../src/kernel/clock.ts";
-import { Exchange } from "../../src/gateway/providers/exchange.ts";
-import { networkOf } from "../../src/gateway/providers/network.ts";
-import { nextBytes } from "../../src/gateway/providers/next-bytes.ts";
+import { Exchange } from "../../src/gateway/providers/transport/upstream-call.ts";
+import { networkOf } from "../../src/gateway/providers/transport/network.ts";
+import { nextBytes } from "../../src/gateway/providers/transport/next-bytes.ts";
 
 const clocks = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, streamMs: 5_000 };
 const exchange = new Exchange({ clock: systemClock, clocks, startedAt: systemClock.monotonic() });

@@ -1,8 +1,8 @@
 /** Runs the check of a chat completion on a request that is right but for what a test gives. */
 import { expect } from "bun:test";
 import { GatewayError } from "../../src/kernel/errors.ts";
-import { checkChat, type CheckedChat } from "../../src/gateway/inference/chat.ts";
-import { supportWords } from "../../src/gateway/inference/supports.ts";
+import { checkChat, type CheckedChat } from "../../src/gateway/api/request/chat.ts";
+import { supportWords } from "../../src/gateway/api/request/supports.ts";
 import { chatModel } from "./model.ts";
 
 export const everything = chatModel(Object.keys(supportWords));

@@ -1,5 +1,5 @@
 /** A transport whose one answer is made of given pieces, and which counts how often it is asked for one. */
-import type { BytesTaker, Head, Transport, WireCall } from "../../src/gateway/providers/transport.ts";
+import type { BytesTaker, Head, Transport, WireCall } from "../../src/gateway/providers/transport/transport.ts";
 
 export class CountingBody implements WireCall {
   readonly connecting = null;

@@ -1,11 +1,11 @@
 /** Fronts without HTTP: a client of admission and a book of generations, as `src/server/front.ts` joins them. */
 import { join } from "node:path";
-import { AdmissionClient, type Admission, type Caller } from "../../src/gateway/admission/client.ts";
+import { AdmissionClient, type Admission, type Caller } from "../../src/gateway/admission/client/client.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";
-import { GenerationBook } from "../../src/gateway/generations/book.ts";
-import type { Settlement } from "../../src/gateway/generations/settlement.ts";
+import { GenerationBook } from "../../src/gateway/journal/journal.ts";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";

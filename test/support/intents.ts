@@ -1,6 +1,6 @@
 /** Reservations and intents for tests that need no admission. */
 import { reservationFrom, type Reservation } from "../../src/gateway/credit/reservation.ts";
-import type { Intent } from "../../src/gateway/generations/spool-line.ts";
+import type { Intent } from "../../src/gateway/journal/spool-line.ts";
 import { monthOf } from "../../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 

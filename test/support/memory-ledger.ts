@@ -1,5 +1,5 @@
 /** The ledger in memory: what `metering/store.ts` and `credit/load.ts` promise, without a database. */
-import type { LoadStore } from "../../src/gateway/admission/load.ts";
+import type { LoadStore } from "../../src/gateway/admission/worker/load.ts";
 import type { AccountPush, KeyMonthPush } from "../../src/backing/counters.ts";
 import type { Charge } from "../../src/gateway/metering/charge.ts";
 import type { Booked, SettlementStore } from "../../src/gateway/metering/settle.ts";

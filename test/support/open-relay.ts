@@ -1,10 +1,10 @@
 /** A relay on a clock and a source of events that the test moves. */
-import type { Drains } from "../../src/gateway/inference/drains.ts";
-import type { Place } from "../../src/gateway/inference/read-on.ts";
+import type { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
+import type { Place } from "../../src/gateway/api/stream/read-on.ts";
 import { drainMsMax } from "../../src/limits/constants.ts";
-import { relay, type RelayOptions, type StreamOutcome } from "../../src/gateway/inference/stream.ts";
+import { relay, type RelayOptions, type StreamOutcome } from "../../src/gateway/api/stream/stream.ts";
 import { Stop } from "../../src/kernel/stop.ts";
-import { webStream } from "../../src/gateway/inference/web-stream.ts";
+import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeEvents } from "./fake-events.ts";
 

@@ -1,10 +1,10 @@
 /** A worker of admission that answers as a test says, and a front's client that asks it. */
-import type { Asked } from "../../src/gateway/generations/spool-line.ts";
-import { AdmissionClient, type Caller, type Wanted } from "../../src/gateway/admission/client.ts";
+import type { Asked } from "../../src/gateway/journal/spool-line.ts";
+import { AdmissionClient, type Caller, type Wanted } from "../../src/gateway/admission/client/client.ts";
 import { decodeAsks, encodeAnswers } from "../../src/gateway/admission/codec.ts";
 import type { AdmitAsk, Answer, Ask } from "../../src/gateway/admission/message.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
-import { decodeOpenQuestion, encodeOpenReport } from "../../src/gateway/generations/open-report.ts";
+import { decodeOpenQuestion, encodeOpenReport } from "../../src/gateway/journal/open-report.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";

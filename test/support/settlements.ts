@@ -1,6 +1,6 @@
 /** Ended generations as fronts report them, booked the way metering books them. */
 import type { Database } from "../../src/backing/backing.ts";
-import type { Settlement } from "../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { monthOf } from "../../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import { chargeOf } from "../../src/gateway/metering/charge.ts";

@@ -1,7 +1,7 @@
 /** Customers in a database, metering over it, and what the database then holds. */
 import { expect } from "bun:test";
 import type { Database } from "../../src/backing/backing.ts";
-import type { Settlement } from "../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { alarmsTotal, type Alarm } from "../../src/kernel/metrics.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
 import { Control } from "./control.ts";

@@ -1,7 +1,7 @@
 /** What is valid by our transcription is assignable to the official package's types: the compiler holds these functions to it. */
 import type OpenAI from "openai";
-import type { CompletionBody } from "../../src/gateway/inference/answer.ts";
-import type { ModelListBody } from "../../src/gateway/inference/model-list.ts";
+import type { CompletionBody } from "../../src/gateway/api/response/answer.ts";
+import type { ModelListBody } from "../../src/gateway/api/model-list.ts";
 import type { errorBody } from "../../src/kernel/errors.ts";
 import type { Chunk, Completion, ErrorBody, OfficialModel, UsageChunk } from "./schemas.ts";
 

@@ -3,7 +3,7 @@ import type { AccountPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import type { Settlement } from "../generations/settlement.ts";
+import type { Settlement } from "../journal/settlement.ts";
 import { lesser, type Charge } from "./charge.ts";
 
 /** The end of a workspace's chain. */

@@ -1,7 +1,7 @@
 /** From a settlement to what the ledger books: the true cost, rounded once, and of it no more than was reserved. */
 import { nanoRoundedHalfUp, type NanoUsd } from "../../kernel/money.ts";
 import { chargedCost } from "../models/price.ts";
-import type { Settlement } from "../generations/settlement.ts";
+import type { Settlement } from "../journal/settlement.ts";
 
 export interface Charge {
   settlement: Settlement;

@@ -4,7 +4,7 @@
  */
 import type { AccountPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
-import type { Settlement } from "../generations/settlement.ts";
+import type { Settlement } from "../journal/settlement.ts";
 import { chargeOf, type Charge } from "./charge.ts";
 
 /** The ledger of record. `store.ts` is SQL; a simulation may bring its own. */

@@ -8,9 +8,9 @@ import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { rebuildReportMs, sweepBatchMax, sweepMs } from "../../limits/constants.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { decodeOpenReport, encodeOpenQuestion } from "../generations/open-report.ts";
-import { encodeSettlement, encodeSettlements } from "../generations/settlement-codec.ts";
-import { expiredSettlement } from "../generations/unknown-settlement.ts";
+import { decodeOpenReport, encodeOpenQuestion } from "../journal/open-report.ts";
+import { encodeSettlement, encodeSettlements } from "../journal/settlement-codec.ts";
+import { expiredSettlement } from "../journal/unknown-settlement.ts";
 import type { UpkeepStore } from "./upkeep-store.ts";
 
 export interface SweepParts {

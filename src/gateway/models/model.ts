@@ -96,7 +96,7 @@ export type UnavailableReason = (typeof unavailableReasons)[number];
 
 /**
  * What a provider told of an answer's tokens; null: it did not tell that side. Nothing of it is charged before
- * `inference/charged-usage.ts` has held it against what is possible.
+ * `api/call/charged-usage.ts` has held it against what is possible.
  */
 export interface ToldUsage extends Omit<Usage, "promptTokens" | "completionTokens"> {
   promptTokens: number | null;

@@ -5,14 +5,14 @@ import type { Secret } from "../../kernel/secret.ts";
 import type { Stop } from "../../kernel/stop.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../../limits/constants.ts";
 import type { ProviderRecord } from "../models/model.ts";
-import { readBeginning, readWhole } from "./body.ts";
-import { Exchange, type ProviderClocks } from "./exchange.ts";
-import { parseJson } from "./json.ts";
-import { withCallsAsAsked } from "./one-call.ts";
+import { readBeginning, readWhole } from "./transport/body.ts";
+import { Exchange, type ProviderClocks } from "./transport/upstream-call.ts";
+import { parseJson } from "./wire/json.ts";
+import { withCallsAsAsked } from "./wire/one-call.ts";
 import { UpstreamFailure, type Answer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
 import { spokenFormats } from "./registry.ts";
-import { ProviderStream } from "./stream.ts";
-import type { Head } from "./transport.ts";
+import { ProviderStream } from "./transport/stream.ts";
+import type { Head } from "./transport/transport.ts";
 
 export interface CallContext {
   clock: Clock;

@@ -2,7 +2,7 @@
 import type { Reservation } from "../credit/reservation.ts";
 import { launchCheckMsMax, probeOutputTokensMax } from "../../limits/constants.ts";
 import type { Route } from "../models/model.ts";
-import type { ProviderClocks } from "./exchange.ts";
+import type { ProviderClocks } from "./transport/upstream-call.ts";
 import type { CallProvider } from "./http.ts";
 import { UpstreamFailure } from "./provider.ts";
 

@@ -1,13 +1,13 @@
 /** The wire formats that are spoken. A new one is a file in formats/ and a line here. */
 import type { Clock } from "../../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";
-import { anthropic } from "./formats/anthropic.ts";
-import { google } from "./formats/google.ts";
-import { openai } from "./formats/openai.ts";
-import { networkOf } from "./network.ts";
+import { anthropic } from "./anthropic/format.ts";
+import { google } from "./google/format.ts";
+import { openai } from "./openai/format.ts";
+import { networkOf } from "./transport/network.ts";
 import type { WireFormat } from "./provider.ts";
 import { sandboxOf } from "./sandbox/transport.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./transport/transport.ts";
 
 export interface SpokenFormat {
   format: WireFormat;

@@ -1,6 +1,6 @@
 /** A gateway may die between being admitted and hearing of it: what it asked for is written down first. */
 import { expect, test } from "bun:test";
-import { GenerationBook } from "../../../src/gateway/generations/book.ts";
+import { GenerationBook } from "../../../src/gateway/journal/journal.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";

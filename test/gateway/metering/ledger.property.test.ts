@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Database } from "../../../src/backing/backing.ts";
 import { loadAccount, loadKeyMonth } from "../../../src/gateway/credit/load.ts";
-import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { chargeOf } from "../../../src/gateway/metering/charge.ts";
 import { oncePerGeneration, type Booked } from "../../../src/gateway/metering/settle.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Counters } from "../../../src/backing/counters.ts";
-import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Settlement } from "../../../src/gateway/generations/settlement.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";

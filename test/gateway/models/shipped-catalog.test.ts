@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { supportWords } from "../../../src/gateway/inference/supports.ts";
+import { supportWords } from "../../../src/gateway/api/request/supports.ts";
 import { availabilityOf } from "../../../src/gateway/models/availability.ts";
 import { readCatalog } from "../../../src/gateway/models/catalog.ts";
 import { modelRecord } from "../../../src/gateway/models/listing.ts";

@@ -1,6 +1,6 @@
 /** Bodies that may be good after all, or wrong in several ways at once: chance decides. */
 import { Buffer } from "node:buffer";
-import { chatFields } from "../../../src/gateway/inference/chat-fields.ts";
+import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
 import type { Dice } from "./dice.ts";
 import { sent, withField, type Mutation } from "./mutated.ts";
 import { validBody } from "./valid-body.ts";

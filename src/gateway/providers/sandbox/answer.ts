@@ -1,5 +1,5 @@
 /** What the sandbox answers to a request: decided before a byte of it is sent. */
-import { asArray, asCount, asObject, asText, type JsonObject } from "../json.ts";
+import { asArray, asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { sandboxCommand, type SandboxCommand } from "./command.ts";
 import { forcedTool, type ForcedTool } from "./forced-tool.ts";
 import { tokenCount, tokensOf } from "./tokens.ts";

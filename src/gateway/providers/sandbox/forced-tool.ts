@@ -1,5 +1,5 @@
 /** The tool that a request forces, and arguments for it: every required property with the zero value of its type. */
-import { asArray, asObject, asText, type JsonObject } from "../json.ts";
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 
 export interface ForcedTool {
   name: string;

@@ -3,8 +3,8 @@
  * network and of nothing else: encoding, clocks, decoding and metering are those of every other provider.
  */
 import { sleep, type Clock } from "../../../kernel/clock.ts";
-import { asObject, parseJson, type JsonObject } from "../json.ts";
-import type { BytesTaker, Head, Transport, WireCall } from "../transport.ts";
+import { asObject, parseJson, type JsonObject } from "../wire/json.ts";
+import type { BytesTaker, Head, Transport, WireCall } from "../transport/transport.ts";
 import { sandboxAnswer } from "./answer.ts";
 import { errorBody, streamedCompletion, wholeCompletion } from "./wire.ts";
 

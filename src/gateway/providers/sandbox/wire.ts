@@ -1,5 +1,5 @@
 /** The sandbox's answers on the wire: chat completions, as any provider would send them. */
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../wire/json.ts";
 import type { SandboxAnswer } from "./answer.ts";
 
 /** @param created Unix seconds */

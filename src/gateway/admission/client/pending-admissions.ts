@@ -1,0 +1,33 @@
+/**
+ * Admissions that were asked and not answered yet. Counters that are rebuilt meanwhile are rebuilt from reports that cannot name
+ * them, so their holds may be missing there: the report that does not name them marks them, in the same turn, and what was
+ * admitted under the mark is asked again.
+ */
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+
+export interface Undecided {
+  workspace: WorkspaceId;
+  /** Whether a report was made since it was asked; who asks again takes the mark away. */
+  marked: boolean;
+}
+
+export class UndecidedAdmissions {
+  readonly #open = new Set<Undecided>();
+
+  /** To be called whenever what is open in a workspace is reported. */
+  mark(workspace: WorkspaceId): void {
+    for (const undecided of this.#open) if (undecided.workspace === workspace) undecided.marked = true;
+  }
+
+  /** Before it is asked. */
+  open(workspace: WorkspaceId): Undecided {
+    const undecided = { workspace, marked: false };
+    this.#open.add(undecided);
+    return undecided;
+  }
+
+  /** It is known to the book or given up. */
+  close(undecided: Undecided): void {
+    this.#open.delete(undecided);
+  }
+}

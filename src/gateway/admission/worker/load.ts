@@ -1,0 +1,87 @@
+/**
+ * Makes counters ready: first use, a store that was emptied or restarted, and a lost slot are this one path.
+ * What is in flight is known to the fronts alone, what was charged to the ledger alone; together they give the holds.
+ */
+import type { AccountPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../../../backing/counters.ts";
+import type { Bus } from "../../../backing/bus.ts";
+import { rebuildReportMs } from "../../../limits/constants.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
+import type { Month } from "../../../kernel/clock.ts";
+import { decodeOpenReport, encodeOpenQuestion } from "../../journal/open-report.ts";
+
+/** The ledger, as far as loading needs it. Each method reads one snapshot. */
+export interface LoadStore {
+  /** Balance, sequence and month totals, and which of `generations` have ended in the ledger. Null: no such workspace. */
+  account(
+    workspace: WorkspaceId,
+    generations: GenerationId[],
+  ): Promise<{ account: AccountPush; ended: Set<GenerationId> } | null>;
+  keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
+  /** The sequence of each workspace's ledger; those that are none are missing. */
+  heads(workspaces: readonly WorkspaceId[]): Promise<ReadonlyMap<WorkspaceId, bigint>>;
+}
+
+export interface LoadParts {
+  bus: Bus;
+  counters: Counters;
+  store: LoadStore;
+}
+
+export interface WorkspaceMonth {
+  workspace: WorkspaceId;
+  /** The month that is asked for: it is pushed as zero where nothing was charged in it yet. */
+  month: Month;
+}
+
+/**
+ * Writes a workspace's counters from the ledger and the fronts' reports. Does nothing when another was faster.
+ * @throws Error when the counters were emptied or restarted while it gathered: then it is to be done anew
+ */
+export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts: LoadParts): Promise<void> {
+  const begun = await parts.counters.beginLoad(workspace);
+  if (begun === null) return;
+  const [answers, stored] = await Promise.all([
+    parts.bus.survey("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs),
+    parts.counters.holds(workspace),
+  ]);
+  const reports = answers.map(decodeOpenReport);
+  const holds = new Map<GenerationId, Hold>();
+  for (const hold of [...stored, ...reports.flatMap((report) => report.holds)]) holds.set(hold.generation, hold);
+  const ledger = await parts.store.account(workspace, [...holds.keys()]);
+  if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
+  const load: WorkspaceLoad = {
+    begun,
+    account: withMonth(ledger.account, month),
+    holds: [...holds.values()].filter((hold) => !ledger.ended.has(hold.generation)),
+    windows: mergeWindows(reports.flatMap((report) => report.windows)),
+  };
+  await parts.counters.load(load);
+}
+
+/** Several fronts report the same key: all their admissions count. */
+function mergeWindows(windows: WorkspaceLoad["windows"]): WorkspaceLoad["windows"] {
+  const times = new Map<KeyId, number[]>();
+  for (const window of windows) times.set(window.key, [...(times.get(window.key) ?? []), ...window.times]);
+  return [...times].map(([key, list]) => ({ key, times: list.toSorted((a, b) => a - b) }));
+}
+
+/** The total of a key's month, pushed with its version. */
+export async function loadKeyMonth(at: { workspace: WorkspaceId; key: KeyId; month: Month }, parts: LoadParts): Promise<void> {
+  const keyMonth = await parts.store.keyMonth(at.workspace, at.key, at.month);
+  await parts.counters.resolveMany({ resolve: [], accounts: [], keyMonths: [keyMonth] });
+}
+
+/** The head of the ledger and its months' totals, pushed with their version: after credit was added, and for a new month. */
+export async function refreshAccount(
+  { workspace, month }: WorkspaceMonth,
+  { counters, store }: Pick<LoadParts, "counters" | "store">,
+): Promise<void> {
+  const ledger = await store.account(workspace, []);
+  if (ledger === null) throw new Error(`Cannot refresh counters: there is no workspace "${workspace}"`);
+  await counters.resolveMany({ resolve: [], accounts: [withMonth(ledger.account, month)], keyMonths: [] });
+}
+
+function withMonth(account: AccountPush, month: Month): AccountPush {
+  const known = account.months.some((total) => total.month === month);
+  return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
+}

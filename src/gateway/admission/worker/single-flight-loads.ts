@@ -1,0 +1,54 @@
+/** Loads of counters under way, one at a time for each thing that is loaded. A load that fails is tried again by the next who asks. */
+import { withDeadline, type Clock, type Month } from "../../../kernel/clock.ts";
+import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
+import type { Logger } from "../../../kernel/log.ts";
+import { rebuildWaitMs } from "../../../limits/constants.ts";
+import { loadKeyMonth, loadWorkspace, refreshAccount, type LoadParts } from "./load.ts";
+
+/** What counters may lack: all of a workspace, its total of a month, or a key's total of a month. */
+export type Missing =
+  | { what: "workspace" | "month"; workspace: WorkspaceId; month: Month }
+  | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month };
+
+export class Loads {
+  readonly #underWay = new Map<string, Promise<boolean>>();
+  readonly #parts: LoadParts & { clock: Clock; log: Logger };
+
+  constructor(parts: LoadParts & { clock: Clock; log: Logger }) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects. @returns whether it is loaded */
+  run(missing: Missing): Promise<boolean> {
+    const name = nameOf(missing);
+    const present = this.#underWay.get(name);
+    if (present) return present;
+    const { clock, log } = this.#parts;
+    const running = withDeadline(clock, rebuildWaitMs, `Loading ${name}`, load(missing, this.#parts))
+      .then(() => true)
+      .catch((error: unknown) => {
+        log.warn({ event: "counters.load.failed", what: name, reason: String(error) }, "Counters could not be loaded");
+        return false;
+      })
+      .finally(() => this.#underWay.delete(name));
+    this.#underWay.set(name, running);
+    return running;
+  }
+}
+
+function nameOf(missing: Missing): string {
+  const { what, workspace, month } = missing;
+  if (what === "workspace") return `workspace ${workspace}`;
+  return what === "key" ? `key ${missing.key} ${month}` : `month ${workspace} ${month}`;
+}
+
+function load(missing: Missing, parts: LoadParts): Promise<void> {
+  switch (missing.what) {
+    case "workspace":
+      return loadWorkspace(missing, parts);
+    case "month":
+      return refreshAccount(missing, parts);
+    case "key":
+      return loadKeyMonth(missing, parts);
+  }
+}

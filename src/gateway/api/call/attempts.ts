@@ -1,0 +1,133 @@
+/**
+ * Calls a provider, and once more where that may help and is allowed. Nothing has reached the client yet, so the second
+ * answer is as good as the first; only the one that is served is charged. A request that goes out again because a kept
+ * connection was closed as it was sent is that one more try, with fallbacks and without: it stays at its route.
+ */
+import type { Reservation } from "../../credit/reservation.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { Stop } from "../../../kernel/stop.ts";
+import type { Route } from "../../models/model.ts";
+import {
+  UpstreamFailure,
+  type Answer,
+  type ChatBody,
+  type EventSource,
+  type ProviderAnswer,
+  type ProviderCall,
+} from "../../providers/provider.ts";
+import { withFirstEvent } from "./first-event.ts";
+import { nextRoute } from "./next-route.ts";
+
+export interface Attempt {
+  route: Route;
+  failure: UpstreamFailure;
+}
+
+/** @param givenUp ends the call while it is not answered. @param onSent called when the request is on its way to the provider */
+export type Provide = (call: ProviderCall, givenUp: Stop, onSent: () => void) => Promise<ProviderAnswer>;
+
+export interface AttemptsOptions {
+  reservation: Pick<Reservation, "generation" | "maxOutputTokens">;
+  chat: ChatBody;
+  streamed: boolean;
+  /** Those that may serve, in order of preference; at least one. */
+  routes: readonly [Route, ...Route[]];
+  fallbacks: boolean;
+  provide: Provide;
+  clock: Clock;
+}
+
+export type Opened =
+  /** `calledAt`: monotonic milliseconds when this route was called. */
+  | { kind: "whole"; route: Route; calledAt: number; answer: Answer; failed: Attempt[] }
+  | { kind: "stream"; route: Route; calledAt: number; events: EventSource; failed: Attempt[] }
+  | { kind: "failed"; route: Route; failure: UpstreamFailure; failed: Attempt[] };
+
+export class Attempts {
+  readonly #options: AttemptsOptions;
+  readonly #failed: Attempt[] = [];
+  readonly #givenUp = new Stop();
+  #route: Route;
+  #mayRetry: boolean;
+  #calledAt: number;
+  #sentAt: number | null = null;
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options;
+    this.#route = options.routes[0];
+    this.#mayRetry = options.fallbacks;
+    this.#calledAt = options.clock.monotonic();
+  }
+
+  /** The one that is being tried, or was last. */
+  get route(): Route {
+    return this.#route;
+  }
+
+  get failed(): Attempt[] {
+    return this.#failed;
+  }
+
+  /** Monotonic milliseconds: when the present route was called. */
+  get calledAt(): number {
+    return this.#calledAt;
+  }
+
+  /** Monotonic milliseconds: when the request was last sent to a provider; null: it never was. */
+  get sentAt(): number | null {
+    return this.#sentAt;
+  }
+
+  /** `abort` was called. */
+  get givenUp(): boolean {
+    return this.#givenUp.stopped;
+  }
+
+  /** The try under way is the last one. */
+  settleForThis(): void {
+    this.#mayRetry = false;
+  }
+
+  /** Gives up: ends the call under way, or the stream before its first event. */
+  abort(): void {
+    this.#mayRetry = false;
+    this.#givenUp.stop();
+  }
+
+  /** Rejects only with what is no failure of a provider. */
+  async run(): Promise<Opened> {
+    for (;;) {
+      try {
+        return { ...(await this.#try()), route: this.#route, calledAt: this.#calledAt, failed: this.#failed };
+      } catch (failure) {
+        if (!(failure instanceof UpstreamFailure)) throw failure;
+        this.#failed.push({ route: this.#route, failure });
+        const next = this.#mayRetry ? nextRoute({ code: failure.code, failed: this.#route, routes: this.#options.routes }) : null;
+        if (next === null) return { kind: "failed", route: this.#route, failure, failed: this.#failed };
+        this.#route = next;
+        this.#mayRetry = false;
+      }
+    }
+  }
+
+  async #try(): Promise<{ kind: "whole"; answer: Answer } | { kind: "stream"; events: EventSource }> {
+    const { reservation, chat, streamed, provide, clock } = this.#options;
+    const { generation, maxOutputTokens } = reservation;
+    const givenUp = this.#givenUp;
+    if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "given up before it was made");
+    this.#calledAt = clock.monotonic();
+    this.#sentAt = null;
+    const onSent = (): void => void (this.#sentAt = clock.monotonic());
+    const second = this.#failed.length > 0;
+    const onResent = () => (this.#mayRetry = false);
+    const call = { generation, route: this.#route, chat, maxOutputTokens, streamed, second, onResent };
+    const answer = await provide(call, givenUp, onSent);
+    if (answer.kind === "whole") return answer;
+    givenUp.listen(() => void answer.events.cancel().catch(() => {}));
+    try {
+      return { kind: "stream", events: await withFirstEvent(answer.events) };
+    } finally {
+      givenUp.listen(null);
+    }
+  }
+}

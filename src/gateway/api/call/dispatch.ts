@@ -1,0 +1,59 @@
+/** From an admitted request to an answer, or to a stream that has shown its first event. */
+import type { Clock } from "../../../kernel/clock.ts";
+import type { Stop } from "../../../kernel/stop.ts";
+import { firstEventMsMax } from "../../../limits/constants.ts";
+import type { Route } from "../../models/model.ts";
+import type { EventSource } from "../../providers/provider.ts";
+import { Attempts, type Attempt, type AttemptsOptions, type Opened } from "./attempts.ts";
+import { LateStream } from "./deferred-stream.ts";
+import { watchLeaving } from "./client-disconnect.ts";
+import type { ReadOn } from "../stream/read-on.ts";
+
+export interface DispatchOptions extends AttemptsOptions {
+  /** The request's signal. */
+  gone: AbortSignal;
+  /** The process ends and can wait no longer. */
+  stop: Stop;
+  readOn: ReadOn;
+}
+
+export type Dispatched =
+  | Exclude<Opened, { kind: "stream" }>
+  /** `quiet`: the provider has not shown an event yet, and its failures are now events of the stream. */
+  | { kind: "stream"; route: Route; calledAt: number; events: EventSource; quiet: boolean; failed: Attempt[] }
+  /** The client left and the call was stopped. Monotonic ms when the request had been sent; null: it never was, and nothing is owed. */
+  | { kind: "gone"; route: Route; sentAt: number | null; failed: Attempt[] };
+
+/** Rejects only with what is no failure of a provider. */
+export async function dispatch(options: DispatchOptions): Promise<Dispatched> {
+  const { streamed, gone, stop, readOn, clock } = options;
+  const attempts = new Attempts(options);
+  using _leaving = watchLeaving({ call: attempts, streamed, gone, stop, readOn, clock });
+  const opening = attempts.run();
+  const opened = streamed ? await within(clock, opening, gone) : await opening;
+  if (opened === "quiet") return lateStream(attempts, opening);
+  if (opened.kind === "failed" && gone.aborted && attempts.givenUp) {
+    return { kind: "gone", route: opened.route, sentAt: attempts.sentAt, failed: opened.failed };
+  }
+  return opened.kind === "stream" ? { ...opened, quiet: false } : opened;
+}
+
+/** A client is left without a byte for 15 s at most; one that has left waits for none. */
+async function within(clock: Clock, opening: Promise<Opened>, gone: AbortSignal): Promise<Opened | "quiet"> {
+  let cancel = (): void => {};
+  const quiet = new Promise<"quiet">((resolve) => {
+    cancel = clock.after(firstEventMsMax, () => gone.aborted || resolve("quiet"));
+  });
+  try {
+    return await Promise.race([opening, quiet]);
+  } finally {
+    cancel();
+  }
+}
+
+function lateStream(attempts: Attempts, opening: Promise<Opened>): Dispatched {
+  attempts.settleForThis();
+  const events = new LateStream({ opening, abort: () => attempts.abort() });
+  const { route, calledAt, failed } = attempts;
+  return { kind: "stream", route, calledAt, events, quiet: true, failed };
+}

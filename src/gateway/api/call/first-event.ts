@@ -1,0 +1,47 @@
+/** Looks at a stream's first event before anything is sent to the client: up to there a failure is an ordinary error. */
+import type { ToldUsage } from "../../models/model.ts";
+import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../../providers/provider.ts";
+import { laterUsage } from "../response/merge-usage.ts";
+
+/**
+ * Waits for the first event that tells how the answer goes: some providers count the prompt first and fail then.
+ * @returns the stream from its beginning
+ * @throws UpstreamFailure when it fails or ends there
+ */
+export async function withFirstEvent(events: EventSource): Promise<EventSource> {
+  let usage: ToldUsage | null = null;
+  for (;;) {
+    const news = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
+    if (news.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
+    for (const [index, event] of news.entries()) {
+      if (event.kind === "failure") throw event.failure;
+      if (event.kind !== "usage") return new Replay(usage, news.slice(index), events);
+      usage = laterUsage(usage, event.usage);
+    }
+  }
+}
+
+class Replay implements EventSource {
+  readonly #events: EventSource;
+  #seen: readonly ProviderEvent[] | null;
+
+  constructor(usage: ToldUsage | null, seen: readonly ProviderEvent[], events: EventSource) {
+    this.#seen = usage === null ? seen : [{ kind: "usage", usage }, ...seen];
+    this.#events = events;
+  }
+
+  next(taker: EventTaker): void {
+    const seen = this.#seen;
+    this.#seen = null;
+    if (seen === null) this.#events.next(taker);
+    else taker.take(seen);
+  }
+
+  cancel(): Promise<void> {
+    return this.#events.cancel();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.cancel();
+  }
+}

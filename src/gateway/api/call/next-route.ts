@@ -1,0 +1,28 @@
+/** Where a failed call may be tried once more. */
+import type { Route } from "../../models/model.ts";
+import type { UpstreamCode } from "../../providers/provider.ts";
+
+/** Whether a second try helps only somewhere else, or also at the same place; null: nowhere. */
+const secondTry: Record<UpstreamCode, "elsewhere" | "anywhere" | null> = {
+  upstream_error: "anywhere",
+  upstream_rate_limited: "elsewhere",
+  upstream_auth: "elsewhere",
+  upstream_timeout: "elsewhere",
+  upstream_rejected: null,
+};
+
+/** @param routes those that may serve, in order of preference */
+export function nextRoute({
+  code,
+  failed,
+  routes,
+}: {
+  code: UpstreamCode;
+  failed: Route;
+  routes: readonly Route[];
+}): Route | null {
+  const place = secondTry[code];
+  if (place === null) return null;
+  const other = routes.find((route) => route !== failed) ?? null;
+  return other ?? (place === "anywhere" ? failed : null);
+}

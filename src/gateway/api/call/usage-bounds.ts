@@ -1,0 +1,22 @@
+import type { Model, Route } from "../../models/model.ts";
+import { hiddenInputTokens } from "../../models/price.ts";
+import type { UsageBounds } from "./charged-usage.ts";
+import type { CheckedChat } from "../request/chat.ts";
+
+interface Asked {
+  model: Pick<Model, "contextLength" | "reasons">;
+  route: Pick<Route, "hiddenInputTokens">;
+  chat: Pick<CheckedChat, "promptEstimate" | "tools">;
+  /** What the provider was told. */
+  maxOutputTokens: number;
+}
+
+/** What a provider's count of such a request is held against. */
+export function usageBounds({ model, route, chat, maxOutputTokens }: Asked): UsageBounds {
+  return {
+    promptEstimate: chat.promptEstimate,
+    tokensMax: model.contextLength + hiddenInputTokens(route, chat.tools),
+    maxOutputTokens,
+    reasons: model.reasons,
+  };
+}

@@ -1,0 +1,37 @@
+/** Waits for an endpoint's answer and writes whatever it throws as the one error body. */
+import { RefusedError } from "../admission/client/client.ts";
+import { errorResponse, GatewayError } from "../../kernel/errors.ts";
+import { countRequest } from "../../kernel/metrics.ts";
+import type { Gateway } from "./gateway.ts";
+import { readRest } from "../../http/drain-request.ts";
+import { retryHeaders, windowHeaders } from "./response/headers.ts";
+
+export async function handle(request: Request, gateway: Gateway, answer: Promise<Response>): Promise<Response> {
+  try {
+    const response = await answer;
+    if (response.ok) countRequest(response.status, "none");
+    return response;
+  } catch (error) {
+    const known = error instanceof GatewayError ? error : unexpected(error, gateway);
+    countRequest(known.status, known.code);
+    if (known.status >= 500) gateway.log.debug({ event: "refused", code: known.code, reason: String(known.cause ?? "") });
+    await readRest(request, gateway.clock);
+    return errorResponse(known, refusalHeaders(known));
+  }
+}
+
+export function unexpected(error: unknown, { log }: Gateway): GatewayError {
+  log.error(
+    { event: "internal_error", reason: error instanceof Error ? error.stack : String(error) },
+    "A request failed unexpectedly",
+  );
+  return new GatewayError("internal_error", { cause: error });
+}
+
+function refusalHeaders(error: GatewayError): Record<string, string> {
+  if (!(error instanceof RefusedError)) return {};
+  return {
+    ...(error.window === null ? {} : windowHeaders(error.window)),
+    ...(error.retryAfterMs === null ? {} : retryHeaders(error.retryAfterMs)),
+  };
+}

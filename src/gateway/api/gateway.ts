@@ -1,0 +1,36 @@
+/** What the inference plane works with. */
+import type { AdmissionClient } from "../admission/client/client.ts";
+import type { Clocks } from "../../config.ts";
+import type { GenerationBook } from "../journal/journal.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import type { RouteCoolDown } from "../models/health/route-cool-down.ts";
+import type { RouteHealth } from "../models/health/route-health.ts";
+import type { RouteSpeeds } from "../models/health/route-speeds.ts";
+import type { Models } from "../models/models.ts";
+import type { PromptQueue } from "../prompts/prompt-queue.ts";
+import type { CallProvider } from "../providers/http.ts";
+import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
+import type { Drains } from "./stream/drain-limit.ts";
+import type { LiveAnswers } from "./in-flight-requests.ts";
+
+export interface Gateway {
+  admission: AdmissionClient;
+  book: GenerationBook;
+  /** Where prompts go of workspaces that store them. */
+  prompts: Pick<PromptQueue, "add">;
+  models: Models;
+  health: Pick<RouteHealth, "answered" | "failed" | "measure">;
+  speeds: RouteSpeeds;
+  coolDown: RouteCoolDown;
+  call: CallProvider;
+  live: LiveAnswers;
+  /** What bodies hold together, until their provider has answered. */
+  bodies: ByteBudget;
+  drains: Drains;
+  clock: Clock;
+  clocks: Clocks;
+  log: Logger;
+  /** Prefix of every key, such as `platform-api-`. */
+  keyPrefix: string;
+}

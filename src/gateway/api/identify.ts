@@ -1,0 +1,30 @@
+/** Check 1: the key (401), then whether the platform is switched on for its workspace (403). Nothing of the body is read before. */
+import type { Caller } from "../admission/client/client.ts";
+import { GatewayError } from "../../kernel/errors.ts";
+import { hashKey } from "../../kernel/ids.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable */
+export async function identify(request: Request, gateway: Gateway): Promise<Caller> {
+  const key = bearerKey(request.headers.get("authorization"), gateway.keyPrefix);
+  const caller = key === null ? null : await gateway.admission.authenticate(hashKey(key));
+  if (caller === null) throw invalidKey(gateway.keyPrefix);
+  if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
+  return caller;
+}
+
+/** The message never says which reason applied. */
+export function invalidKey(keyPrefix: string): GatewayError {
+  const message = `The API key is invalid, revoked or expired. Keys start with ${keyPrefix} and are sent as a Bearer token`;
+  return new GatewayError("invalid_api_key", { message });
+}
+
+/**
+ * null where the header holds no key of our form: then nothing is hashed and nobody asked. The server has taken the spaces and tabs
+ * around a header's value away, as HTTP has it; whatever else stands beside a key makes it none.
+ */
+function bearerKey(header: string | null, keyPrefix: string): string | null {
+  const [, scheme, key] = /^(\S+) +(\S+)$/.exec(header ?? "") ?? [];
+  if (scheme?.toLowerCase() !== "bearer" || !key?.startsWith(keyPrefix)) return null;
+  return /^[0-9a-f]{64}$/.test(key.slice(keyPrefix.length)) ? key : null;
+}

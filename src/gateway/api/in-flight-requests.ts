@@ -1,0 +1,78 @@
+/** Answers under way in this process: what a shutdown waits for, and ends when it has waited long enough. */
+import type { Caller } from "../admission/client/client.ts";
+import { sleep, type Clock } from "../../kernel/clock.ts";
+import { liveLookMs } from "../../limits/constants.ts";
+import { openAnswersMax, openAnswersPerKeyMax, openAnswersPerWorkspaceMax, openAnswersRetryMs } from "../../limits/quotas.ts";
+import { Stop } from "../../kernel/stop.ts";
+import { HolderCounts } from "../../accounts/quotas/holder-counts.ts";
+import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
+import { asGatewayError } from "./request/load-limits.ts";
+
+/** Whose answer it is. */
+interface Holder {
+  key: string;
+  workspace: string;
+}
+
+export class LiveAnswers {
+  readonly #live = new Map<Stop, Holder>();
+  /** By key and by workspace. */
+  readonly #counts = new HolderCounts();
+  #whenEmpty: (() => void)[] = [];
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Begins an answer, which is told when the process cannot wait any longer; call `done` when it has ended. */
+  begin({ key, workspace }: Holder): Stop {
+    const answer = new Stop();
+    this.#live.set(answer, { key, workspace });
+    this.#counts.add(key, 1);
+    this.#counts.add(workspace, 1);
+    return answer;
+  }
+
+  done(answer: Stop): void {
+    const holder = this.#live.get(answer);
+    if (holder === undefined) return;
+    this.#live.delete(answer);
+    this.#counts.add(holder.key, -1);
+    this.#counts.add(holder.workspace, -1);
+    if (this.#live.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+
+  /**
+   * Whether one more may begin. Those that are being admitted meanwhile are not counted yet: a bound for what holds memory, not for money.
+   * @throws GatewayError rate_limited, billing_unavailable
+   */
+  require(caller: Caller): void {
+    const { id, workspace } = caller.record;
+    const retryAfterMs = openAnswersRetryMs;
+    if (this.#counts.of(id) >= openAnswersPerKeyMax || this.#counts.of(workspace) >= openAnswersPerWorkspaceMax) {
+      const message = `At most ${openAnswersPerKeyMax} answers of a key and ${openAnswersPerWorkspaceMax} of its workspace may be open`;
+      throw asGatewayError(new LimitReachedError(message, { status: 429, retryAfterMs }), caller);
+    }
+    if (this.#live.size < openAnswersMax) return;
+    throw asGatewayError(new LimitReachedError("Too many answers are open", { status: 503, retryAfterMs }), caller);
+  }
+
+  /** Resolves when all that are under way now have ended, or after `waitMs`; others may have begun meanwhile. */
+  async presentEnded(clock: Clock, waitMs: number): Promise<void> {
+    const present = [...this.#live.keys()];
+    const endsAt = clock.monotonic() + waitMs;
+    while (clock.monotonic() < endsAt && present.some((one) => this.#live.has(one))) await sleep(clock, liveLookMs);
+  }
+
+  /** Waits for all to end by themselves; after `waitMs` ends the rest and waits for their settlements. */
+  async drain(clock: Clock, waitMs: number, endMs: number): Promise<void> {
+    await this.#empty(clock, waitMs);
+    for (const answer of this.#live.keys()) answer.stop();
+    await this.#empty(clock, endMs);
+  }
+
+  async #empty(clock: Clock, waitMs: number): Promise<void> {
+    if (this.#live.size === 0) return;
+    await Promise.race([new Promise<void>((resolve) => this.#whenEmpty.push(resolve)), sleep(clock, waitMs)]);
+  }
+}

@@ -1,0 +1,37 @@
+/** GET /models and GET /models/{id}: what the key can call, and what it cannot, and why. */
+import type { Caller } from "../admission/client/client.ts";
+import { requestTarget } from "../../http/request-target.ts";
+import { jsonAnswer } from "../../kernel/json-answer.ts";
+import type { Gateway } from "./gateway.ts";
+import { identify } from "./identify.ts";
+import { modelBody, modelListBody, type Listing } from "./model-list.ts";
+
+/** What stands before the id in a path; an id may have it in it as well. */
+const before = "/models/";
+
+/** With `all=true` also the models that cannot be called. */
+export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
+  const caller = await identify(request, gateway);
+  const all = requestTarget(request).query.get("all") === "true";
+  return jsonAnswer(modelListBody(listingFor(caller, gateway), all));
+}
+
+/** Ids contain a slash: as it is or escaped, it is the same model. */
+export async function showModel(request: Request, gateway: Gateway): Promise<Response> {
+  const caller = await identify(request, gateway);
+  const { path } = requestTarget(request);
+  const escaped = path.slice(path.indexOf(before) + before.length);
+  return jsonAnswer(modelBody(listingFor(caller, gateway), unescaped(escaped)));
+}
+
+function listingFor({ record }: Caller, { models, health }: Gateway): Listing {
+  return { models, demands: { zeroDataRetention: record.zeroDataRetention }, measure: (route) => health.measure(route) };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,30 @@
+/** What a message says: text, or text in parts. */
+import { Type } from "@sinclair/typebox";
+import { isJsonObject } from "../../../http/json-body.ts";
+import { listOf, objectOf, oneOf, reader, shown, text, type Reader } from "./read-value.ts";
+import { invalid, unsupported } from "../../../http/bad-request.ts";
+
+const textPart = objectOf({ type: { read: oneOf("text"), required: true }, text: { read: text(), required: true } });
+const refusalPart = objectOf({ type: { read: oneOf("refusal"), required: true }, refusal: { read: text(), required: true } });
+
+export const textContent: Reader = contentOf({ text: textPart });
+/** The model's own refusal is text too. */
+export const assistantContent: Reader = contentOf({ text: textPart, refusal: refusalPart });
+
+function contentOf(parts: Record<string, Reader>): Reader {
+  const readers = new Map(Object.entries(parts));
+  const partSchema = Type.Union([...readers.values()].map(({ schema }) => schema));
+  const schema = Type.Union([Type.String(), Type.Array(partSchema, { minItems: 1 })]);
+  return reader(schema, (value, at, context) => {
+    if (typeof value === "string") return value;
+    if (!Array.isArray(value)) throw invalid(at, `${at} must be a string or an array of text parts`);
+    const part = reader(partSchema, (one, place) => {
+      const type = isJsonObject(one) ? one["type"] : undefined;
+      if (typeof type !== "string") throw invalid(place, `${place} must be an object with a type`);
+      const read = readers.get(type);
+      if (!read) throw unsupported(at, `Cannot send a content part of type "${shown(type)}": only text content is supported`);
+      return read(one, place, context);
+    });
+    return listOf(part, 1)(value, at, context);
+  });
+}

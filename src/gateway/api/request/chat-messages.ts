@@ -1,0 +1,87 @@
+/** The conversation: roles, and for each role the fields of the official schema. */
+import { Type } from "@sinclair/typebox";
+import { messagesMax } from "../../../limits/constants.ts";
+import type { ChatMessage } from "../../providers/provider.ts";
+import { assistantContent, textContent } from "./chat-content.ts";
+import { label } from "./chat-options.ts";
+import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
+import { leftOut, objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
+import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { supports } from "./supports.ts";
+
+const role: Field = { read: text(), required: true };
+const name: Field = { read: text(), nullable: true };
+const content: Field = { read: textContent, required: true };
+
+const noAudio: Reader = reader(Type.Never(), (_, at) => {
+  throw unsupported(at, `Cannot send ${at}: only text content is supported`);
+});
+/** A model's thoughts go back to those that want them back, and are left out for the others. */
+const thoughts: Reader = reader(Type.String(), (value, at, context) => {
+  const read = text()(value, at, context);
+  return supports(context.model, "reasoning_content") ? read : undefined;
+});
+
+const speaking = (...roles: string[]): Field => ({ read: oneOf(...roles), required: true });
+const spoken = objectOf({ role: speaking("developer", "system", "user"), content, name });
+const byRole: Record<string, Reader> = {
+  developer: spoken,
+  system: spoken,
+  user: spoken,
+  assistant: objectOf({
+    role: speaking("assistant"),
+    content: { read: assistantContent, nullable: true },
+    refusal: { read: text(), nullable: true },
+    name,
+    audio: { read: noAudio, nullable: true },
+    tool_calls: { read: toolCalls, nullable: true },
+    function_call: { read: oldFunctionCall, nullable: true },
+    reasoning_content: { read: thoughts, nullable: true },
+    annotations: { read: leftOut, nullable: true },
+    parsed: { read: leftOut, nullable: true },
+  }),
+  tool: objectOf({
+    role: speaking("tool"),
+    content,
+    tool_call_id: { read: toolCallId, required: true },
+    name: { read: label(text()), nullable: true },
+  }),
+  function: objectOf({
+    role: speaking("function"),
+    content: { read: textContent, nullable: true },
+    name: { read: text(), required: true },
+  }),
+};
+const roles = new Map(Object.entries(byRole));
+
+export const messagesSchema = Type.Array(Type.Union([...new Set(roles.values())].map(({ schema }) => schema)), {
+  minItems: 1,
+  maxItems: messagesMax,
+});
+
+/** @throws GatewayError invalid_request or unsupported_parameter naming the first field at fault */
+export function readMessages(value: unknown, context: ReadContext): ChatMessage[] {
+  if (value === undefined) throw invalid("messages", "messages is required");
+  if (!Array.isArray(value)) throw invalid("messages", "messages must be an array");
+  if (value.length === 0) throw invalid("messages", "messages must not be empty");
+  if (value.length > messagesMax) throw invalid("messages", `messages must not have more than ${messagesMax} items`);
+  return value.map((message, index) => readMessage(message, `messages[${index}]`, context));
+}
+
+function readMessage(value: unknown, at: string, context: ReadContext): ChatMessage {
+  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  const speaker = String(readField(value["role"], `${at}.role`, role, context));
+  const read = roles.get(speaker);
+  if (!read)
+    throw invalid(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
+  const message = read(value, at, context);
+  if (!isJsonObject(message) || (speaker === "assistant" && saysNothing(message))) {
+    throw invalid(`${at}.content`, `${at}.content is required where no tool is called`);
+  }
+  return { ...message, role: speaker };
+}
+
+function saysNothing(message: JsonObject): boolean {
+  return ["content", "refusal", "tool_calls", "function_call"].every((field) => message[field] === undefined);
+}

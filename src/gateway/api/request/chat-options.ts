@@ -1,0 +1,157 @@
+/** Readers of the fields of a chat request whose rules are their own. */
+import { Type } from "@sinclair/typebox";
+import type { Model } from "../../models/model.ts";
+import { textContent } from "./chat-content.ts";
+import { isJsonObject } from "../../../http/json-body.ts";
+import {
+  anyObject,
+  flag,
+  identifier,
+  integerFrom,
+  numberFrom,
+  objectOf,
+  oneOf,
+  reader,
+  readField,
+  readInteger,
+  text,
+  type Field,
+  type ReadContext,
+  type Reader,
+} from "./read-value.ts";
+import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { supports, type Support } from "./supports.ts";
+
+const required = (read: Reader): Field => ({ read, required: true });
+
+/** Known to the official schema, and open to no model here: it would change what is answered, kept or charged. */
+export const notOffered: Reader = reader(Type.Never(), (_, at) => {
+  throw unsupported(at, `${at} is not supported`);
+});
+
+/** Accepted, checked and sent nowhere: it labels a request and changes no answer. */
+export function label(read: Reader): Reader {
+  return reader(read.schema, (value, at, context) => {
+    read(value, at, context);
+    return undefined;
+  });
+}
+
+/** Only the value that is the case anyway. */
+export function only(accepted: readonly (string | number | boolean)[], words: string): Reader {
+  return reader(Type.Union(accepted.map((value) => Type.Literal(value))), (value, at) => {
+    if (accepted.some((one) => one === value)) return undefined;
+    throw unsupported(at, `${at}: only ${words} is supported`);
+  });
+}
+
+/** Models that sample by themselves refuse every value but the default, which then need not be sent. */
+export function unlessFixed(standard: number, read: Reader): Reader {
+  return reader(read.schema, (value, at, context) => {
+    const given = read(value, at, context);
+    if (!context.model?.defaultOnly.has(at)) return given;
+    return only([standard], `${at}=${standard}`)(given, at, context);
+  });
+}
+
+const pairsSchema = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  propertyNames: { maxLength: 64 },
+});
+
+export const pairs: Reader = reader(pairsSchema, (value, at) => {
+  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  const entries = Object.entries(value);
+  if (entries.length > 16) throw invalid(at, `${at} must not have more than 16 pairs`);
+  for (const [key, one] of entries) {
+    if (key.length > 64 || typeof one !== "string" || one.length > 512) {
+      throw invalid(at, `${at} must have keys of at most 64 characters and strings of at most 512 characters`);
+    }
+  }
+  return value;
+});
+
+export const modalities: Reader = reader(Type.Array(Type.Literal("text"), { minItems: 1, maxItems: 1 }), (value, at) => {
+  if (!Array.isArray(value)) throw invalid(at, `${at} must be an array`);
+  if (value.length === 1 && value[0] === "text") return undefined;
+  throw unsupported(at, `${at}: only text content is supported`);
+});
+
+const stopSchema = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })]);
+
+const anyText = text();
+
+export const stop: Reader = reader(stopSchema, (value, at, context) => {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value) || value.length > 4) throw invalid(at, `${at} must be a string or an array of at most 4 strings`);
+  return value.length === 0 ? undefined : value.map((one, index) => anyText(one, `${at}[${index}]`, context));
+});
+
+const bias = numberFrom(-100, 100);
+
+export const biases: Reader = reader(Type.Record(Type.String(), bias.schema), (value, at, context) => {
+  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  for (const one of Object.values(value)) bias(one, at, context);
+  return Object.keys(value).length === 0 ? undefined : value;
+});
+
+const fewLogprobs = integerFrom(0, 20);
+
+export const topLogprobs: Reader = reader(fewLogprobs.schema, (value, at, context) => {
+  const count = fewLogprobs(value, at, context);
+  if (count === 0) return undefined;
+  if (context.request["logprobs"] !== true) throw invalid(at, `${at} needs logprobs to be true`);
+  return count;
+});
+
+const knownStreamOptions = objectOf({
+  include_usage: { read: flag, nullable: true },
+  include_obfuscation: { read: only([false], "false"), nullable: true },
+});
+
+export const streamOptions: Reader = reader(knownStreamOptions.schema, (value, at, context) => {
+  if (context.request["stream"] !== true) throw invalid(at, `${at} needs stream to be true`);
+  return knownStreamOptions(value, at, context);
+});
+
+/** The model's own limit is checked here, so that a bound beyond it is refused with its name before credit is looked at. */
+export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at, context) => {
+  readInteger(value, at, { min: 1, max: outputLimit(context.model) });
+  const other = context.request["max_completion_tokens"];
+  if (at === "max_tokens" && typeof other === "number" && other !== value) {
+    throw invalid(at, "max_tokens and max_completion_tokens must be equal where both are given");
+  }
+  return undefined;
+});
+
+export const prediction: Reader = objectOf({ type: required(oneOf("content")), content: required(textContent) });
+
+const plainFormat = objectOf({ type: required(oneOf("text", "json_object")) });
+const schemaFormat = objectOf({
+  type: required(oneOf("json_schema")),
+  json_schema: required(
+    objectOf({
+      name: required(identifier),
+      description: { read: text(), nullable: true },
+      schema: { read: anyObject, nullable: true },
+      strict: { read: flag, nullable: true },
+    }),
+  ),
+});
+
+export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, schemaFormat.schema]), (value, at, context) => {
+  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  const type = readField(value["type"], `${at}.type`, required(oneOf("text", "json_object", "json_schema")), context);
+  const format = (type === "json_schema" ? schemaFormat : plainFormat)(value, at, context);
+  if (type === "text") return undefined;
+  requireSupport(type === "json_schema" ? "json_schema" : "json_object", at, context);
+  return format;
+});
+
+export function requireSupport(word: Support, at: string, { model }: ReadContext): void {
+  if (!supports(model, word)) throw unsupported(at, `The model does not support ${at}`);
+}
+
+function outputLimit(model: Model | null): number {
+  return model !== null && model.kind === "chat" && model.maxOutputTokens > 0 ? model.maxOutputTokens : Number.MAX_SAFE_INTEGER;
+}

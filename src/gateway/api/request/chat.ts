@@ -1,0 +1,89 @@
+/** Check 2 of a chat completion: from the bytes of a body to a request that can be priced and sent. */
+import { modelIdCharactersMax } from "../../../limits/constants.ts";
+import { inputTokensBound } from "../../models/input-bound.ts";
+import type { Model } from "../../models/model.ts";
+import type { ChatBody } from "../../providers/provider.ts";
+import { chatFields } from "./chat-fields.ts";
+import { readMessages } from "./chat-messages.ts";
+import { requireSupport } from "./chat-options.ts";
+import { isJsonObject, parseJsonObject, type JsonObject } from "../../../http/json-body.ts";
+import { readField, shown, unknownField, type ReadContext } from "./read-value.ts";
+import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { estimatedTokens } from "./text-bytes.ts";
+import { refuseRouting, routingFields } from "./routing-fields.ts";
+import { refuseUncarried } from "./unsupported-fields.ts";
+
+export interface CheckedChat {
+  /** What is sent on: no labels, no nulls, nothing that the gateway itself acts on. */
+  body: ChatBody;
+  model: string;
+  streamed: boolean;
+  /** The client asked for the usage chunk. */
+  includeUsage: boolean;
+  /** null: not bounded by the client. */
+  maxTokens: number | null;
+  /** Tools are sent, hence a larger hidden prompt. */
+  tools: boolean;
+  /** Upper bound of what a provider counts for the body, without its own hidden prompt. */
+  inputTokens: number;
+  /** What the prompt's tokens are taken to be where the provider tells none. */
+  promptEstimate: number;
+}
+
+export interface CheckChatOptions {
+  /** A published model; null: the catalog does not have it, which a later check answers. */
+  find(id: string): Model | null;
+}
+
+const knownFields = new Set(["model", "messages", ...chatFields.map((field) => field.name), ...routingFields]);
+
+/**
+ * Reads `model`, `messages` and their items, then the fields in the order of the official schema: the first problem is
+ * answered; last of all what the format of the model's provider has no place for. What depends on the model is skipped
+ * where the catalog does not know it.
+ * @throws GatewayError invalid_request or unsupported_parameter with `param`
+ */
+export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): CheckedChat {
+  const request = parseJsonObject(bytes);
+  const model = readModelId(request["model"]);
+  const context: ReadContext = { request, model: find(model) };
+  const body: ChatBody = { model, messages: readMessages(request["messages"], context) };
+  for (const field of chatFields) {
+    const value = readField(request[field.name], field.name, field, context);
+    if (value === undefined) continue;
+    if (field.needs) requireSupport(field.needs, field.name, context);
+    body[field.name] = value;
+  }
+  refuseRouting(request);
+  refuseUnknown(request);
+  refuseUncarried(body, context.model);
+  const streamOptions = request["stream_options"];
+  const inputTokens = inputTokensBound(body);
+  return {
+    body,
+    model,
+    streamed: request["stream"] === true,
+    includeUsage: isJsonObject(streamOptions) && streamOptions["include_usage"] === true,
+    maxTokens: numberOrNull(request["max_completion_tokens"]) ?? numberOrNull(request["max_tokens"]),
+    tools: body["tools"] !== undefined || body["functions"] !== undefined,
+    inputTokens,
+    promptEstimate: estimatedTokens(inputTokens),
+  };
+}
+
+function readModelId(value: unknown): string {
+  if (value === undefined) throw invalid("model", "model is required");
+  if (typeof value !== "string" || value === "") throw invalid("model", "model must be the id of a model");
+  if (value.length > modelIdCharactersMax)
+    throw invalid("model", `model must not be longer than ${modelIdCharactersMax} characters`);
+  if (value.startsWith("custom:")) throw unsupported("model", "A custom model cannot be used with an API key");
+  return value;
+}
+
+function refuseUnknown(request: JsonObject): void {
+  for (const name of Object.keys(request)) if (!knownFields.has(name)) throw unknownField(shown(name));
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}

@@ -1,0 +1,43 @@
+/** What requests of the inference API may hold of a gateway together, and how it says no: with codes that the specification has. */
+import type { Caller } from "../../admission/client/client.ts";
+import { GatewayError } from "../../../kernel/errors.ts";
+import { requestsPerMinuteDefault } from "../../../limits/constants.ts";
+import {
+  bodiesBytesMax,
+  bodiesPerKeyBytesMax,
+  bodiesPerWorkspaceBytesMax,
+  bodiesReserveBytes,
+  bodySmallBytes,
+} from "../../../limits/quotas.ts";
+import { ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";
+import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
+import { retryHeaders } from "../response/headers.ts";
+
+export function bodyBudget(): ByteBudget {
+  return new ByteBudget({
+    totalBytes: bodiesBytesMax,
+    perWorkspaceBytes: bodiesPerWorkspaceBytesMax,
+    perKeyBytes: bodiesPerKeyBytesMax,
+    reserve: { bytes: bodiesReserveBytes, smallBytes: bodySmallBytes },
+  });
+}
+
+export function holderOf({ record: { id, workspace } }: Caller): ByteHolder {
+  return { key: id, workspace };
+}
+
+/**
+ * A limit of the key or its workspace is `rate_limited`: both codes ask for less at a time. One of the gateway is
+ * `billing_unavailable`: it does not get to look at credit. Anything else stays what it is.
+ */
+export function asGatewayError(error: unknown, { record }: Caller): unknown {
+  if (!(error instanceof LimitReachedError)) return error;
+  const headers = retryHeaders(error.retryAfterMs);
+  if (error.status === 503) {
+    const message = "The gateway has as much under way as it takes, so that credit was not checked; try again shortly";
+    return new GatewayError("billing_unavailable", { message, headers, cause: error });
+  }
+  const perMinute = record.requestsPerMinute ?? requestsPerMinuteDefault;
+  const message = `Too many requests at once for this key, which may make ${perMinute} requests per minute. ${error.message}`;
+  return new GatewayError("rate_limited", { message, headers, cause: error });
+}

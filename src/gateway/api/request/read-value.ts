@@ -1,0 +1,156 @@
+/**
+ * Small readers of JSON values. A reader returns what is sent on, `undefined` for nothing, or throws the 400 that names the
+ * field; nothing is dropped in silence. Each says as a JSON Schema what it takes, of which the OpenAPI description is made.
+ */
+import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
+import type { Model } from "../../models/model.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
+import { invalid, unsupported } from "../../../http/bad-request.ts";
+
+export interface ReadContext {
+  request: JsonObject;
+  /** null: not in the catalog, so that nothing can be said about what it supports. */
+  model: Model | null;
+}
+
+/** @param at the path of the field, as `param` shows it */
+type Read = (value: unknown, at: string, context: ReadContext) => unknown;
+
+export interface Reader extends Read {
+  /** Never: nothing may be written there. What depends on the model or on other fields is left out. */
+  readonly schema: TSchema;
+}
+
+export interface Field {
+  read: Reader;
+  required?: boolean;
+  /** An explicit null means absent. */
+  nullable?: boolean;
+}
+
+const namesShownMax = 100;
+
+export function reader(schema: TSchema, read: Read): Reader {
+  const own: Read = (value, at, context) => read(value, at, context);
+  return Object.assign(own, { schema });
+}
+
+export const flag: Reader = reader(Type.Boolean(), (value, at) => {
+  if (typeof value !== "boolean") throw invalid(at, `${at} must be true or false`);
+  return value;
+});
+
+export function text(charactersMax = Infinity): Reader {
+  return reader(Type.String(upTo("maxLength", charactersMax)), (value, at) => {
+    if (typeof value !== "string") throw invalid(at, `${at} must be a string`);
+    if (value.length > charactersMax) throw invalid(at, `${at} must not be longer than ${charactersMax} characters`);
+    return value;
+  });
+}
+
+export function numberFrom(min: number, max: number): Reader {
+  return reader(Type.Number({ minimum: min, maximum: max }), (value, at) => {
+    if (typeof value === "number" && value >= min && value <= max) return value;
+    throw invalid(at, `${at} must be a number from ${min} to ${max}`);
+  });
+}
+
+export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): Reader {
+  return reader(Type.Integer({ minimum: min, maximum: max }), (value, at) => readInteger(value, at, { min, max }));
+}
+
+/** For bounds that are known with the request alone: a reader's schema would be made for each. */
+export function readInteger(value: unknown, at: string, { min, max }: { min: number; max: number }): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw invalid(at, `${at} must be a whole number ${range}`);
+}
+
+export function oneOf(...words: string[]): Reader {
+  return reader(Type.Union(words.map((word) => Type.Literal(word))), (value, at) => {
+    if (typeof value === "string" && words.includes(value)) return value;
+    throw invalid(at, `${at} must be ${words.length === 1 ? "" : "one of "}${words.map((word) => `"${word}"`).join(", ")}`);
+  });
+}
+
+export function listOf(item: Reader, lengthMin: number, lengthMax = Infinity): Reader {
+  const schema = Type.Array(item.schema, { ...(lengthMin > 0 && { minItems: lengthMin }), ...upTo("maxItems", lengthMax) });
+  return reader(schema, (value, at, context) => {
+    if (!Array.isArray(value)) throw invalid(at, `${at} must be an array`);
+    if (value.length < lengthMin) throw invalid(at, `${at} must not be empty`);
+    if (value.length > lengthMax) throw invalid(at, `${at} must not have more than ${lengthMax} items`);
+    return value.map((one, index) => item(one, `${at}[${index}]`, context));
+  });
+}
+
+/** A name that a model is to write exactly. */
+export const identifier: Reader = reader(Type.String({ pattern: "^[a-zA-Z0-9_-]{1,64}$" }), (value, at) => {
+  if (typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value)) return value;
+  throw invalid(at, `${at} must be 1 to 64 letters, digits, underscores or hyphens`);
+});
+
+/** Any object, sent on as it is: schemas and the like. */
+export const anyObject: Reader = reader(Type.Object({}), (value, at) => {
+  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  return value;
+});
+
+/** What was added to an answer, and comes back with it, says nothing to a model. */
+export const leftOut: Reader = reader(Type.Unknown(), () => undefined);
+
+/** An object of these fields and no others, read in this order. */
+export function objectOf(fields: Record<string, Field>): Reader {
+  const known = new Map(Object.entries(fields));
+  return reader(fieldsSchema([...known]), (value, at, context) => {
+    if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+    const result: JsonObject = {};
+    for (const [name, field] of known) {
+      const read = readField(value[name], `${at}.${name}`, field, context);
+      if (read !== undefined) result[name] = read;
+    }
+    for (const name of Object.keys(value)) {
+      if (!known.has(name)) throw unknownField(`${at}.${shown(name)}`);
+    }
+    return result;
+  });
+}
+
+/** What an object of these fields and no others may be. */
+export function fieldsSchema(fields: readonly (readonly [name: string, field: Field])[]): TObject {
+  const properties: TProperties = {};
+  for (const [name, { read, required, nullable }] of fields) {
+    if (required) properties[name] = read.schema;
+    else properties[name] = Type.Optional(nullable ? Type.Union([read.schema, Type.Null()]) : read.schema);
+  }
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+export function readField(value: unknown, at: string, { read, required, nullable }: Field, context: ReadContext): unknown {
+  if (value === undefined || (value === null && nullable)) {
+    if (required) throw invalid(at, `${at} is required`);
+    return undefined;
+  }
+  if (value === null) throw invalid(at, `${at} must not be null`);
+  return read(value, at, context);
+}
+
+/** Read for its errors, and then left out where it asks for what happens anyway. */
+export function unless(saysNothing: (value: unknown, context: ReadContext) => boolean, read: Reader): Reader {
+  return reader(read.schema, (value, at, context) => {
+    const result = read(value, at, context);
+    return saysNothing(value, context) ? undefined : result;
+  });
+}
+
+export function unknownField(at: string): Error {
+  return unsupported(at, `${at} is not a supported field`);
+}
+
+function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, number> {
+  return max === Infinity ? {} : { [keyword]: max };
+}
+
+/** A name from a request, short enough to be shown in an answer. */
+export function shown(name: string): string {
+  return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
+}

@@ -1,0 +1,21 @@
+/** Routing is early access and off: its fields are refused by their names, in this order. */
+import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
+import { unsupported } from "../../../http/bad-request.ts";
+
+const providerFields = ["order", "only", "ignore", "sort"];
+
+/** @throws GatewayError unsupported_parameter */
+export function refuseRouting(request: JsonObject): void {
+  const field = routingField(request);
+  if (field !== null) throw unsupported(field, `${field} needs routing, which is not available for this workspace`);
+}
+
+function routingField(request: JsonObject): string | null {
+  if (request["models"] != null) return "models";
+  const provider = request["provider"];
+  if (provider == null) return null;
+  const first = isJsonObject(provider) ? providerFields.find((field) => provider[field] != null) : undefined;
+  return first === undefined ? "provider" : `provider.${first}`;
+}
+
+export const routingFields: readonly string[] = ["models", "provider"];

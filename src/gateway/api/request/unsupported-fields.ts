@@ -1,0 +1,16 @@
+/** Fields that every model has by the official schema, and the wire format of this one's provider has no place for. */
+import type { Model } from "../../models/model.ts";
+import type { ChatBody } from "../../providers/provider.ts";
+import { spokenFormats } from "../../providers/registry.ts";
+import { unsupported } from "../../../http/bad-request.ts";
+
+/**
+ * Every route must be able to carry the request, for any of them may be the one that serves it.
+ * @throws GatewayError unsupported_parameter with `param`
+ */
+export function refuseUncarried(body: ChatBody, model: Model | null): void {
+  for (const { provider } of model?.routes ?? []) {
+    const uncarried = spokenFormats[provider.format]?.format.uncarried?.(body);
+    if (uncarried) throw unsupported(uncarried.param, uncarried.message);
+  }
+}

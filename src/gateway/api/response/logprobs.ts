@@ -1,0 +1,55 @@
+/** Log probabilities in the official form, whatever a provider leaves out of it: SDKs read both lists and every token's parts. */
+import { Type, type Static } from "@sinclair/typebox";
+import { isJsonObject } from "../../../http/json-body.ts";
+
+const alternativeFields = {
+  token: Type.String({ description: "The token's text" }),
+  logprob: Type.Number({ description: "Natural logarithm of its probability" }),
+  bytes: Type.Union([Type.Array(Type.Integer()), Type.Null()], {
+    description: "The token in UTF-8; null where the provider does not tell",
+  }),
+};
+const Alternative = Type.Object(alternativeFields);
+type Alternative = Static<typeof Alternative>;
+
+const TokenLogprob = Type.Object({
+  ...alternativeFields,
+  top_logprobs: Type.Array(Alternative, { description: "The likeliest tokens at this place" }),
+});
+type TokenLogprob = Static<typeof TokenLogprob>;
+
+const tokensOf = (description: string) => Type.Union([Type.Array(TokenLogprob), Type.Null()], { description });
+
+export const Logprobs = Type.Object({
+  content: tokensOf("Of the answer's text, token by token"),
+  refusal: tokensOf("Of the refusal's text, token by token"),
+});
+export type Logprobs = Static<typeof Logprobs>;
+
+/** null: there are none. */
+export function logprobsBody(told: unknown): Logprobs | null {
+  if (!isJsonObject(told)) return null;
+  const logprobs = { content: tokens(told["content"]), refusal: tokens(told["refusal"]) };
+  return logprobs.content?.length || logprobs.refusal?.length ? logprobs : null;
+}
+
+function tokens(told: unknown): TokenLogprob[] | null {
+  if (!Array.isArray(told)) return null;
+  return told.filter(isJsonObject).map((one) => {
+    const others: unknown[] = Array.isArray(one["top_logprobs"]) ? one["top_logprobs"] : [];
+    return { ...alternative(one), top_logprobs: others.filter(isJsonObject).map(alternative) };
+  });
+}
+
+function alternative(told: Record<string, unknown>): Alternative {
+  const { token, logprob, bytes } = told;
+  return {
+    token: typeof token === "string" ? token : "",
+    logprob: typeof logprob === "number" ? logprob : 0,
+    bytes: Array.isArray(bytes) && bytes.every(isWhole) ? bytes : null,
+  };
+}
+
+function isWhole(byte: unknown): byte is number {
+  return Number.isInteger(byte);
+}

@@ -1,0 +1,90 @@
+/** What a model says: a whole message, and the pieces that a stream gives of one, in the official form. */
+import { Type, type Static, type TProperties } from "@sinclair/typebox";
+import type { Answer } from "../../providers/provider.ts";
+
+const name = Type.String({ description: "Name of the function" });
+const callArguments = Type.String({ description: "The arguments as a JSON text, as the model wrote it" });
+const customName = Type.String({ description: "Name of the custom tool" });
+const customInput = Type.String({ description: "The input as the model wrote it" });
+const callId = Type.String({ description: "Names the call; send it back unchanged as `tool_call_id` with the tool's result" });
+
+const FunctionCall = Type.Object({ name, arguments: callArguments });
+const CustomCall = Type.Object({ name: customName, input: customInput });
+const kind = <Word extends string>(word: Word) => Type.Literal(word, { description: "What kind of tool is called" });
+
+const ToolCall = Type.Union([
+  Type.Object({
+    id: callId,
+    type: kind("function"),
+    function: Type.Object(FunctionCall.properties, { description: "The function that is called" }),
+  }),
+  Type.Object({
+    id: callId,
+    type: kind("custom"),
+    custom: Type.Object(CustomCall.properties, { description: "The custom tool that is called" }),
+  }),
+]);
+
+const Citation = Type.Object({
+  type: Type.Literal("url_citation", { description: "The one kind there is" }),
+  url_citation: Type.Object(
+    {
+      url: Type.String({ description: "Address of the page" }),
+      title: Type.String({ description: "Title of the page" }),
+      start_index: Type.Integer({ description: "Where the citation begins in the text, in characters" }),
+      end_index: Type.Integer({ description: "Where the citation ends in the text, in characters" }),
+    },
+    { description: "A page that the text refers to" },
+  ),
+});
+
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+/** Beside the text, where a model says more. */
+const further = {
+  annotations: Type.Optional(Type.Array(Citation, { description: "Pages that the text refers to" })),
+  reasoning_content: Type.Optional(
+    Type.String({ description: "What the model thought, where its provider tells it", "x-addition": true }),
+  ),
+};
+
+export const MessageBody = Type.Object({
+  role: Type.Literal("assistant", { description: "Who speaks" }),
+  content: textOrNull("The text of the answer; null where the model only calls tools"),
+  refusal: textOrNull("Why the model refuses, in its own words; null where it does not"),
+  tool_calls: Type.Optional(Type.Array(ToolCall, { minItems: 1, description: "Calls of the tools that were sent" })),
+  function_call: Type.Optional(
+    Type.Object(FunctionCall.properties, { deprecated: true, description: "A call of one of `functions`" }),
+  ),
+  ...further,
+});
+export type MessageBody = Static<typeof MessageBody>;
+
+/** Formats give these fields and no others, each in the official form: test/wire holds them to it. */
+export function messageBody(message: Answer["message"]): MessageBody {
+  return message as MessageBody;
+}
+
+const ToolCallPiece = Type.Object({
+  index: Type.Integer({ minimum: 0, description: "Which call this is a piece of" }),
+  id: Type.Optional(callId),
+  type: Type.Optional(
+    Type.Union([Type.Literal("function"), Type.Literal("custom")], { description: "What kind of tool is called" }),
+  ),
+  function: Type.Optional(pieceOf(FunctionCall.properties, "A piece of a call of a function")),
+  custom: Type.Optional(pieceOf(CustomCall.properties, "A piece of a call of a custom tool")),
+});
+
+/** What is new since the chunk before: texts are to be joined. */
+export const DeltaBody = Type.Object({
+  role: Type.Optional(Type.Literal("assistant", { description: "Who speaks: in the first chunk" })),
+  content: Type.Optional(textOrNull("More of the text")),
+  refusal: Type.Optional(textOrNull("More of the refusal")),
+  tool_calls: Type.Optional(Type.Array(ToolCallPiece, { minItems: 1, description: "More of the calls of tools" })),
+  function_call: Type.Optional(pieceOf(FunctionCall.properties, "More of a call of one of `functions`")),
+  ...further,
+});
+
+function pieceOf(properties: TProperties, description: string) {
+  return Type.Partial(Type.Object(properties), { description });
+}

@@ -1,0 +1,53 @@
+/** /gpt/v1: six endpoints onto their functions; no logic. Wrong methods and paths answer in the form that the specification gives. */
+import { Elysia } from "elysia";
+import { bunStream } from "./stream/bun-stream.ts";
+import type { ClientStream } from "./stream/client-stream.ts";
+import { handle } from "./error-boundary.ts";
+import { chatCompletion } from "./pipeline.ts";
+import { describeKey } from "./describe-key.ts";
+import { notServed } from "./not-served.ts";
+import { listModels, showModel } from "./model-routes.ts";
+import { webStream } from "./stream/web-stream.ts";
+import type { Gateway } from "./gateway.ts";
+import { jsonAnswer } from "../../kernel/json-answer.ts";
+
+export const inferencePrefix = "/gpt/v1";
+
+/** Bun's, where it is what serves: its own idle timer must not end a quiet stream. Other runtimes have none to lift. */
+interface TimedServer {
+  timeout(request: Request, seconds: number): void;
+}
+
+interface Call {
+  request: Request;
+  server?: TimedServer | null;
+}
+
+type Endpoint = (request: Request, gateway: Gateway, toClient: ClientStream) => Promise<Response>;
+
+export function inferenceRoutes(gateway: Gateway): Elysia {
+  const app = new Elysia({ prefix: inferencePrefix, normalize: false });
+  const route = (method: "GET" | "POST", path: string, endpoint: Endpoint): void => {
+    const answer = ({ request, server }: Call): Promise<Response> | Response => {
+      if (request.method !== method) return methodNotAllowed(method);
+      server?.timeout(request, 0);
+      return handle(request, gateway, endpoint(request, gateway, server ? bunStream : webStream));
+    };
+    app.all(path, answer as (context: unknown) => Promise<Response> | Response, { parse: "none" });
+  };
+  route("POST", "/chat/completions", chatCompletion);
+  route("POST", "/embeddings", notServed);
+  route("POST", "/completions", notServed);
+  route("GET", "/models", listModels);
+  route("GET", "/models/*", showModel);
+  route("GET", "/key", describeKey);
+  return app as unknown as Elysia;
+}
+
+export function methodNotAllowed(allow: string): Response {
+  return jsonAnswer({ detail: "Method Not Allowed" }, { status: 405, headers: { allow } });
+}
+
+export function notFound(): Response {
+  return jsonAnswer({ detail: "Not Found" }, { status: 404 });
+}

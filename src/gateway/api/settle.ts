@@ -1,0 +1,68 @@
+/** From how an answer ended to the settlement that is owed for it. */
+import type { Reservation } from "../credit/reservation.ts";
+import type { Settlement } from "../journal/settlement.ts";
+import type { OwedRoute } from "../journal/spool-line.ts";
+import type { Route, Usage } from "../models/model.ts";
+
+export interface Ending {
+  /** The route that served or was tried last. */
+  route: Route | null;
+  usage: Usage;
+  usageEstimated: boolean;
+  status: number;
+  code: string | null;
+  streamed: boolean;
+  firstTokenMs: number | null;
+  durationMs: number;
+}
+
+const nobody: OwedRoute = { provider: "none", prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" } };
+
+/** By route of the catalog: each is written at every beginning and every end, and its prices are numbers of many digits. */
+const written = new WeakMap<Route, OwedRoute>();
+
+/** Who serves, and at what prices, in the words of spool and settlement. */
+export function owedRoute(route: Route): OwedRoute {
+  const known = written.get(route);
+  if (known) return known;
+  const owed = inWords(route);
+  written.set(route, owed);
+  return owed;
+}
+
+function inWords({ provider, prices }: Route): OwedRoute {
+  return {
+    provider: provider.id,
+    prices: {
+      input: (prices?.input ?? 0n).toString(),
+      output: (prices?.output ?? 0n).toString(),
+      cacheRead: (prices?.cacheRead ?? 0n).toString(),
+      cacheWrite: (prices?.cacheWrite ?? 0n).toString(),
+    },
+  };
+}
+
+/** Charged at the prices of the route that served; a failure that delivered nothing has no usage and costs nothing. */
+export function settlementOf(reservation: Reservation, model: string, ending: Ending): Settlement {
+  const { provider, prices } = ending.route === null ? nobody : owedRoute(ending.route);
+  return {
+    generation: reservation.generation,
+    request: reservation.request,
+    workspace: reservation.workspace,
+    key: reservation.key,
+    month: reservation.month,
+    outcome: "settled",
+    reserved: reservation.amount.toString(),
+    admittedAt: reservation.admittedAt,
+    model,
+    provider,
+    prices,
+    usage: ending.usage,
+    usageEstimated: ending.usageEstimated,
+    status: ending.status,
+    code: ending.code,
+    streamed: ending.streamed,
+    firstTokenMs: ending.firstTokenMs === null ? null : Math.max(0, Math.round(ending.firstTokenMs)),
+    durationMs: Math.max(0, Math.round(ending.durationMs)),
+  };
+}

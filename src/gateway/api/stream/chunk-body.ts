@@ -1,0 +1,25 @@
+/** What a chunk of a stream holds, as `ChunkWriter` writes it. */
+import { Type } from "@sinclair/typebox";
+import { FinishReason } from "../../providers/provider.ts";
+import { answerHead } from "../response/answer.ts";
+import { Logprobs } from "../response/logprobs.ts";
+import { DeltaBody } from "../response/message-body.ts";
+import { UsageBody } from "../response/usage-body.ts";
+
+const Choice = Type.Object({
+  index: Type.Literal(0, { description: "There is one choice" }),
+  delta: Type.Object(DeltaBody.properties, { description: "What is new since the chunk before; texts are to be joined" }),
+  logprobs: Type.Union([Logprobs, Type.Null()], { description: "Log probabilities, where they were asked for" }),
+  finish_reason: Type.Union([FinishReason, Type.Null()], { description: "Why the answer ends; null until it does" }),
+});
+
+export const ChunkBody = Type.Object({
+  ...answerHead,
+  object: Type.Literal("chat.completion.chunk", { description: "What this is" }),
+  choices: Type.Array(Choice, { maxItems: 1, description: "The piece of the answer; empty in the usage chunk" }),
+  usage: Type.Optional(
+    Type.Union([Type.Object(UsageBody.properties), Type.Null()], {
+      description: "Where the usage chunk was asked for: what is charged in that chunk, null in all others",
+    }),
+  ),
+});

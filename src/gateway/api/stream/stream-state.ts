@@ -1,0 +1,133 @@
+/**
+ * What a stream has been so far, from provider events to the lines that the client gets: one role, then deltas, exactly one
+ * finish reason, usage where asked for, one [DONE]. Pure: it knows neither time nor sockets.
+ */
+import type { ToldUsage, Usage } from "../../models/model.ts";
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
+import { ChunkWriter, doneLine, type ChunkFacts } from "./chunk.ts";
+import { laterUsage } from "../response/merge-usage.ts";
+import { logprobsBody } from "../response/logprobs.ts";
+import { textBytes } from "../request/text-bytes.ts";
+import { streamError } from "../response/upstream-errors.ts";
+
+type Delta = Extract<ProviderEvent, { kind: "delta" }>;
+
+export class Transcript {
+  readonly #writer: ChunkWriter;
+  #begun = false;
+  #finished = false;
+  #calledTools = false;
+  #ended = false;
+  #failure: UpstreamFailure | null = null;
+  #usage: ToldUsage | null = null;
+  #bytes = 0;
+  /** Of them, those that the provider's last count of output holds. */
+  #countedBytes = 0;
+
+  constructor(facts: ChunkFacts) {
+    this.#writer = new ChunkWriter(facts);
+  }
+
+  /** What the provider counted so far. */
+  get usage(): ToldUsage | null {
+    return this.#usage;
+  }
+
+  /** UTF-8 bytes of all texts so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** UTF-8 bytes of the texts that came after the provider's last count of output. */
+  get uncountedBytes(): number {
+    return this.#bytes - this.#countedBytes;
+  }
+
+  /** No event counts any more: `closing` is due. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Set where the provider failed, even if the client has the whole answer. */
+  get failure(): UpstreamFailure | null {
+    return this.#failure;
+  }
+
+  /** The client has, or is about to get, everything that the model wanted to say. */
+  get whole(): boolean {
+    return this.#finished || (this.#ended && this.#failure === null);
+  }
+
+  /** @returns the lines to send for this event, often none */
+  take(event: ProviderEvent): string {
+    if (this.#ended) return "";
+    switch (event.kind) {
+      case "delta":
+        return this.#takeDelta(event);
+      case "usage":
+        // A zero is a placeholder: it holds none of the text beside it.
+        if (event.usage.completionTokens && event.usage.completionTokens !== this.#usage?.completionTokens)
+          this.#countedBytes = this.#bytes;
+        this.#usage = laterUsage(this.#usage, event.usage);
+        return "";
+      case "failure":
+        this.#failure = event.failure;
+    }
+    this.#ended = true;
+    return "";
+  }
+
+  /** The provider's stream is over without having said so. */
+  breakOff(): void {
+    if (this.#ended) return;
+    if (!this.#finished) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
+    this.#ended = true;
+  }
+
+  /** The last lines of the stream. A failure after the finish reason is ours to bear: the client has the whole answer. */
+  closing(usage: Usage): string {
+    const ending = this.whole ? this.#begin() + this.#finish(null) : this.#error();
+    return ending + this.#writer.usage(usage) + doneLine;
+  }
+
+  #takeDelta({ delta, finishReason, logprobs }: Delta): string {
+    if (this.#finished) return "";
+    const news = "role" in delta ? withoutRole(delta) : delta;
+    const lines = this.#begin();
+    this.#bytes += textBytes(news);
+    this.#calledTools ||= Array.isArray(news["tool_calls"]) && news["tool_calls"].length > 0;
+    const likely = logprobsBody(logprobs);
+    const line = likely !== null || saysSomething(news) ? this.#writer.delta(news, null, likely) : "";
+    return lines + line + (finishReason === null ? "" : this.#finish(finishReason));
+  }
+
+  #begin(): string {
+    if (this.#begun) return "";
+    this.#begun = true;
+    return this.#writer.delta({ role: "assistant", content: "", refusal: null });
+  }
+
+  #finish(reason: FinishReason | null): string {
+    if (this.#finished) return "";
+    this.#finished = true;
+    return this.#writer.delta({}, reason ?? (this.#calledTools ? "tool_calls" : "stop"));
+  }
+
+  #error(): string {
+    const failure = this.#failure ?? new UpstreamFailure("upstream_error", "the stream ended early");
+    return this.#writer.error(streamError(failure));
+  }
+}
+
+function withoutRole({ role: _role, ...news }: Record<string, unknown>): Record<string, unknown> {
+  return news;
+}
+
+/** Providers send deltas of nothing: to open, beside a finish reason, as a sign of life. */
+function saysSomething(delta: Record<string, unknown>): boolean {
+  for (const field in delta) {
+    const value = delta[field];
+    if (value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)) return true;
+  }
+  return false;
+}

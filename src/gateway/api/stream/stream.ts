@@ -1,0 +1,222 @@
+/**
+ * A provider's events to a client's bytes, at the client's pace: an event is read when the client has room for it, so that
+ * a slow reader slows its provider down and costs no memory. A stream ends exactly once, in one call of `onEnd`, before the
+ * client has its last line.
+ */
+import type { Clock } from "../../../kernel/clock.ts";
+import type { Stop } from "../../../kernel/stop.ts";
+import { streamCommentMs, streamStallMsMax } from "../../../limits/constants.ts";
+import type { ToldUsage, Usage } from "../../models/model.ts";
+import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../../providers/provider.ts";
+import { lookoutOf, type Waiting } from "../../providers/transport/shared-timer.ts";
+import type { ClientStream, TextSink, TextSource } from "./client-stream.ts";
+import { commentLine, type ChunkFacts } from "./chunk.ts";
+import type { Place } from "./read-on.ts";
+import { estimatedTokens } from "../request/text-bytes.ts";
+import { Transcript } from "./stream-state.ts";
+
+export interface StreamOutcome {
+  /** completed: the client was sent the whole answer. client_gone: it hung up, or took nothing for a minute. */
+  how: "completed" | "failed" | "client_gone";
+  failure: UpstreamFailure | null;
+  /** What the provider told, null: nothing. Its last word only where `final`. */
+  usage: ToldUsage | null;
+  /** The provider's answer was seen to its end; otherwise its output may have gone on beyond what it told. */
+  final: boolean;
+  /** Estimated from all texts that the provider sent; 0: it sent none. */
+  producedTokens: number;
+  /** Estimated from the texts that came after the provider's last count of output. */
+  uncountedTokens: number;
+  /** From the start to the first text that was sent; null: none was. */
+  firstTokenMs: number | null;
+  /** For how long the provider was held up, because the client had no room. */
+  heldUpMs: number;
+  /** All that the model wanted to say is there; its count may not be. */
+  whole: boolean;
+}
+
+export interface RelayOptions {
+  toClient: ClientStream;
+  events: EventSource;
+  facts: ChunkFacts;
+  /** The provider has been silent for so long that a comment must go first. */
+  quiet: boolean;
+  /** Takes a place for reading on once the client is gone; null: the provider is to be stopped. @param finished all but the count is there */
+  readOn(finished: boolean): Place | null;
+  /** The request's signal: it tells of a client that left before the stream began. */
+  gone: AbortSignal;
+  /** The process ends and can wait no longer. */
+  stop: Stop;
+  clock: Clock;
+  /** Monotonic milliseconds. */
+  startedAt: number;
+  /** Given what tells at any time how the stream would end now, should its process die. */
+  follow(soFar: () => StreamOutcome): void;
+  /** Called exactly once. Returns what is charged, which the usage chunk shows. Should it throw, the stream breaks off. */
+  onEnd(outcome: StreamOutcome): Usage;
+}
+
+/** The body of a streamed answer. */
+export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
+  return options.toClient(new Relay(options));
+}
+
+const nothing = (): void => {};
+
+class Relay implements TextSource, EventTaker, Waiting {
+  readonly #options: RelayOptions;
+  readonly #transcript: Transcript;
+  #client: TextSink | null = null;
+  #phase: "delivering" | "draining" | "ended" = "delivering";
+  /** The client has room for more. */
+  #demand = false;
+  #reading = false;
+  /** Within `#read`, which goes on by itself with what is told at once. */
+  #asking = false;
+  /** A source that told its end closes itself, and may keep its connection for the next call. */
+  #sourceOpen = true;
+  #commentDue: boolean;
+  #sentAt: number;
+  #firstTokenMs: number | null = null;
+  #heldUpMs = 0;
+  /** Monotonic milliseconds: until then what is produced for nobody is read. */
+  #drainBy = Infinity;
+  #releaseDrain = nothing;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#transcript = new Transcript(options.facts);
+    this.#commentDue = options.quiet;
+    this.#sentAt = options.clock.monotonic();
+    options.follow(() => this.#outcome("failed"));
+  }
+
+  begin(client: TextSink): void {
+    this.#client = client;
+    const { gone, stop, clock } = this.#options;
+    lookoutOf(clock).add(this);
+    gone.addEventListener("abort", this);
+    if (gone.aborted) this.cancel();
+    stop.listen(() => this.#stop());
+  }
+
+  pull(): void {
+    if (!this.#demand) this.#heldUpMs += this.#options.clock.monotonic() - this.#sentAt;
+    this.#demand = true;
+    if (this.#commentDue) this.#send(commentLine);
+    this.#read();
+  }
+
+  /** The client is gone: what the provider goes on to produce is either stopped or read to its end, within limits. */
+  cancel(): void {
+    if (this.#phase !== "delivering") return;
+    this.#phase = "draining";
+    const place = this.#options.readOn(this.#transcript.whole);
+    if (place === null) return this.#end("client_gone");
+    this.#releaseDrain = place.release;
+    this.#drainBy = place.until;
+    this.#read();
+  }
+
+  /** Of `gone`. */
+  handleEvent(): void {
+    this.cancel();
+  }
+
+  look(nowMs: number): void {
+    if (this.#phase === "draining") {
+      if (nowMs >= this.#drainBy) this.#end("client_gone");
+      return;
+    }
+    const quietMs = nowMs - this.#sentAt;
+    if (!this.#demand && quietMs >= streamStallMsMax) this.#giveUpOnClient();
+    else if (this.#demand && quietMs >= streamCommentMs) this.#send(commentLine);
+  }
+
+  take(events: readonly ProviderEvent[]): void {
+    this.#reading = false;
+    if (this.#phase === "ended") return;
+    const last = events.at(-1)?.kind;
+    this.#sourceOpen = last === "delta" || last === "usage";
+    let lines = "";
+    for (const event of events) lines += this.#transcript.take(event);
+    if (last === undefined) this.#transcript.breakOff();
+    if (lines !== "") this.#send(lines);
+    if (this.#transcript.ended) this.#end(this.#transcript.whole ? "completed" : "failed");
+    else this.#read();
+  }
+
+  /** One question at a time, for as long as somebody wants more. */
+  #read(): void {
+    if (this.#asking) return;
+    this.#asking = true;
+    while (this.#wanted() && !this.#reading) {
+      this.#reading = true;
+      this.#options.events.next(this);
+    }
+    this.#asking = false;
+  }
+
+  #wanted(): boolean {
+    return this.#phase === "draining" || (this.#phase === "delivering" && this.#demand);
+  }
+
+  #send(lines: string): void {
+    if (this.#phase !== "delivering") return;
+    this.#demand = false;
+    this.#commentDue = false;
+    this.#sentAt = this.#options.clock.monotonic();
+    if (this.#transcript.bytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
+    if (this.#client?.send(lines)) this.#demand = true;
+  }
+
+  #end(how: StreamOutcome["how"]): void {
+    if (this.#phase === "ended") return;
+    const delivering = this.#phase === "delivering";
+    this.#phase = "ended";
+    this.#releaseDrain();
+    const { gone, stop, clock, onEnd } = this.#options;
+    lookoutOf(clock).delete(this);
+    gone.removeEventListener("abort", this);
+    stop.listen(null);
+    if (this.#sourceOpen) this.#closeSource();
+    try {
+      const usage = onEnd(this.#outcome(delivering ? how : "client_gone"));
+      if (!delivering) return;
+      this.#client?.end(this.#transcript.closing(usage));
+    } catch (error) {
+      this.#client?.fail(error);
+    }
+  }
+
+  #stop(): void {
+    this.#transcript.take({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the gateway is shutting down") });
+    this.#end(this.#transcript.whole ? "completed" : "failed");
+  }
+
+  /** Nobody can do anything about a connection that fails while being closed. */
+  #closeSource(): void {
+    this.#options.events.cancel().catch(() => {});
+  }
+
+  #outcome(how: StreamOutcome["how"]): StreamOutcome {
+    const { usage, failure, ended, whole, bytes, uncountedBytes } = this.#transcript;
+    const isHeldUp = this.#phase !== "draining" && !this.#demand;
+    return {
+      how,
+      failure,
+      usage,
+      final: ended && failure === null,
+      producedTokens: estimatedTokens(bytes),
+      uncountedTokens: estimatedTokens(uncountedBytes),
+      firstTokenMs: this.#firstTokenMs,
+      heldUpMs: this.#heldUpMs + (isHeldUp ? this.#options.clock.monotonic() - this.#sentAt : 0),
+      whole,
+    };
+  }
+
+  #giveUpOnClient(): void {
+    this.cancel();
+    this.#client?.fail(new Error("The client took nothing for too long"));
+  }
+}

@@ -1,0 +1,51 @@
+/** A whole message to our answer. */
+import type { ToldUsage } from "../../models/model.ts";
+import { asObject, asText, type JsonObject } from "../wire/json.ts";
+import { UpstreamFailure, type Answer } from "../provider.ts";
+import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { anthropicFailureIn } from "./errors.ts";
+import { finishReasonOf } from "./finish.ts";
+import { AnthropicUsage } from "./usage.ts";
+
+/** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
+export function decodeAnthropicAnswer(body: unknown): Answer {
+  const message = asObject(body);
+  if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
+  if (message["error"]) throw anthropicFailureIn(message["error"]);
+  const { content } = message;
+  if (!Array.isArray(content)) throw new UpstreamFailure("upstream_error", "the answer holds no content");
+  const blocks = content.map((block) => asObject(block) ?? {});
+  const texts = textsOf(blocks, "text");
+  const reasoning = textsOf(blocks, "thinking").join("");
+  const toolCalls = blocks
+    .filter((block) => block["type"] === "tool_use")
+    .map((block, index) => toolCallOf(block, { answerId: message["id"], index }));
+  return {
+    message: {
+      role: "assistant",
+      content: texts.length === 0 && toolCalls.length > 0 ? null : texts.join(""),
+      refusal: null,
+      ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    },
+    finishReason: finishReasonOf(message["stop_reason"], toolCalls.length > 0),
+    logprobs: null,
+    usage: usageOf(message["usage"]),
+  };
+}
+
+function usageOf(told: unknown): ToldUsage | null {
+  const usage = new AnthropicUsage();
+  usage.take(told);
+  return usage.usage();
+}
+
+/** Blocks of text hold it in `text`, blocks of thinking in `thinking`. */
+function textsOf(blocks: JsonObject[], type: "text" | "thinking"): string[] {
+  return blocks.filter((block) => block["type"] === type).map((block) => asText(block[type]) ?? "");
+}
+
+function toolCallOf({ id, name, input }: JsonObject, { answerId, index }: { answerId: unknown; index: number }): JsonObject {
+  const called = { name: asText(name) ?? "", arguments: JSON.stringify(input ?? {}) };
+  return { id: asText(id) || mintedToolCallId(answerId, index), type: "function", function: called };
+}

@@ -1,0 +1,16 @@
+/** The Messages API of Anthropic and of those who follow it (https://platform.claude.com/docs/en/api/messages). */
+import type { WireFormat } from "../provider.ts";
+import { decodeAnthropicAnswer } from "./answer.ts";
+import { classifyAnthropicError } from "./errors.ts";
+import { encodeAnthropicRequest } from "./request.ts";
+import { anthropicStreamDecoder } from "./stream.ts";
+import { uncarriedByAnthropic } from "./unsupported-fields.ts";
+
+export const anthropic: WireFormat = {
+  uncarried: uncarriedByAnthropic,
+  encode: encodeAnthropicRequest,
+  authorization: (key) => ({ "x-api-key": key }),
+  decodeAnswer: decodeAnthropicAnswer,
+  streamDecoder: anthropicStreamDecoder,
+  classify: classifyAnthropicError,
+};

@@ -1,0 +1,120 @@
+/** Events of a streamed message to our events. Every event names its type in its data; types that are new are passed over. */
+import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
+import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { anthropicFailureIn } from "./errors.ts";
+import { finishReasonOf } from "./finish.ts";
+import { AnthropicUsage } from "./usage.ts";
+
+/** The data of one event after the other; see `WireFormat.streamDecoder`. */
+export function anthropicStreamDecoder(): (data: string) => ProviderEvent[] {
+  const stream = new AnthropicStream();
+  return (data) => stream.take(data);
+}
+
+interface ToolCall {
+  /** Its place among the answer's calls; blocks are counted with texts and thoughts. */
+  index: number;
+  /** Input that came whole with the block's start. */
+  input: unknown;
+  argued: boolean;
+}
+
+class AnthropicStream {
+  readonly #usage = new AnthropicUsage();
+  /** Block number → the call that it is. */
+  readonly #calls = new Map<unknown, ToolCall>();
+  /** The answer's own id. */
+  #id: unknown = null;
+  #begun = false;
+  /** The answer has a text, a thought or a call. */
+  #says = false;
+  #finished = false;
+
+  take(data: string): ProviderEvent[] {
+    const event = asObject(parseJson(data));
+    if (event === null) return [broken("an event is not a JSON object")];
+    if (event["type"] === "error" || event["error"]) {
+      return [{ kind: "failure", failure: anthropicFailureIn(event["error"]) }];
+    }
+    switch (event["type"]) {
+      case "message_start":
+        this.#begun = true;
+        this.#id = asObject(event["message"])?.["id"];
+        this.#usage.takePrompt(asObject(event["message"])?.["usage"]);
+        return this.#counted();
+      case "content_block_start":
+        return this.#say(this.#openBlock(event["index"], asObject(event["content_block"]) ?? {}));
+      case "content_block_delta":
+        return this.#say(this.#takePiece(event["index"], asObject(event["delta"]) ?? {}));
+      case "content_block_stop":
+        return this.#closeBlock(event["index"]);
+      case "message_delta":
+        this.#usage.take(event["usage"]);
+        return [...this.#counted(), ...this.#finish(asText(asObject(event["delta"])?.["stop_reason"]))];
+      case "message_stop":
+        if (!this.#begun && !this.#says) return [broken("the stream ended before it began")];
+        return [...this.#finish(""), { kind: "end" }];
+      default:
+        return [];
+    }
+  }
+
+  #say(events: ProviderEvent[]): ProviderEvent[] {
+    this.#says ||= events.length > 0;
+    return events;
+  }
+
+  #openBlock(block: unknown, { type, id, name, input, text, thinking }: JsonObject): ProviderEvent[] {
+    if (type === "text") return textDelta("content", text);
+    if (type === "thinking") return textDelta("reasoning_content", thinking);
+    if (type !== "tool_use") return [];
+    const index = this.#calls.size;
+    this.#calls.set(block, { index, input, argued: false });
+    const called = { name: asText(name) ?? "", arguments: "" };
+    return [callDelta({ index, id: asText(id) || mintedToolCallId(this.#id, index), type: "function", function: called })];
+  }
+
+  #takePiece(block: unknown, { type, text, thinking, partial_json }: JsonObject): ProviderEvent[] {
+    if (type === "text_delta") return textDelta("content", text);
+    if (type === "thinking_delta") return textDelta("reasoning_content", thinking);
+    const call = type === "input_json_delta" ? this.#calls.get(block) : undefined;
+    return call === undefined ? [] : argue(call, asText(partial_json) ?? "");
+  }
+
+  /** A call without arguments sends no piece of them, and clients could not parse an empty text. */
+  #closeBlock(block: unknown): ProviderEvent[] {
+    const call = this.#calls.get(block);
+    return call === undefined || call.argued ? [] : argue(call, JSON.stringify(call.input ?? {}));
+  }
+
+  #counted(): ProviderEvent[] {
+    const usage = this.#usage.usage();
+    return usage === null ? [] : [{ kind: "usage", usage }];
+  }
+
+  /** @param stopReason null: it was not told yet */
+  #finish(stopReason: string | null): ProviderEvent[] {
+    if (stopReason === null || this.#finished) return [];
+    this.#finished = true;
+    return [{ kind: "delta", delta: {}, finishReason: finishReasonOf(stopReason, this.#calls.size > 0) }];
+  }
+}
+
+function textDelta(field: "content" | "reasoning_content", text: unknown): ProviderEvent[] {
+  return asText(text) ? [{ kind: "delta", delta: { [field]: text }, finishReason: null }] : [];
+}
+
+function callDelta(piece: JsonObject): ProviderEvent {
+  return { kind: "delta", delta: { tool_calls: [piece] }, finishReason: null };
+}
+
+function argue(call: ToolCall, text: string): ProviderEvent[] {
+  if (text === "") return [];
+  call.argued = true;
+  return [callDelta({ index: call.index, function: { arguments: text } })];
+}
+
+function broken(detail: string): ProviderEvent {
+  return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
+}

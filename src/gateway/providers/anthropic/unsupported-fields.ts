@@ -1,0 +1,80 @@
+/** What a request may hold by the official schema and the Messages API has no place for. */
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import type { ChatBody, ChatMessage, Uncarried } from "../provider.ts";
+import { conversationOf } from "./messages.ts";
+import { samplingFields } from "./sampling.ts";
+import { toolArguments } from "../wire/tool-arguments.ts";
+
+const fieldsCarried = new Set([
+  "model",
+  "messages",
+  "temperature",
+  "top_p",
+  "stop",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "reasoning_effort",
+  "response_format",
+]);
+const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id"]);
+
+/** The scale ends at 1, where the official one goes on to 2: a value beyond would have to become another one. */
+const temperatureMax = 1;
+
+/** See `WireFormat.uncarried`. */
+export function uncarriedByAnthropic(chat: ChatBody): Uncarried | null {
+  for (const uncarried of findAll(chat)) return uncarried;
+  return null;
+}
+
+function* findAll(chat: ChatBody): Generator<Uncarried> {
+  for (const [index, message] of chat.messages.entries()) yield* inMessage(message, `messages[${index}]`);
+  if (conversationOf(chat.messages).turns.length === 0) yield because("messages", "a conversation in which nobody says anything");
+  for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
+  yield* inOptions(chat);
+  yield* inTools(chat);
+}
+
+function* inMessage(message: ChatMessage, at: string): Generator<Uncarried> {
+  if (message.role === "function") yield because(`${at}.role`, "the role of functions; call tools");
+  for (const field of Object.keys(message)) if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
+  for (const [index, call] of asArray(message["tool_calls"]).entries()) {
+    yield* inToolCall(asObject(call) ?? {}, `${at}.tool_calls[${index}]`);
+  }
+}
+
+function* inToolCall(call: JsonObject, at: string): Generator<Uncarried> {
+  const called = asObject(call["function"]);
+  if (called === null) yield because(`${at}.type`, "calls of custom tools");
+  else if (toolArguments(asText(called["arguments"]) ?? "") === null)
+    yield because(`${at}.function.arguments`, "arguments that are no JSON object");
+}
+
+function* inOptions(chat: ChatBody): Generator<Uncarried> {
+  const { temperature, stop, reasoning_effort, response_format } = chat;
+  if (typeof temperature === "number" && temperature > temperatureMax)
+    yield because("temperature", `more than ${temperatureMax}`);
+  if (Object.keys(samplingFields(chat)).length > 1) yield because("top_p", "a value beside that of temperature");
+  if ([stop].flat().some((text) => typeof text === "string" && !/\S/.test(text))) yield because("stop", "blank text");
+  if (reasoning_effort === "minimal") yield because("reasoning_effort", '"minimal"');
+  const format = asObject(response_format);
+  if (format?.["type"] === "json_object") yield because("response_format.type", '"json_object"; give a schema');
+  if (format !== null && !asObject(format["json_schema"])?.["schema"]) {
+    yield because("response_format.json_schema.schema", "a format without a schema");
+  }
+}
+
+function* inTools(chat: ChatBody): Generator<Uncarried> {
+  for (const [index, tool] of asArray(chat["tools"]).entries()) {
+    if (asObject(tool)?.["type"] !== "function") yield because(`tools[${index}].type`, "custom tools");
+  }
+  const choice = asObject(chat["tool_choice"]);
+  if (choice !== null && choice["type"] !== "function")
+    yield because("tool_choice.type", "a choice of allowed or of custom tools");
+}
+
+/** @param what of the field is meant; absent: all of it */
+function because(param: string, what?: string): Uncarried {
+  return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
+}

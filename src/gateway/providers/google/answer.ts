@@ -1,0 +1,33 @@
+/** A whole answer of generateContent to our answer. */
+import { asObject } from "../wire/json.ts";
+import { UpstreamFailure, type Answer } from "../provider.ts";
+import { googleFailureIn } from "./errors.ts";
+import { finishReasonIn } from "./finish.ts";
+import { candidateOf, GoogleParts } from "./parts.ts";
+import { GoogleUsage } from "./usage.ts";
+
+/** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
+export function decodeGoogleAnswer(body: unknown): Answer {
+  const answer = asObject(Array.isArray(body) ? body[0] : body);
+  if (answer === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
+  if (answer["error"]) throw googleFailureIn(answer["error"]);
+  const parts = new GoogleParts();
+  const { content, reasoning, toolCalls } = parts.take(answer);
+  const told = finishReasonIn(answer, parts.calledTools);
+  if (told === null && candidateOf(answer) === null) throw new UpstreamFailure("upstream_error", "the answer holds no candidate");
+  if (told === "failed") throw new UpstreamFailure("upstream_error", "the provider says that it failed");
+  const usage = new GoogleUsage();
+  usage.take(answer["usageMetadata"]);
+  return {
+    message: {
+      role: "assistant",
+      content: content === "" && parts.calledTools ? null : content,
+      refusal: null,
+      ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(parts.calledTools && { tool_calls: toolCalls.map(({ index: _, ...call }) => call) }),
+    },
+    finishReason: told ?? (parts.calledTools ? "tool_calls" : "stop"),
+    logprobs: null,
+    usage: usage.usage(),
+  };
+}

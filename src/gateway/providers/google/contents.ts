@@ -1,0 +1,121 @@
+/** A conversation as generateContent has it: instructions apart, then turns of user and model made of parts. */
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import type { ChatMessage } from "../provider.ts";
+import { readToolCallId, signerNamed } from "../wire/tool-call-id.ts";
+import { isUpToGemini2 } from "./model.ts";
+import { namedTexts } from "../wire/participant.ts";
+import { ToolArguments } from "../wire/tool-arguments.ts";
+
+export interface GoogleConversation {
+  /** Every system and developer message in order; empty: there was none. */
+  instruction: string;
+  contents: Content[];
+}
+
+interface Content {
+  role: "user" | "model";
+  parts: JsonObject[];
+}
+
+/** Told in place of a signature that the client does not have (https://ai.google.dev/gemini-api/docs/thought-signatures). */
+const noSignature = "skip_thought_signature_validator";
+
+/**
+ * Neighbours of one role become one turn; empty texts are left out.
+ * @param upstreamModel the model's own signatures go back to it, and no other's
+ */
+export function googleConversation(messages: readonly ChatMessage[], upstreamModel: string): GoogleConversation {
+  const turns = new Turns(upstreamModel);
+  const instructions = messages.filter(isInstruction).map((message) => textsToSend(message).join(""));
+  for (const message of messages) if (!isInstruction(message)) turns.add(message);
+  return { instruction: instructions.filter((text) => text !== "").join("\n\n"), contents: turns.contents };
+}
+
+/** Whether anything of a message would stand in a turn. */
+export function isSpoken(message: ChatMessage): boolean {
+  if (isInstruction(message)) return false;
+  const isText = message.role === "user" || message.role === "assistant";
+  return !isText || "tool_calls" in message || "function_call" in message || spokenTexts(message).length > 0;
+}
+
+class Turns {
+  readonly contents: Content[] = [];
+  readonly #signer: string;
+  /** The model refuses calls without a signature. */
+  readonly #mustSign: boolean;
+  readonly #arguments = new ToolArguments();
+  /** Of the functions that were called, by the call's id: the results of calls need them. */
+  readonly #names = new Map<string, unknown>();
+
+  constructor(upstreamModel: string) {
+    this.#signer = signerNamed(upstreamModel);
+    this.#mustSign = !isUpToGemini2(upstreamModel);
+  }
+
+  add(message: ChatMessage): void {
+    if (message.role === "assistant") this.#append("model", [...textParts(message), ...this.#calls(message)]);
+    else this.#append("user", message.role === "user" ? textParts(message) : [this.#result(message)]);
+  }
+
+  #append(role: Content["role"], parts: JsonObject[]): void {
+    if (parts.length === 0) return;
+    const last = this.contents.at(-1);
+    const turn: Content = last?.role === role ? last : { role, parts: [] };
+    if (turn !== last) this.contents.push(turn);
+    for (const part of parts) turn.parts.push(part);
+  }
+
+  #calls(message: ChatMessage): JsonObject[] {
+    const old = asObject(message["function_call"]);
+    const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));
+    if (old) calls.push({ functionCall: this.#called(old) });
+    // Of calls that were made at once only the first is signed.
+    const [first] = calls;
+    if (this.#mustSign && first && calls.every((call) => call["thoughtSignature"] === undefined)) {
+      first["thoughtSignature"] = noSignature;
+    }
+    return calls;
+  }
+
+  #call(call: JsonObject): JsonObject {
+    const { id, signature } = readToolCallId(asText(call["id"]) ?? "");
+    const called = this.#called(asObject(call["function"]) ?? {});
+    this.#names.set(id, called["name"]);
+    const isOwn = signature?.signer === this.#signer;
+    return { functionCall: { id, ...called }, ...(isOwn && { thoughtSignature: signature.base64 }) };
+  }
+
+  #called({ name, arguments: text }: JsonObject): JsonObject {
+    return { name, args: this.#arguments.read(asText(text) ?? "") ?? {} };
+  }
+
+  /** A result is text to us and stays that: parsed, its numbers could become others. */
+  #result(message: ChatMessage): JsonObject {
+    const response = { output: textsOf(message.content).join("") };
+    if (message.role === "function") return { functionResponse: { name: message["name"], response } };
+    const { id } = readToolCallId(asText(message["tool_call_id"]) ?? "");
+    return { functionResponse: { id, name: this.#names.get(id), response } };
+  }
+}
+
+function isInstruction({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
+function textParts(message: ChatMessage): JsonObject[] {
+  return textsToSend(message).map((text) => ({ text }));
+}
+
+function textsToSend(message: ChatMessage): readonly string[] {
+  return namedTexts(message, spokenTexts(message));
+}
+
+function spokenTexts(message: ChatMessage): string[] {
+  return [...textsOf(message.content), asText(message["refusal"]) ?? ""].filter((text) => text !== "");
+}
+
+/** Texts of a content, refusals of the model among them. */
+function textsOf(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
+}

@@ -1,0 +1,16 @@
+/** generateContent of the Gemini API and of those who follow it (https://ai.google.dev/api/generate-content). */
+import type { WireFormat } from "../provider.ts";
+import { decodeGoogleAnswer } from "./answer.ts";
+import { classifyGoogleError } from "./errors.ts";
+import { encodeGoogleRequest } from "./request.ts";
+import { googleStreamDecoder } from "./stream.ts";
+import { uncarriedByGoogle } from "./unsupported-fields.ts";
+
+export const google: WireFormat = {
+  uncarried: uncarriedByGoogle,
+  encode: encodeGoogleRequest,
+  authorization: (key) => ({ "x-goog-api-key": key }),
+  decodeAnswer: decodeGoogleAnswer,
+  streamDecoder: googleStreamDecoder,
+  classify: classifyGoogleError,
+};

@@ -1,0 +1,44 @@
+/** Tools and the choice among them. */
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import type { ChatBody } from "../provider.ts";
+
+export function googleToolFields(chat: ChatBody): JsonObject {
+  const functions = asArray(chat["tools"]).map((tool) => asObject(asObject(tool)?.["function"]) ?? {});
+  if (functions.length === 0) return {};
+  const strict = functions.some((one) => one["strict"] === true);
+  const functionCallingConfig = callingConfig(chat["tool_choice"], strict);
+  return {
+    tools: [{ functionDeclarations: functions.map(declaration) }],
+    ...(functionCallingConfig && { toolConfig: { functionCallingConfig } }),
+  };
+}
+
+/** Names of the functions in a choice among some of them; null: the choice is none of this kind. */
+export function allowedNames(choice: JsonObject): (string | null)[] | null {
+  if (choice["type"] !== "allowed_tools") return null;
+  return asArray(asObject(choice["allowed_tools"])?.["tools"]).map((tool) =>
+    asText(asObject(asObject(tool)?.["function"])?.["name"]),
+  );
+}
+
+/** What is undefined is left out when it is written; an empty schema is no schema of an object. */
+function declaration({ name, description, parameters }: JsonObject): JsonObject {
+  const schema = asObject(parameters) ?? {};
+  return { name, description, parametersJsonSchema: Object.keys(schema).length === 0 ? undefined : schema };
+}
+
+/**
+ * A forced call follows its schema in any case, a free one where the calls are to be validated.
+ * @returns null: the default, which is a free choice
+ */
+function callingConfig(choice: unknown, strict: boolean): JsonObject | null {
+  if (choice === undefined || choice === "auto") return strict ? { mode: "VALIDATED" } : null;
+  if (choice === "none") return { mode: "NONE" };
+  const chosen = asObject(choice);
+  if (chosen === null) return { mode: "ANY" };
+  const allowed = allowedNames(chosen);
+  if (allowed === null) return { mode: "ANY", allowedFunctionNames: [asObject(chosen["function"])?.["name"]] };
+  if (allowed.length === 0) return { mode: "NONE" };
+  const required = asObject(chosen["allowed_tools"])?.["mode"] === "required";
+  return { mode: required ? "ANY" : "VALIDATED", allowedFunctionNames: allowed };
+}

@@ -1,0 +1,90 @@
+/** What a request may hold by the official schema and generateContent has no place for. */
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import type { ChatBody, ChatMessage, Uncarried } from "../provider.ts";
+import { isSpoken } from "./contents.ts";
+import { allowedNames } from "./tools.ts";
+import { ToolArguments } from "../wire/tool-arguments.ts";
+
+const fieldsCarried = new Set([
+  "model",
+  "messages",
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+  "response_format",
+  "reasoning_effort",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+]);
+const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "function_call"]);
+const stopsMax = 5;
+const noObject = "arguments that are no JSON object, or deeper or more than a request may hold";
+
+/** See `WireFormat.uncarried`. */
+export function uncarriedByGoogle(chat: ChatBody): Uncarried | null {
+  for (const uncarried of findAll(chat)) return uncarried;
+  return null;
+}
+
+function* findAll(chat: ChatBody): Generator<Uncarried> {
+  yield* inMessages(chat.messages);
+  if (!chat.messages.some(isSpoken)) yield because("messages", "nothing but instructions and empty texts");
+  for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
+  const stops = [chat["stop"] ?? []].flat();
+  if (stops.length > stopsMax) yield because("stop", `more than ${stopsMax} sequences`);
+  if (stops.includes("")) yield because("stop", "an empty sequence");
+  yield* inTools(chat);
+}
+
+function* inMessages(messages: readonly ChatMessage[]): Generator<Uncarried> {
+  const called = new Set<unknown>();
+  const read = new ToolArguments();
+  for (const [index, message] of messages.entries()) {
+    const at = `messages[${index}]`;
+    yield* inFields(message, at);
+    if (message.role === "tool" && !called.has(message["tool_call_id"])) {
+      yield because(`${at}.tool_call_id`, "an id that no call before it has");
+    }
+    for (const call of asArray(message["tool_calls"])) called.add(asObject(call)?.["id"]);
+    yield* inCalls(message, { at, read });
+  }
+}
+
+function* inFields(message: ChatMessage, at: string): Generator<Uncarried> {
+  for (const field of Object.keys(message)) {
+    if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
+  }
+}
+
+function* inCalls(message: ChatMessage, { at, read }: { at: string; read: ToolArguments }): Generator<Uncarried> {
+  const isObject = (called: JsonObject) => read.read(asText(called["arguments"]) ?? "") !== null;
+  const old = asObject(message["function_call"]);
+  if (old && !isObject(old)) yield because(`${at}.function_call.arguments`, noObject);
+  for (const [index, call] of asArray(message["tool_calls"]).entries()) {
+    const called = asObject(asObject(call)?.["function"]);
+    if (called === null) yield because(`${at}.tool_calls[${index}].type`, "calls of custom tools");
+    else if (!isObject(called)) yield because(`${at}.tool_calls[${index}].function.arguments`, noObject);
+  }
+}
+
+function* inTools(chat: ChatBody): Generator<Uncarried> {
+  for (const [index, tool] of asArray(chat["tools"]).entries()) {
+    if (asObject(tool)?.["type"] !== "function") yield because(`tools[${index}].type`, "custom tools");
+  }
+  const choice = asObject(chat["tool_choice"]);
+  const allowed = choice && allowedNames(choice);
+  if (choice?.["type"] === "custom") yield because("tool_choice.type", "custom tools");
+  if (allowed?.includes(null)) yield because("tool_choice.allowed_tools.tools", "tools other than functions");
+  if (allowed?.length === 0 && asObject(choice?.["allowed_tools"])?.["mode"] === "required") {
+    yield because("tool_choice.allowed_tools.tools", "none of them to choose from");
+  }
+}
+
+/** @param what of the field is meant; absent: all of it */
+function because(param: string, what?: string): Uncarried {
+  return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
+}

@@ -1,0 +1,35 @@
+/** A whole chat completion to our answer. */
+import { UpstreamFailure, type Answer } from "../provider.ts";
+import { asArray, asObject, asText } from "../wire/json.ts";
+import { failureIn } from "./errors.ts";
+import { finishReason } from "./finish.ts";
+import { firstChoice, contentText, furtherFields } from "./message.ts";
+import { wholeToolCalls } from "./tool-calls.ts";
+import { UsageTally } from "./usage.ts";
+
+/** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
+export function decodeOpenaiAnswer(body: unknown): Answer {
+  const completion = asObject(body);
+  if (completion === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
+  if (completion["error"]) throw failureIn(completion["error"]);
+  const choice = firstChoice(completion);
+  const message = asObject(choice?.["message"]);
+  if (choice === null || message === null) throw new UpstreamFailure("upstream_error", "the answer holds no message");
+  const toolCalls = wholeToolCalls(asArray(message["tool_calls"]), completion["id"]);
+  const reason = finishReason(asText(choice["finish_reason"]) ?? "stop", toolCalls.length > 0);
+  if (reason === null) throw new UpstreamFailure("upstream_error", "the provider says that it failed");
+  const tally = new UsageTally();
+  tally.take(completion["usage"]);
+  return {
+    message: {
+      role: "assistant",
+      content: contentText(message["content"]),
+      refusal: null,
+      ...furtherFields(message),
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    },
+    finishReason: reason,
+    logprobs: choice["logprobs"] ?? null,
+    usage: tally.usage(),
+  };
+}

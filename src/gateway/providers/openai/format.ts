@@ -1,0 +1,14 @@
+/** Chat completions as OpenAI, Azure and the many who follow them speak it. */
+import type { WireFormat } from "../provider.ts";
+import { decodeOpenaiAnswer } from "./answer.ts";
+import { classifyOpenaiError } from "./errors.ts";
+import { encodeOpenaiRequest } from "./request.ts";
+import { openaiStreamDecoder } from "./stream.ts";
+
+export const openai: WireFormat = {
+  encode: encodeOpenaiRequest,
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  decodeAnswer: decodeOpenaiAnswer,
+  streamDecoder: openaiStreamDecoder,
+  classify: classifyOpenaiError,
+};

@@ -1,0 +1,107 @@
+/** Bytes of an event stream to the data of its events, however the network cut them. */
+import { Buffer } from "node:buffer";
+import { upstreamEventBytesMax } from "../../../limits/constants.ts";
+
+/** An event that grew beyond the bound. */
+export class EventTooLargeError extends Error {
+  override name = "EventTooLargeError";
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const colon = 0x3a;
+const byteOrderMark = Uint8Array.of(0xef, 0xbb, 0xbf);
+const dataField = new TextEncoder().encode("data");
+const twoLineEnds = new TextEncoder().encode("\n\n");
+
+/**
+ * Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: any line end, comments, several data lines,
+ * a byte order mark, characters split between chunks; bytes that are no UTF-8 become U+FFFD. Event names, ids and
+ * retry times are left unread, and, unlike the standard, an event cut off by a clean end of the stream counts.
+ * Lines are looked for among the bytes, and data alone is made text.
+ */
+export class EventParser {
+  readonly #bytesMax: number;
+  /** The beginning of a line whose end has not arrived. */
+  #begun: Uint8Array[] = [];
+  /** Of the event so far; null: it has none. */
+  #data: string | null = null;
+  /** Of the event so far, and of the line that has begun. */
+  #bytes = 0;
+  #firstLine = true;
+  /** The last line ended with a carriage return: a line feed that follows belongs to it. */
+  #returned = false;
+
+  constructor(bytesMax: number = upstreamEventBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The data of the events that these bytes complete. @throws EventTooLargeError */
+  feed(chunk: Uint8Array): string[] {
+    const bytes = asBuffer(chunk);
+    const events: string[] = [];
+    const returns = bytes.includes(carriageReturn);
+    let start = this.#returned && bytes[0] === lineFeed ? 1 : 0;
+    for (let end = lineEnd(bytes, start, returns); end !== -1; end = lineEnd(bytes, start, returns)) {
+      this.#endLine(bytes, start, end, events);
+      start = bytes[end] === carriageReturn && bytes[end + 1] === lineFeed ? end + 2 : end + 1;
+    }
+    if (bytes.length > 0) this.#returned = bytes[bytes.length - 1] === carriageReturn;
+    if (start < bytes.length) this.#keep(bytes.subarray(start));
+    if (this.#bytes > this.#bytesMax) throw new EventTooLargeError(`Cannot read an event of more than ${this.#bytesMax} bytes`);
+    return events;
+  }
+
+  /** The stream has ended: the data of a last event that lacked its empty line. */
+  end(): string[] {
+    return this.feed(twoLineEnds);
+  }
+
+  #keep(rest: Uint8Array): void {
+    this.#begun.push(rest);
+    this.#bytes += rest.length;
+  }
+
+  #endLine(bytes: Buffer, start: number, end: number, events: string[]): void {
+    if (this.#begun.length === 0) return this.#takeLine(bytes, start, end, events);
+    const line = Buffer.concat([...this.#begun, bytes.subarray(start, end)]);
+    this.#begun = [];
+    this.#takeLine(line, 0, line.length, events);
+  }
+
+  #takeLine(bytes: Buffer, start: number, end: number, events: string[]): void {
+    const from = this.#firstLine && begins(bytes, start, byteOrderMark) ? start + byteOrderMark.length : start;
+    this.#firstLine = false;
+    if (from === end) return this.#endEvent(events);
+    const nameEnd = from + dataField.length;
+    if (!begins(bytes, from, dataField) || (nameEnd < end && bytes[nameEnd] !== colon)) return;
+    const valueStart = nameEnd + (bytes[nameEnd + 1] === space ? 2 : 1);
+    const value = bytes.toString("utf8", Math.min(valueStart, end), end);
+    this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+    this.#bytes += end - start;
+  }
+
+  #endEvent(events: string[]): void {
+    if (this.#data !== null) events.push(this.#data);
+    this.#data = null;
+    this.#bytes = 0;
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/** @param returns whether the bytes hold a carriage return at all, which those of most providers do not */
+function lineEnd(bytes: Buffer, start: number, returns: boolean): number {
+  const feed = bytes.indexOf(lineFeed, start);
+  if (!returns) return feed;
+  const carriage = bytes.indexOf(carriageReturn, start);
+  return feed === -1 || (carriage !== -1 && carriage < feed) ? carriage : feed;
+}
+
+function begins(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {
+  for (let at = 0; at < prefix.length; at++) if (bytes[start + at] !== prefix[at]) return false;
+  return true;
+}

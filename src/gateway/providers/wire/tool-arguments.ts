@@ -1,0 +1,42 @@
+/** The arguments of a tool call: text in chat completions, an object for those who want to see it as one. */
+import { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } from "../../../http/json-bytes.ts";
+import { jsonDepthMax, jsonValuesMax } from "../../../limits/constants.ts";
+import { asObject, parseJson, type JsonObject } from "./json.ts";
+
+/** @returns null: see `ToolArguments` */
+export function toolArguments(text: string): JsonObject | null {
+  return new ToolArguments().read(text);
+}
+
+/**
+ * Reads the arguments of a request's calls, one after the other. They came as JSON within strings, so that the look at the
+ * request's own nesting and values has not seen theirs: together they may be as deep and as many as a whole request may.
+ */
+export class ToolArguments {
+  #values = 0;
+
+  /**
+   * Nothing at all calls without arguments.
+   * @returns null: it is no JSON object, or too deep, or one value too many
+   */
+  read(text: string): JsonObject | null {
+    if (text === "") return {};
+    return this.#isBounded(text) ? asObject(parseJson(text)) : null;
+  }
+
+  #isBounded(text: string): boolean {
+    let depth = 0;
+    let quoted = false;
+    this.#values++;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit === quote) quoted = !quoted;
+      else if (quoted) at += unit === backslash ? 1 : 0;
+      else if (unit === comma) this.#values++;
+      else if (unit === openBrace || unit === openBracket) depth++;
+      else if (unit === closeBrace || unit === closeBracket) depth--;
+      if (depth > jsonDepthMax || this.#values > jsonValuesMax) return false;
+    }
+    return true;
+  }
+}

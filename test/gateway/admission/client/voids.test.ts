@@ -1,0 +1,53 @@
+import { describe, expect, test } from "bun:test";
+import { BusUnavailableError } from "../../../../src/backing/bus.ts";
+import { holdMs, voidsWaitingMax } from "../../../../src/limits/constants.ts";
+import { settled } from "../../../support/clock.ts";
+import { ScriptedAdmission } from "../../../support/scripted-admission.ts";
+
+describe("generations of which it is not known whether they are held", () => {
+  test("are given up even when nobody can be reached for a while", async () => {
+    const admission = new ScriptedAdmission();
+    const { carry } = admission.bus;
+    admission.bus.carry = () => Promise.reject(new BusUnavailableError("nobody"));
+    for (let number = 0; number < 300; number++) admission.client.voids.add("ws-1", `gen-${number}`);
+    await admission.clock.pass(60_000);
+    expect(admission.client.voids.size).toBe(300);
+    admission.bus.carry = carry;
+    await admission.clock.pass(2_000);
+    expect(admission.client.voids.size).toBe(0);
+    expect(new Set(admission.asked("void").map((ask) => ask.generation)).size).toBe(300);
+    expect(admission.clock.pending).toBe(0);
+  });
+
+  test("are given up whenever they are added, also in the very moment in which the last one is done", async () => {
+    const admission = new ScriptedAdmission();
+    const { voids } = admission.client;
+    let added = 0;
+    const addInTheFirstIdleTick = async () => {
+      for (let tick = 0; tick < 40; tick++) {
+        await Promise.resolve();
+        if (voids.size === 0) return voids.add("ws-1", `gen-${++added}`);
+      }
+    };
+    admission.giveUp = () => {
+      if (added < 10) void addInTheFirstIdleTick();
+      return { kind: "done" };
+    };
+    voids.add("ws-1", "gen-0");
+    for (let turn = 0; turn < 20; turn++) await settled();
+    expect(voids.size).toBe(0);
+    expect(admission.asked("void").length).toBe(11);
+  });
+
+  test("are left to the sweeper once their hold has ended, and when there are too many", async () => {
+    const admission = new ScriptedAdmission();
+    admission.giveUp = () => ({ kind: "refused", code: "billing_unavailable" });
+    for (let number = 0; number < voidsWaitingMax + 5; number++) admission.client.voids.add("ws-1", `gen-${number}`);
+    expect(admission.client.voids.size).toBe(voidsWaitingMax);
+    const few = new ScriptedAdmission();
+    few.giveUp = () => ({ kind: "refused", code: "billing_unavailable" });
+    few.client.voids.add("ws-1", "gen-1");
+    await few.clock.pass(holdMs + 1_000);
+    expect(few.client.voids.size).toBe(0);
+  });
+});

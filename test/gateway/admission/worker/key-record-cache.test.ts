@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test";
+import { Records } from "../../../../src/gateway/admission/worker/key-record-cache.ts";
+import type { KeyRecord } from "../../../../src/accounts/keys/record.ts";
+import { ManualClock, settled } from "../../../support/clock.ts";
+import { keyRecord } from "../../../support/key-records.ts";
+
+/** A table of keys that counts its reads and answers when the test lets it. */
+class Table {
+  readonly rows = new Map<string, KeyRecord>([["known", keyRecord()]]);
+  readonly reads: string[][] = [];
+  isDown = false;
+  /** Resolves the reads under way; null: they answer at once. */
+  held: (() => void)[] | null = null;
+
+  readonly find = async (hashes: string[]): Promise<Map<string, KeyRecord>> => {
+    this.reads.push(hashes);
+    if (this.isDown) throw new Error("the database is down");
+    const found = new Map(hashes.flatMap((hash) => [...this.rows].filter(([known]) => known === hash)));
+    const { held } = this;
+    if (held) await new Promise<void>((resolve) => held.push(resolve));
+    return found;
+  };
+
+  release(): void {
+    for (const resolve of this.held?.splice(0) ?? []) resolve();
+  }
+}
+
+function open() {
+  const clock = new ManualClock();
+  const table = new Table();
+  return { clock, table, records: new Records(table.find, clock) };
+}
+
+describe("the cache of key records", () => {
+  test("serves a record for 30 seconds from the beginning of its read, and not a millisecond longer", async () => {
+    const { clock, table, records } = open();
+    table.held = [];
+    const reading = records.get(["known"]);
+    await settled();
+    clock.advance(900);
+    table.release();
+    expect((await reading).get("known")?.readAt).toBe(0);
+    table.held = null;
+
+    clock.advance(29_099);
+    expect(records.cached("known")?.record).toEqual(keyRecord());
+    clock.advance(1);
+    expect(records.cached("known")).toBeUndefined();
+    await records.get(["known"]);
+    expect(table.reads.length).toBe(2);
+  });
+
+  test("is not kept young by use", async () => {
+    const { clock, table, records } = open();
+    await records.get(["known"]);
+    table.isDown = true;
+    for (let second = 0; second < 30; second++) {
+      expect(records.cached("known")?.readAt).toBe(0);
+      await settled();
+      clock.advance(1_000);
+    }
+    expect(records.cached("known")).toBeUndefined();
+  });
+
+  test("reads what is used at 20 seconds once more, many in one statement, while nobody waits for it", async () => {
+    const { clock, table, records } = open();
+    table.rows.set("other", keyRecord());
+    await records.get(["known", "other"]);
+    clock.advance(19_999);
+    records.cached("known");
+    clock.advance(1);
+    table.held = [];
+    for (const hash of ["known", "known", "other"]) expect(records.cached(hash)?.readAt).toBe(0);
+    clock.advance(50);
+    expect(table.reads).toEqual([
+      ["known", "other"],
+      ["known", "other"],
+    ]);
+    clock.advance(500);
+    expect(records.cached("known")?.readAt).toBe(0);
+    table.release();
+    await settled();
+    expect(records.cached("known")?.readAt).toBe(20_050);
+    clock.advance(19_449);
+    records.cached("known");
+    clock.advance(50);
+    expect(table.reads.length).toBe(2);
+  });
+
+  test("does not keep a record that was read ahead when something changed meanwhile", async () => {
+    const { clock, table, records } = open();
+    await records.get(["known"]);
+    clock.advance(20_000);
+    records.cached("known");
+    table.held = [];
+    clock.advance(50);
+    records.forget();
+    table.release();
+    await settled();
+    expect(records.cached("known")).toBeUndefined();
+  });
+
+  test("remembers for 5 seconds that a key is not known", async () => {
+    const { clock, table, records } = open();
+    expect((await records.get(["wrong"])).get("wrong")?.record).toBeNull();
+    clock.advance(4_999);
+    await records.get(["wrong"]);
+    expect(table.reads.length).toBe(1);
+    clock.advance(1);
+    await records.get(["wrong"]);
+    expect(table.reads.length).toBe(2);
+  });
+
+  test("looks up all that is asked in one turn in one statement, each hash once", async () => {
+    const { table, records } = open();
+    const answers = await Promise.all([records.get(["a", "known"]), records.get(["b", "known"]), records.get(["c"])]);
+    expect(table.reads).toEqual([["a", "known", "b", "c"]]);
+    expect(answers.map((answer) => [...answer.keys()].toSorted())).toEqual([["a", "known"], ["b", "known"], ["c"]]);
+  });
+
+  test("a flood of wrong keys does not keep a right one from its answer", async () => {
+    const { records } = open();
+    const flood = Array.from({ length: 20_000 }, (_, number) => `wrong ${number}`);
+    const [answer] = await Promise.all([records.get(["known"]), ...flood.map((hash) => records.get([hash]))]);
+    expect(answer.get("known")?.record?.id).toBe("key-1");
+  });
+
+  test("does not keep what was being read while something changed", async () => {
+    const { table, records } = open();
+    table.held = [];
+    const before = records.get(["known"]);
+    await settled();
+    table.rows.delete("known");
+    records.forget();
+    table.release();
+    await before;
+    table.held = null;
+    expect((await records.get(["known"])).get("known")?.record).toBeNull();
+  });
+
+  test("a question after a change does not join a read from before it", async () => {
+    const { table, records } = open();
+    const before = records.get(["known"]);
+    records.forget();
+    const after = records.get(["known"]);
+    await Promise.all([before, after]);
+    expect(table.reads.length).toBe(2);
+  });
+
+  test("with the database down serves what is young and fails for the rest, and recovers by itself", async () => {
+    const { clock, table, records } = open();
+    await records.get(["known"]);
+    table.isDown = true;
+    await expect(records.get(["known", "other"])).rejects.toThrow("the database is down");
+    expect((await records.get(["known"])).get("known")?.record?.id).toBe("key-1");
+    clock.advance(30_000);
+    await expect(records.get(["known"])).rejects.toThrow();
+    table.isDown = false;
+    expect((await records.get(["known"])).get("known")?.record?.id).toBe("key-1");
+  });
+
+  test("gives up on a database that does not answer, and leaves no timer behind", async () => {
+    const { clock, table, records } = open();
+    table.held = [];
+    const failed = records.get(["known"]).catch(String);
+    await clock.pass(1_000);
+    expect(await failed).toContain("did not end within 1000 ms");
+    table.release();
+    await settled();
+    expect(records.cached("known")).toBeUndefined();
+    expect(clock.pending).toBe(0);
+  });
+});

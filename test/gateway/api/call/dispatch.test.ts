@@ -1,0 +1,300 @@
+import { describe, expect, test } from "bun:test";
+import {
+  UpstreamFailure,
+  type Answer,
+  type ProviderAnswer,
+  type ProviderCall,
+  type UpstreamCode,
+} from "../../../../src/gateway/providers/provider.ts";
+import { dispatch, type DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
+import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
+import { Stop } from "../../../../src/kernel/stop.ts";
+import { drainMsMax, firstEventMsMax } from "../../../../src/limits/constants.ts";
+import { ManualClock, settled } from "../../../support/clock.ts";
+import { OneByOne } from "../../../support/one-by-one.ts";
+import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
+import { placeIn } from "../../../support/open-relay.ts";
+import { route } from "../../../support/routes.ts";
+
+const answer: Answer = {
+  message: { role: "assistant", content: "Hi", refusal: null },
+  finishReason: "stop",
+  logprobs: null,
+  usage: null,
+};
+const whole: ProviderAnswer = { kind: "whole", answer };
+const failure = (code: UpstreamCode) => new UpstreamFailure(code, "by the test");
+const first = route("first");
+const second = route("second");
+
+type Reply = ProviderAnswer | UpstreamFailure | Promise<ProviderAnswer>;
+
+/** @param replies one for each call, in order */
+function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
+  const clock = new ManualClock();
+  const drains = new Drains();
+  const called: string[] = [];
+  const giveUps: Stop[] = [];
+  const provide = (call: ProviderCall, givenUp: Stop): Promise<ProviderAnswer> => {
+    called.push(call.route.provider.id);
+    giveUps.push(givenUp);
+    const reply = replies[called.length - 1];
+    if (reply === undefined) throw new Error("One call too many");
+    if (reply instanceof UpstreamFailure) return Promise.reject(reply);
+    const aborted = new Promise<never>((_, reject) => givenUp.listen(() => reject(failure("upstream_error"))));
+    return Promise.race([Promise.resolve(reply), aborted]);
+  };
+  const outcome = dispatch({
+    reservation: { generation: "gen-a", maxOutputTokens: 100 },
+    chat: { model: "a/b", messages: [] },
+    streamed: false,
+    routes: [first, second],
+    fallbacks: true,
+    provide,
+    gone: new AbortController().signal,
+    stop: new Stop(),
+    readOn: (billed) => (billed.provider.cancelStopsBilling ? null : placeIn(drains, clock.monotonic())),
+    clock,
+    ...options,
+  });
+  return { outcome, called, giveUps, clock, drains };
+}
+
+const never = new Promise<ProviderAnswer>(() => {});
+
+describe("one more try", () => {
+  test.each([
+    ["upstream_error", true],
+    ["upstream_rate_limited", true],
+    ["upstream_auth", true],
+    ["upstream_timeout", true],
+    ["upstream_rejected", false],
+  ] as const)("after %s elsewhere: %p", async (code, again) => {
+    const { outcome, called } = given([failure(code), whole]);
+    expect((await outcome).kind).toBe(again ? "whole" : "failed");
+    expect(called).toEqual(again ? ["first", "second"] : ["first"]);
+  });
+
+  test.each([
+    ["upstream_error", true],
+    ["upstream_rate_limited", false],
+    ["upstream_auth", false],
+    ["upstream_timeout", false],
+    ["upstream_rejected", false],
+  ] as const)("after %s on the only route: %p", async (code, again) => {
+    const { outcome, called } = given([failure(code), whole], { routes: [first] });
+    expect((await outcome).kind).toBe(again ? "whole" : "failed");
+    expect(called).toEqual(again ? ["first", "first"] : ["first"]);
+  });
+
+  test("is one: the second failure is answered, and both are told", async () => {
+    const { outcome, called } = given([failure("upstream_error"), failure("upstream_auth"), whole]);
+    expect(await outcome).toMatchObject({ kind: "failed", route: second, failure: { code: "upstream_auth" } });
+    expect((await outcome).failed.map(({ route: failed }) => failed.provider.id)).toEqual(["first", "second"]);
+    expect(called).toEqual(["first", "second"]);
+  });
+
+  test("is none where fallbacks are off", async () => {
+    const { outcome, called } = given([failure("upstream_error"), whole], { fallbacks: false });
+    expect((await outcome).kind).toBe("failed");
+    expect(called).toEqual(["first"]);
+  });
+
+  test("names the route that served", async () => {
+    expect(await given([failure("upstream_error"), whole]).outcome).toMatchObject({ kind: "whole", route: second, answer });
+  });
+
+  test("what is no failure of a provider is not tried again", async () => {
+    const provide = () => Promise.reject(new RangeError("not reserved"));
+    await expect(given([], { provide }).outcome).rejects.toThrow("not reserved");
+  });
+});
+
+describe("a stream", () => {
+  const streamOf = (events: FakeEvents): ProviderAnswer => ({ kind: "stream", events });
+
+  test("is handed on from its beginning once it has shown an event", async () => {
+    const told = new FakeEvents([usage(5, 1), text("Hi"), finish(), end]);
+    const { outcome, clock } = given([streamOf(told)], { streamed: true });
+    const opened = await outcome;
+    if (opened.kind !== "stream") throw new Error(opened.kind);
+    const events = new OneByOne(opened.events);
+    expect(opened.quiet).toBe(false);
+    expect(await events.next()).toEqual(usage(5, 1));
+    expect(await events.next()).toEqual(text("Hi"));
+    expect(await events.next()).toEqual(finish());
+    expect(clock.pending).toBe(0);
+  });
+
+  test.each([
+    ["whose first event is a failure", [{ kind: "failure", failure: failure("upstream_error") }]],
+    ["that counts the prompt and then fails", [usage(5, 1), { kind: "failure", failure: failure("upstream_rate_limited") }]],
+    ["that ends before it began", [null]],
+  ] as const)("%s goes to the next route", async (_name, events) => {
+    const good = new FakeEvents([text("Hi")]);
+    const { outcome, called } = given([streamOf(new FakeEvents([...events])), streamOf(good)], { streamed: true });
+    expect((await outcome).kind).toBe("stream");
+    expect(called).toEqual(["first", "second"]);
+  });
+
+  test("starts after 15 s of silence, and what fails then is an event in it", async () => {
+    let fail = (_: UpstreamFailure): void => {};
+    const late = new Promise<ProviderAnswer>((_, reject) => (fail = reject));
+    const { outcome, called, clock } = given([late, whole], { streamed: true });
+    await clock.pass(firstEventMsMax);
+    const opened = await outcome;
+    if (opened.kind !== "stream") throw new Error(opened.kind);
+    const events = new OneByOne(opened.events);
+    expect(opened).toMatchObject({ quiet: true, route: first });
+    fail(failure("upstream_error"));
+    expect(await events.next()).toMatchObject({ kind: "failure", failure: { code: "upstream_error" } });
+    expect(await events.next()).toBeNull();
+    expect(called).toEqual(["first"]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("that answers later goes on as if nothing had been", async () => {
+    let open = (_: ProviderAnswer): void => {};
+    const late = new Promise<ProviderAnswer>((resolve) => (open = resolve));
+    const { outcome, clock } = given([late], { streamed: true });
+    await clock.pass(firstEventMsMax);
+    const opened = await outcome;
+    if (opened.kind !== "stream") throw new Error(opened.kind);
+    const events = new OneByOne(opened.events);
+    const next = events.next();
+    open(streamOf(new FakeEvents([text("Hi"), end])));
+    expect(await next).toEqual(text("Hi"));
+    expect(await events.next()).toEqual(end);
+  });
+
+  test("that is cancelled while it is late gives its call up", async () => {
+    const { outcome, giveUps, clock } = given([never], { streamed: true });
+    await clock.pass(firstEventMsMax);
+    const opened = await outcome;
+    if (opened.kind !== "stream") throw new Error(opened.kind);
+    const events = new OneByOne(opened.events);
+    const next = events.next();
+    await events.cancel();
+    expect(giveUps[0]?.stopped).toBe(true);
+    await next;
+    expect(await events.next()).toBeNull();
+  });
+
+  test("is closed when it opens after everybody has left", async () => {
+    const events = new FakeEvents();
+    const gone = new AbortController();
+    const { outcome } = given([streamOf(events)], { streamed: true, gone: gone.signal });
+    await settled();
+    gone.abort();
+    expect((await outcome).kind).toBe("gone");
+    expect(events.closed).toBe(true);
+  });
+});
+
+describe("a client that leaves while the provider is silent", () => {
+  const streamed = true;
+  const sending =
+    (reply: Promise<ProviderAnswer>) =>
+    (_: ProviderCall, givenUp: Stop, onSent: () => void): Promise<ProviderAnswer> => {
+      onSent();
+      return Promise.race([reply, new Promise<never>((_, reject) => givenUp.listen(() => reject(failure("upstream_error"))))]);
+    };
+
+  test.each([true, false])(
+    "lets a whole answer be written to its end, be cancelling the end of its bill: %p",
+    async (stopsBill) => {
+      const gone = new AbortController();
+      let reply = (_: ProviderAnswer): void => {};
+      const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
+      const only = route("only", { cancelStopsBilling: stopsBill });
+      const { outcome, giveUps, clock } = given([late, whole], { gone: gone.signal, routes: [only, second] });
+      await settled();
+      gone.abort();
+      await clock.pass(2 * drainMsMax);
+      expect(giveUps[0]?.stopped).toBe(false);
+      reply(whole);
+      expect(await outcome).toMatchObject({ kind: "whole", route: only });
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test("causes no second call where the first one fails", async () => {
+    const gone = new AbortController();
+    let fail = (_: UpstreamFailure): void => {};
+    const late = new Promise<ProviderAnswer>((_, reject) => (fail = reject));
+    const { outcome, called } = given([late, whole], { gone: gone.signal });
+    await settled();
+    gone.abort();
+    fail(failure("upstream_error"));
+    expect((await outcome).kind).toBe("failed");
+    expect(called).toEqual(["first"]);
+  });
+
+  test("ends a stream that is not billed then, and says since when its provider had the request", async () => {
+    const gone = new AbortController();
+    const { outcome, clock } = given([], { streamed, gone: gone.signal, provide: sending(never) });
+    await settled();
+    await clock.pass(1_000);
+    gone.abort();
+    expect(await outcome).toMatchObject({ kind: "gone", sentAt: 0 });
+    expect(clock.pending).toBe(0);
+  });
+
+  test("whose request was not sent yet owes nothing", async () => {
+    const gone = new AbortController();
+    const { outcome } = given([never], { streamed, gone: gone.signal });
+    await settled();
+    gone.abort();
+    expect(await outcome).toMatchObject({ kind: "gone", sentAt: null });
+  });
+
+  test("lets a stream that is billed anyway begin, for its true usage", async () => {
+    const gone = new AbortController();
+    let reply = (_: ProviderAnswer): void => {};
+    const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
+    const billed = route("billed", { cancelStopsBilling: false });
+    const { outcome, drains, clock } = given([late], { streamed, gone: gone.signal, routes: [billed] });
+    await settled();
+    gone.abort();
+    expect(drains.active).toBe(1);
+    reply({ kind: "stream", events: new FakeEvents([text("Hi")]) });
+    expect((await outcome).kind).toBe("stream");
+    expect(drains.active).toBe(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("is waited for with such a stream for 60 s at most", async () => {
+    const gone = new AbortController();
+    const billed = route("billed", { cancelStopsBilling: false });
+    const { outcome, giveUps, clock, drains } = given([never], { streamed, gone: gone.signal, routes: [billed] });
+    await settled();
+    gone.abort();
+    await clock.pass(60_000 - 1);
+    expect(giveUps[0]?.stopped).toBe(false);
+    await clock.pass(1);
+    expect((await outcome).kind).toBe("gone");
+    expect(drains.active).toBe(0);
+  });
+
+  test.each([
+    ["stops the bill", true],
+    ["does not", false],
+  ])("before the call was made causes none, where cancelling %s", async (_, cancelStopsBilling) => {
+    const { outcome, called, drains } = given([whole], {
+      gone: AbortSignal.abort(),
+      routes: [route("only", { cancelStopsBilling })],
+    });
+    expect((await outcome).kind).toBe("gone");
+    expect(called).toEqual([]);
+    expect(drains.active).toBe(0);
+  });
+});
+
+test("a process that can wait no longer gives its calls up", async () => {
+  const stop = new Stop();
+  const { outcome, called } = given([never, whole], { stop });
+  await settled();
+  stop.stop();
+  expect(await outcome).toMatchObject({ kind: "failed", failure: { code: "upstream_error" } });
+  expect(called).toEqual(["first"]);
+});

@@ -1,0 +1,81 @@
+/** How often a provider is called for one request, however the connections to it end: twice at most. */
+import { expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { dispatch } from "../../../../src/gateway/api/call/dispatch.ts";
+import { Stop } from "../../../../src/kernel/stop.ts";
+import { staleConnectionMsMax } from "../../../../src/limits/constants.ts";
+import { callProvider } from "../../../../src/gateway/providers/http.ts";
+import { aContext, aReservation, testGeneration } from "../../../support/call.ts";
+import { ManualClock } from "../../../support/clock.ts";
+import { aRoute } from "../../../support/models.ts";
+import { RawServer } from "../../../support/raw-server.ts";
+import { until } from "../../../support/until.ts";
+
+const body = JSON.stringify({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] });
+const answer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+/** A provider to which four connections are kept, and whose next answers are `reply`'s business. */
+async function provider(reply: (socket: Socket) => void) {
+  let calls = 0;
+  const kept: Socket[] = [];
+  const server = await new RawServer((socket) => {
+    if (++calls > 4) return reply(socket);
+    if (kept.push(socket) === 4) for (const one of kept) one.write(answer);
+  }).listen();
+  const clock = new ManualClock();
+  const route = aRoute({ base_url: `http://127.0.0.1:${server.port}/v1` });
+  const ask = (fallbacks: boolean) =>
+    dispatch({
+      reservation: { generation: testGeneration, maxOutputTokens: 100 },
+      chat: { model: "stub/model", messages: [{ role: "user", content: "Hello" }] },
+      streamed: false,
+      routes: [route],
+      fallbacks,
+      provide: (call, givenUp) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
+      gone: new AbortController().signal,
+      stop: new Stop(),
+      readOn: () => null,
+      clock,
+    });
+  await Promise.all(Array.from({ length: 4 }, () => ask(true)));
+  return { ask, clock, calls: () => calls - 4, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+test.each([
+  ["on", 2],
+  ["off", 1],
+] as const)("a provider that works and then resets, with fallbacks %s, is called %d times", async (fallbacks, expected) => {
+  const working: Socket[] = [];
+  await using world = await provider((socket) => void working.push(socket));
+  const outcome = world.ask(fallbacks === "on");
+  for (let call = 0; call < expected; call++) {
+    await until(() => working.length === call + 1);
+    world.clock.advance(staleConnectionMsMax + 1);
+    working[call]?.destroy();
+  }
+  expect(await outcome).toMatchObject({ kind: "failed", failure: { code: "upstream_error" } });
+  expect(world.calls()).toBe(expected);
+});
+
+test.each(["on", "off"])(
+  "one that resets at once, with fallbacks %s, gets the request a second time and no third",
+  async (fallbacks) => {
+    await using world = await provider((socket) => socket.destroy());
+    expect((await world.ask(fallbacks === "on")).kind).toBe("failed");
+    expect(world.calls()).toBe(2);
+  },
+);
+
+test.each(["on", "off"])(
+  "one that had closed what was kept answers over a new connection, with fallbacks %s",
+  async (fallbacks) => {
+    let closed = false;
+    await using world = await provider((socket) => {
+      if (closed) socket.write(answer);
+      else socket.destroy();
+      closed = true;
+    });
+    expect((await world.ask(fallbacks === "on")).kind).toBe("whole");
+    expect(world.calls()).toBe(2);
+  },
+);

@@ -1,0 +1,80 @@
+/** docs/inference.md says what the code does, and what holds each statement of the specification. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
+import { openedAlsoBy, supportWords, type Support } from "../../../src/gateway/api/request/supports.ts";
+
+const root = join(import.meta.dir, "../../..");
+const page = readFileSync(join(root, "docs/inference.md"), "utf8");
+
+/** Cells of the rows of all tables whose head begins with these columns. */
+function rowsBelow(...head: string[]): string[][] {
+  const tables = page.split(/\n(?=\n)/).map((part) =>
+    part
+      .trim()
+      .split("\n")
+      .filter((line) => line.startsWith("|"))
+      .map((line) =>
+        line
+          .split("|")
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+  );
+  return tables.filter(([first]) => head.every((name, column) => first?.[column] === name)).flatMap(([, , ...rows]) => rows);
+}
+
+const code = (text: string): string => text.replace(/^`(.*)`$/, "$1");
+
+describe("docs/inference.md", () => {
+  test("has every field of a request in its order, whether null is absent, and which word opens it", () => {
+    const shown = rowsBelow("field", "null", "needs", "taken").map(([name = "", nullable, needs = ""]) => [
+      code(name),
+      nullable,
+      code(needs),
+    ]);
+    expect(shown).toEqual(chatFields.map(({ name, nullable, needs }) => [name, nullable ? "yes" : "no", needs ?? ""]));
+  });
+
+  test("has every word that a model can support, what it opens, and what opens the same", () => {
+    const shown = rowsBelow("word", "opens", "opened also by").map(([word = "", opens = "", also = ""]) => [
+      code(word),
+      opens.split(", ").map(code),
+      code(also),
+    ]);
+    const words = Object.entries(supportWords).map(([word, opens]) => [word, opens, openedAlsoBy[word as Support] ?? ""]);
+    expect<unknown>(shown).toEqual(words);
+  });
+
+  test("has the four safety rules of the specification", () => {
+    const rules = page.split("Four rules keep credit safe:")[1]?.split("##")[0] ?? "";
+    for (const words of ["keys on servers", "one key for each application and environment", "spend limit on every key"]) {
+      expect(rules).toContain(words);
+    }
+    expect(rules).toContain("Revoke and replace a key");
+    expect(rules.match(/^\d\. /gm)).toHaveLength(4);
+  });
+});
+
+describe("the statements of the specification", () => {
+  const statements = rowsBelow("id", "statement", "held by");
+
+  test("stand once each, in words", () => {
+    expect(statements.length).toBeGreaterThan(100);
+    const ids = statements.map(([id]) => id ?? "");
+    expect(ids.filter((id, index) => !/^[a-z]+-\d+$/.test(id) || ids.indexOf(id) !== index)).toEqual([]);
+    expect(statements.filter(([, words = ""]) => words.length < 15)).toEqual([]);
+  });
+
+  test("are held by tests that exist", () => {
+    const files = statements.map(([id = "", , tests = ""]) => ({ id, files: tests.split(" ").map(code) }));
+    expect(
+      files.flatMap(({ id, files: named }) => named.filter((file) => !isTest(file)).map((file) => `${id}: ${file}`)),
+    ).toEqual([]);
+  });
+
+  function isTest(file: string): boolean {
+    return /^test\/.+\.ts$/.test(file) && existsSync(join(root, file)) && /\btest\b/.test(readFileSync(join(root, file), "utf8"));
+  }
+});

@@ -1,0 +1,217 @@
+/** Providers that misbehave: what the client is told, and what is charged for it to the token. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { ErrorCode } from "../../../../../src/kernel/errors.ts";
+import { errorTable } from "../../../../../src/kernel/errors.ts";
+import {
+  chat,
+  chunk,
+  completion,
+  empty,
+  htmlPage,
+  json,
+  rawStream,
+  redirect,
+  stream,
+  text,
+  usageOf,
+  type StubAnswer,
+} from "../../../../support/stub-answers.ts";
+import { post, settledAlone, stage, type Stage } from "./stage.ts";
+
+let on: Stage;
+beforeAll(async () => void (on = await stage()), 60_000);
+
+function ask(key: string, streamed: boolean): Promise<Response> {
+  const request = { model: "stub/model", messages: [{ role: "user", content: "Hello" }], stream: streamed };
+  return post(on, key, JSON.stringify({ ...request, ...(streamed && { stream_options: { include_usage: true } }) }));
+}
+
+/** Every call is answered so until the next answer is named: what fails may be tried a second time. */
+async function answered(answer: StubAnswer, streamed: boolean) {
+  const customer = await on.customer();
+  on.stub.answer(answer);
+  const response = await ask(customer.key, streamed);
+  const body = await response.text();
+  on.stub.answer(chat("Hello from the stub"));
+  expect(response.headers.get("x-generation-id")).toMatch(/^gen-/);
+  return { customer, response, body };
+}
+
+const told = (error: Record<string, unknown>, status = 200) => json({ error: { message: "Do not show this", ...error } }, status);
+const broken: StubAnswer = (response) => void response.socket?.destroy();
+const brokenHalfway: StubAnswer = (response) => {
+  response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+  response.write('{"id":"chatcmpl-1","choices":[{"mess');
+  setTimeout(() => response.socket?.destroy(), 20);
+};
+
+describe("no answer, whatever its status, is an error and costs nothing", () => {
+  const answers: [string, StubAnswer, ErrorCode][] = [
+    ["an error with status 200", told({ type: "server_error" }), "upstream_error"],
+    ["a rate limit with status 200", told({ code: "rate_limit_exceeded" }), "upstream_rate_limited"],
+    ["our own quota with status 200", told({ code: "insufficient_quota" }), "upstream_auth"],
+    ["a page", htmlPage, "upstream_error"],
+    ["nothing", empty, "upstream_error"],
+    ["nothing, as JSON", text("", { type: "application/json" }), "upstream_error"],
+    ["null", json(null), "upstream_error"],
+    ["an empty object", json({}), "upstream_error"],
+    ["no choices", json({ ...completion({}), choices: [] }), "upstream_error"],
+    ["half an answer", text('{"choices":[{"message":{"role":"assist', { type: "application/json" }), "upstream_error"],
+    ["half an answer, and the connection breaks", brokenHalfway, "upstream_error"],
+    ["a connection that breaks", broken, "upstream_error"],
+    ["a redirect", redirect("https://example.com/"), "upstream_error"],
+    ["a page with status 403", text("<html>Forbidden</html>", { status: 403, type: "text/html" }), "upstream_auth"],
+    ["a request that is at fault", told({ type: "invalid_request_error" }, 400), "upstream_rejected"],
+  ];
+
+  describe.each([
+    ["whole", false],
+    ["streamed", true],
+  ])("%s:", (_, streamed) => {
+    test.each(answers)("%s", async (_name, answer, code) => {
+      const { customer, response, body } = await answered(answer, streamed);
+      expect(response.status).toBe(errorTable[code].status);
+      expect(JSON.parse(body)).toMatchObject({ error: { code, type: errorTable[code].type, param: null } });
+      expect(body).not.toContain("Do not show this");
+      expect(await settledAlone(on, customer, 0n)).toMatchObject({ code, streamed, usage_estimated: false });
+    });
+  });
+
+  const firstEvents: [string, StubAnswer, ErrorCode][] = [
+    ["an error", rawStream(`data: {"error":{"message":"Do not show this","code":"server_error"}}\n\n`), "upstream_error"],
+    ["a rate limit", rawStream('data: {"error":{"code":"rate_limit_exceeded"}}\n\n'), "upstream_rate_limited"],
+    ["no JSON", rawStream("data: hello\n\n"), "upstream_error"],
+    ["the end", rawStream("data: [DONE]\n\n"), "upstream_error"],
+    ["a comment, and no more", rawStream(": hello\n\n"), "upstream_error"],
+    [
+      "usage, and then an error",
+      rawStream(`data: ${JSON.stringify({ usage: usageOf(9, 1) })}\n\n`, "data: {\n\n"),
+      "upstream_error",
+    ],
+  ];
+
+  test.each(firstEvents)("a stream whose first event is %s", async (_, answer, code) => {
+    const { customer, response, body } = await answered(answer, true);
+    expect(response.status).toBe(errorTable[code].status);
+    expect(JSON.parse(body)).toMatchObject({ error: { code, param: null } });
+    expect(body).not.toContain("Do not show this");
+    expect(await settledAlone(on, customer, 0n)).toMatchObject({ code, streamed: true });
+  });
+});
+
+describe("half a stream ends with an error event and is charged what was delivered", () => {
+  const begun = [chunk({ role: "assistant", content: "12345678" }), chunk({ content: "1234" })];
+  const failing = `data: {"error":{"message":"Do not show this","code":"rate_limit_exceeded"}}\n\n`;
+  const lines = begun.map((one) => `data: ${JSON.stringify(one)}\n\n`);
+
+  test.each<[string, StubAnswer]>([
+    ["whose connection breaks", stream(begun, { end: "break" })],
+    ["that just ends", stream(begun, { end: "no done" })],
+    ["with an error in it", rawStream(...lines, failing)],
+    ["with an event that is no JSON", rawStream(...lines, "data: {\n\n")],
+    ["with an event that breaks off", rawStream(...lines, 'data: {"choices"')],
+  ])("%s", async (_, answer) => {
+    const { customer, response, body } = await answered(answer, true);
+    expect(response.status).toBe(200);
+    const [error, usage, done] = body.trimEnd().split("\n\n").slice(-3);
+    expect(JSON.parse(error?.slice(6) ?? "")).toMatchObject({
+      error: { type: "api_error", code: "upstream_error", param: null },
+    });
+    expect(JSON.parse(usage?.slice(6) ?? "")).toMatchObject({ choices: [], usage: { completion_tokens: 3 } });
+    expect(done).toBe("data: [DONE]");
+    expect(body).not.toContain("Do not show this");
+    const row = await settledAlone(on, customer);
+    expect(row).toMatchObject({ status: 200, code: "upstream_error", usage_estimated: true, completion_tokens: 3 });
+    expect(Number(row.cost_usd) * 1e9).toBeCloseTo(row.prompt_tokens * 1_000 + 3 * 2_000);
+  });
+});
+
+test("a stream that breaks off before it has said a word costs nothing", async () => {
+  const { customer, response, body } = await answered(
+    stream([chunk({ role: "assistant", content: "" })], { end: "break" }),
+    true,
+  );
+  expect(response.status).toBe(200);
+  expect(body).toMatch(/"code":"upstream_error".*"total_tokens":0.*data: \[DONE\]/s);
+  const row = await settledAlone(on, customer, 0n);
+  expect(row).toMatchObject({ code: "upstream_error", usage_estimated: false });
+});
+
+describe("usage that is wrong", () => {
+  const wrong: [string, Record<string, unknown> | null][] = [
+    ["is told nowhere", null],
+    ["is zero", usageOf(0, 0)],
+    ["is negative", { prompt_tokens: -5, completion_tokens: -1, total_tokens: -6 }],
+    ["is text", { prompt_tokens: "9", completion_tokens: "2", total_tokens: "11" }],
+    ["is a fraction", { prompt_tokens: 0.5, completion_tokens: 0.5 }],
+    ["is beyond all numbers", { prompt_tokens: 1e300, completion_tokens: 1e300 }],
+    ["is null in each field", { prompt_tokens: null, completion_tokens: null, total_tokens: null }],
+  ];
+
+  describe.each([false, true])("(streamed: %p)", (streamed) => {
+    test.each(wrong)("%s: what was delivered is counted here, and marked as estimated", async (_, usage) => {
+      const { customer, response } = await answered(chat("12345678", { pieces: ["1234", "5678"], usage }), streamed);
+      expect(response.status).toBe(200);
+      const row = await settledAlone(on, customer);
+      expect(row).toMatchObject({ completion_tokens: 2, usage_estimated: true, code: null });
+      expect(row.prompt_tokens).toBeWithin(1, 20);
+    });
+
+    test("is above all that was reserved: the reservation is charged, and the log says what was counted", async () => {
+      const { customer } = await answered(chat("Hi", { usage: usageOf(5_000, 2_000) }), streamed);
+      const row = await settledAlone(on, customer);
+      expect(row.cost_usd).toBe(row.reserved_usd);
+      expect(row).toMatchObject({ prompt_tokens: 5_000, completion_tokens: 2_000, usage_estimated: false });
+    });
+  });
+
+  test.each([
+    ["told twice, growing", [usageOf(9, 2), usageOf(9, 5)], [9, 5]],
+    ["told twice, the same", [usageOf(9, 5), usageOf(9, 5)], [9, 5]],
+    ["told twice, zeros at the end", [usageOf(9, 5), usageOf(0, 0)], [9, 5]],
+    ["told in two halves", [{ prompt_tokens: 9 }, { completion_tokens: 5 }], [9, 5]],
+  ])("is %s: it is counted once", async (_, usages, [prompt = 0, completionTokens = 0]) => {
+    const head = { id: "chatcmpl-stub", object: "chat.completion.chunk", created: 1_795_000_000, model: "stub-model" };
+    const chunks = [
+      chunk({ role: "assistant", content: "Hi" }),
+      chunk({}, "stop"),
+      ...usages.map((usage) => ({ ...head, choices: [], usage })),
+    ];
+    const { customer, body } = await answered(stream(chunks), true);
+    expect(body.match(/"usage":\{/g)).toHaveLength(1);
+    const cost = BigInt(prompt) * 1_000n + BigInt(completionTokens) * 2_000n;
+    expect(await settledAlone(on, customer, cost)).toMatchObject({ usage_estimated: false });
+  });
+});
+
+describe("a stream is the same to its client and to the ledger", () => {
+  const data = [
+    chunk({ role: "assistant", content: "é😀" }),
+    chunk({ content: "\u2028b" }),
+    chunk({}, "stop"),
+    { choices: [], usage: usageOf(9, 4) },
+  ].map((value) => JSON.stringify(value));
+  const plain = [...data, "[DONE]"].map((one) => `data: ${one}\n\n`).join("");
+  const shapes: [string, StubAnswer][] = [
+    ["as it should be", rawStream(plain)],
+    ["split at every byte", rawStream(...Array.from(Buffer.from(plain), (byte) => Uint8Array.of(byte)))],
+    ["with CRLF", rawStream(plain.replaceAll("\n", "\r\n"))],
+    ["with CR alone", rawStream(plain.replaceAll("\n", "\r"))],
+    ["without the space after data:", rawStream(plain.replaceAll("data: ", "data:"))],
+    ["with comments everywhere", rawStream(plain.replaceAll("data: ", ": still there\n\n: and here\ndata: "))],
+    ["with names, ids and retry times", rawStream(plain.replaceAll("data: ", "event: x\nid: 7\nretry: 1\ndata: "))],
+    ["with a byte order mark", rawStream(`\uFEFF${plain}`)],
+    ["without [DONE]", rawStream(plain.replace("data: [DONE]\n\n", ""))],
+    ["with its last line unfinished", rawStream(plain.trimEnd())],
+    ["with much after [DONE]", rawStream(plain, plain)],
+  ];
+
+  test.each(shapes)("%s", async (_, answer) => {
+    const { customer, body } = await answered(answer, true);
+    const events = body.trimEnd().split("\n\n");
+    const contents = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)).choices[0]?.delta.content);
+    expect(contents).toEqual(["", "é😀", "\u2028b", undefined, undefined]);
+    expect(events.at(-1)).toBe("data: [DONE]");
+    expect(await settledAlone(on, customer, 17_000n)).toMatchObject({ code: null, usage_estimated: false });
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * The one process with a provider stub behind `stub/model`, for everything that clients and providers can do wrong: started
+ * once for all files of this folder, when the first of them asks, and gone when the test process ends.
+ */
+import { expect } from "bun:test";
+import { errorTable, type ErrorCode } from "../../../../../src/kernel/errors.ts";
+import { supportWords } from "../../../../../src/gateway/api/request/supports.ts";
+import { atEnd } from "../../../../support/at-end.ts";
+import { expectExactLedger } from "../../../../support/exact-ledger.ts";
+import { Fleet } from "../../../../support/fleet.ts";
+import type { Customer, LogRow } from "../../../../support/operator.ts";
+import { startProviderStub, type ProviderStub } from "../../../../support/provider-stub.ts";
+import { stubKeyEnv, writeStubCatalog } from "../../../../support/stub-catalog.ts";
+import { temporaryFolder } from "../../../../support/temporary-folder.ts";
+
+/** In which the body of a request must arrive here. */
+export const bodyMs = 1_000;
+/** USD of every customer. */
+const credit = "10";
+
+export interface Stage {
+  fleet: Fleet;
+  stub: ProviderStub;
+  /** Of a workspace of its own. */
+  customer(): Promise<Client>;
+  /** The one of whom nothing is ever accepted. */
+  refused: Client;
+}
+
+interface Client extends Customer {
+  key: string;
+}
+
+let opened: Promise<Stage> | null = null;
+
+export function stage(): Promise<Stage> {
+  opened ??= openStage();
+  return opened;
+}
+
+async function openStage(): Promise<Stage> {
+  const stack = new AsyncDisposableStack();
+  atEnd(() => stack.disposeAsync());
+  const stub = stack.use(await startProviderStub());
+  const folder = stack.use(await temporaryFolder());
+  const supports = Object.keys(supportWords);
+  const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { supports } });
+  const environment = { [stubKeyEnv]: "sk-of-the-stub", BODY_TIMEOUT_MS: String(bodyMs) };
+  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment }));
+  await fleet.runnable("stub/model");
+  const customer = async (): Promise<Client> => {
+    const made = await fleet.operator().customer({ credit });
+    return { ...made, key: made.keys[0]?.key ?? "" };
+  };
+  return { fleet, stub, customer, refused: await customer() };
+}
+
+export interface Refusal {
+  code: ErrorCode;
+  param?: string | null;
+  /** What the message has in it. */
+  message?: string;
+}
+
+/** Refused as it must be, and without a trace: no provider heard of it, and nothing of it is logged, held or charged. */
+export async function expectRefused(on: Stage, send: (key: string) => Promise<Response>, refusal: Refusal): Promise<Response> {
+  const calls = on.stub.calls.length;
+  const response = await send(on.refused.key);
+  const { code, param = null, message = "" } = refusal;
+  const body: unknown = await response.json();
+  expect(body).toEqual({
+    error: { message: expect.stringContaining(message), type: errorTable[code].type, code, param },
+  });
+  expect(response.status).toBe(errorTable[code].status);
+  expect(response.headers.has("x-generation-id") || response.headers.has("x-request-id")).toBe(false);
+  expect(on.stub.calls).toHaveLength(calls);
+  await expectExactLedger(on.fleet.operator(), on.refused, { credit, generations: 0 });
+  return response;
+}
+
+/** The only generation of the customer, once it is settled. */
+export async function settledAlone(on: Stage, customer: Customer, costNano?: bigint): Promise<LogRow> {
+  const [row] = await expectExactLedger(on.fleet.operator(), customer, {
+    credit,
+    generations: 1,
+    ...(costNano !== undefined && { costNano }),
+  });
+  if (row === undefined) throw new Error("There is no generation");
+  return row;
+}
+
+export type Body = string | Uint8Array<ArrayBuffer>;
+
+/** One chat of these bytes. */
+export function post(on: Stage, key: string, body: Body, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${on.fleet.url()}/gpt/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    body,
+  });
+}

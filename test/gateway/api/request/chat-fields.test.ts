@@ -1,0 +1,147 @@
+import { describe, expect, test } from "bun:test";
+import { chatFields } from "../../../../src/gateway/api/request/chat-fields.ts";
+import { openedAlsoBy, supportWords, type Support } from "../../../../src/gateway/api/request/supports.ts";
+import { check, everything, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/check-chat.ts";
+import { chatModel } from "../../../support/model.ts";
+import { fieldCases } from "./field-cases.ts";
+
+test("every field of the official schema is known, and held here to what it may be", () => {
+  expect(chatFields).toHaveLength(35);
+  expect(Object.keys(fieldCases)).toEqual(chatFields.map((field) => field.name));
+});
+
+const shown = (value: unknown): string => JSON.stringify(value).slice(0, 70);
+
+describe("a field is accepted and sent on exactly", () => {
+  const accepted = Object.entries(fieldCases).flatMap(([name, cases]) =>
+    cases.accepted.map(([value, sentOn, beside]) => ({ name, shown: shown(value), value, sentOn, beside })),
+  );
+
+  test.each(accepted)("$name: $shown", ({ name, value, sentOn, beside }) => {
+    const { [name]: sent, ...others } = check({ ...beside, [name]: value }).body;
+    expect(sent).toEqual(sentOn);
+    expect(others).toEqual(check({ ...beside }).body);
+  });
+});
+
+describe("a field that cannot be honoured is refused by its name", () => {
+  const refused = Object.entries(fieldCases).flatMap(([name, cases]) =>
+    cases.refused.map(([value, code, param = name, beside]) => ({ name, shown: shown(value), value, code, param, beside })),
+  );
+
+  test.each(refused)("$name: $shown is $code", ({ name, value, code, param, beside }) => {
+    expect(refusal({ ...beside, [name]: value })).toBe(`${code} ${param}`);
+  });
+
+  test.each(["top_k", "thinking", "safety_settings", "__proto__x", "constructor", "Temperature", ""])(
+    "%p, which the official schema does not know, is unsupported_parameter",
+    (name) => {
+      expect(refusal({ [name]: 1 })).toBe(`unsupported_parameter ${name}`);
+    },
+  );
+
+  test("for n it says that only n=1 is supported", () => {
+    expect(messageOf({ n: 2 })).toContain("only n=1 is supported");
+  });
+
+  test("for max_tokens it names the model's limit", () => {
+    expect(messageOf({ max_completion_tokens: 4_097 })).toContain("4096");
+  });
+});
+
+describe("explicit null", () => {
+  test.each(chatFields.map((field) => [field.name, field.nullable === true] as const))(
+    "%s: means absent: %p",
+    (name, nullable) => {
+      expect(refusal({ [name]: null, stream: name === "stream" ? null : true })).toBe(
+        nullable ? null : `invalid_request ${name}`,
+      );
+    },
+  );
+
+  test("is legal for 26 fields of the official schema and its deprecated ones, and never sent on", () => {
+    const fields = chatFields.filter((field) => field.nullable).map((field) => [field.name, null] as const);
+    expect(fields).toHaveLength(26);
+    expect(check(Object.fromEntries(fields)).body).toEqual({ model: "acme/one", messages: hello });
+  });
+});
+
+describe("what the model supports", () => {
+  const calling = (id: string) => [
+    { role: "assistant", tool_calls: [{ id, type: "function", function: { name: "f", arguments: "{}" } }] },
+    { role: "tool", tool_call_id: id, content: "done" },
+  ];
+  const fields: Record<Support, Body> = {
+    tools: { tools: [tool] },
+    custom_tools: { tools: [{ type: "custom", custom: { name: "shell" } }] },
+    functions: { functions: [{ name: "f" }] },
+    json_object: { response_format: { type: "json_object" } },
+    json_schema: { response_format: { type: "json_schema", json_schema: { name: "x", schema: {}, strict: true } } },
+    reasoning: { reasoning_effort: "low" },
+    reasoning_content: { messages: [{ role: "assistant", content: "Hi", reasoning_content: "thinking" }] },
+    thought_signatures: { messages: calling("call_1.sig.gemini-3_5-flash.c2lnbmVk") },
+    verbosity: { verbosity: "low" },
+    penalties: { frequency_penalty: 1 },
+    seed: { seed: 7 },
+    logit_bias: { logit_bias: { "1": 2 } },
+    logprobs: { logprobs: true },
+    prediction: { prediction: { type: "content", content: "x" } },
+  };
+  const words = Object.keys(supportWords) as Support[];
+  const needed: Partial<Record<Support, string>> = { custom_tools: "tools" };
+  const openers = (word: Support) => [word, openedAlsoBy[word]].filter((opener) => opener !== undefined);
+
+  test.each(words)("%s opens its field, which is then sent on", (word) => {
+    const [[name = "", value] = []] = Object.entries(fields[word]);
+    const model = chatModel([word, ...(needed[word] === undefined ? [] : [needed[word]])]);
+    expect(check(fields[word], model).body[name]).toEqual(value);
+  });
+
+  const leftOut: Support[] = ["reasoning_content", "thought_signatures"];
+  test.each(words.filter((word) => !leftOut.includes(word)))("without %s its field is unsupported_parameter", (word) => {
+    const [name = ""] = Object.keys(fields[word]);
+    const others = words.filter((other) => !openers(word).includes(other));
+    expect(refusal(fields[word], chatModel(others))).toStartWith(`unsupported_parameter ${name}`);
+  });
+
+  test("a model's own thoughts are left out where it does not want them back", () => {
+    expect(check(fields.reasoning_content, nothing).body.messages).toEqual([{ role: "assistant", content: "Hi" }]);
+  });
+
+  test("a model's signature is taken out of the ids of calls where it is not wanted back", () => {
+    expect(check(fields.thought_signatures, nothing).body.messages).toEqual(calling("call_1"));
+  });
+
+  test.each(Object.entries(openedAlsoBy))("the field of %s is open as well where the model supports %s", (word, stronger) => {
+    expect(refusal(fields[word as Support], chatModel([stronger]))).toBeNull();
+    expect(refusal(fields[stronger], chatModel([word]))).toStartWith("unsupported_parameter");
+  });
+
+  test("is not asked for values that ask for what happens anyway, as some SDKs always send them", () => {
+    const asIfAbsent = Object.entries(fieldCases).flatMap(([name, { accepted }]) =>
+      accepted.filter(([, sentOn, beside]) => sentOn === undefined && !beside).map(([value]) => [name, value] as const),
+    );
+    for (const [name, value] of asIfAbsent) {
+      expect(check({ [name]: value }, nothing).body).toEqual({ model: "acme/one", messages: hello });
+    }
+    expect(asIfAbsent.map(([name]) => name)).toContain("frequency_penalty");
+  });
+
+  test("is not known where the model is not: that is answered at a later check", () => {
+    for (const word of words) expect(refusal(fields[word], null)).toBeNull();
+  });
+});
+
+test("either field bounds the output, and both where they agree", () => {
+  expect(check({ max_tokens: 10, max_completion_tokens: 10 }).maxTokens).toBe(10);
+  expect(check({ max_completion_tokens: 12 }).maxTokens).toBe(12);
+  expect(check({ max_tokens: 12, max_completion_tokens: null }).maxTokens).toBe(12);
+  expect(check({}).maxTokens).toBeNull();
+});
+
+test("a stream, and its usage chunk, are what the client asked for", () => {
+  const options = { include_usage: true, include_obfuscation: false };
+  expect(check({ stream: true, stream_options: options })).toMatchObject({ streamed: true, includeUsage: true });
+  expect(check({ stream: true }, everything)).toMatchObject({ streamed: true, includeUsage: false });
+  expect(check({})).toMatchObject({ streamed: false, includeUsage: false });
+});

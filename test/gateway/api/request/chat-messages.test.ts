@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { messagesMax } from "../../../../src/limits/constants.ts";
+import { check, hello, messageOf, nothing, refusal, type Body } from "../../../support/check-chat.ts";
+
+const says = (message: Body) => refusal({ messages: [message] });
+
+describe("messages", () => {
+  test.each([
+    [{ messages: undefined }, "invalid_request messages"],
+    [{ messages: null }, "invalid_request messages"],
+    [{ messages: "Hello" }, "invalid_request messages"],
+    [{ messages: [] }, "invalid_request messages"],
+    [{ messages: ["Hello"] }, "invalid_request messages[0]"],
+    [{ messages: [...hello, { content: "x" }] }, "invalid_request messages[1].role"],
+    [{ messages: [{ role: "wizard", content: "x" }] }, "invalid_request messages[0].role"],
+    [{ messages: [{ role: 1, content: "x" }] }, "invalid_request messages[0].role"],
+    [{ messages: [{ role: "user" }] }, "invalid_request messages[0].content"],
+    [{ messages: [{ role: "user", content: null }] }, "invalid_request messages[0].content"],
+    [{ messages: [{ role: "user", content: 7 }] }, "invalid_request messages[0].content"],
+    [{ messages: [{ role: "user", content: [] }] }, "invalid_request messages[0].content"],
+    [{ messages: [{ role: "user", content: "x", mood: "good" }] }, "unsupported_parameter messages[0].mood"],
+    [{ messages: [{ role: "tool", content: "x" }] }, "invalid_request messages[0].tool_call_id"],
+    [{ messages: [{ role: "assistant" }] }, "invalid_request messages[0].content"],
+    [{ messages: [{ role: "assistant", content: null }] }, "invalid_request messages[0].content"],
+  ])("%j is refused", (fields, expected) => {
+    expect(refusal(fields)).toBe(expected);
+  });
+
+  test("2,000 pass, one more is invalid_request", () => {
+    const many = (count: number) => Array.from({ length: count }, () => hello[0]);
+    expect(refusal({ messages: many(messagesMax) })).toBeNull();
+    expect(refusal({ messages: many(messagesMax + 1) })).toBe("invalid_request messages");
+  });
+
+  test("every role of the official schema passes", () => {
+    const call = { id: "call_1", type: "function", function: { name: "look_up", arguments: "{}" } };
+    const messages = [
+      { role: "developer", content: "Be brief" },
+      { role: "system", content: [{ type: "text", text: "Be kind" }] },
+      { role: "user", content: "Hello", name: "ann" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", content: [{ type: "text", text: "42" }], tool_call_id: "call_1" },
+      { role: "assistant", content: [{ type: "refusal", refusal: "No" }] },
+      { role: "function", content: null, name: "old" },
+    ];
+    const { body } = check({ messages });
+    expect(body.messages[3]).toEqual({ role: "assistant", tool_calls: [call] });
+    expect(body.messages).toHaveLength(7);
+  });
+
+  test("the name of a tool's message repeats what the call's id says: a label, sent nowhere", () => {
+    const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+    const result = { role: "tool", tool_call_id: "c", content: "r" };
+    const messages = (more: object) => [
+      ...hello,
+      { role: "assistant", content: null, tool_calls: [call] },
+      { ...result, ...more },
+    ];
+    expect(check({ messages: messages({ name: "f" }) }).body.messages[2]).toEqual(result);
+    expect(refusal({ messages: messages({ name: null }) })).toBeNull();
+    expect(refusal({ messages: messages({ name: 7 }) })).toBe("invalid_request messages[2].name");
+  });
+
+  test("an answer of ours can be sent back as the SDKs write it out", () => {
+    const echo = {
+      role: "assistant",
+      content: "Hi",
+      refusal: null,
+      annotations: [],
+      audio: null,
+      function_call: null,
+      tool_calls: null,
+      reasoning_content: "thinking",
+    };
+    expect(check({ messages: [echo] }, nothing).body.messages).toEqual([{ role: "assistant", content: "Hi" }]);
+    expect(check({ messages: [echo] }).body.messages).toEqual([
+      { role: "assistant", content: "Hi", reasoning_content: "thinking" },
+    ]);
+  });
+});
+
+test("what the official packages' helpers add to an answer may come back with it, and is sent nowhere", () => {
+  const called = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+  const helped = { ...called, index: 0, function: { ...called.function, parsed_arguments: {} } };
+  const answer = { role: "assistant", content: null, parsed: { a: 1 }, tool_calls: [helped] };
+  expect(check({ messages: [answer] }).body.messages).toEqual([{ role: "assistant", tool_calls: [called] }]);
+});
+
+describe("content that is not text is unsupported_parameter and says so", () => {
+  test.each([
+    { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+    { type: "input_audio", input_audio: { data: "", format: "wav" } },
+    { type: "file", file: {} },
+  ])("%j", (part) => {
+    const messages = [{ role: "user", content: [{ type: "text", text: "What is this?" }, part] }];
+    expect(refusal({ messages })).toBe("unsupported_parameter messages[0].content");
+    expect(messageOf({ messages })).toContain("only text content is supported");
+  });
+
+  test("in the order of the parts", () => {
+    const content = (...parts: Body[]) => ({ role: "user", content: parts });
+    expect(says(content({ type: "text" }, { type: "image_url" }))).toBe("invalid_request messages[0].content[0].text");
+    expect(says(content({ text: "no type" }))).toBe("invalid_request messages[0].content[0]");
+    expect(says(content({ type: "text", text: "x", cache_control: {} }))).toBe(
+      "unsupported_parameter messages[0].content[0].cache_control",
+    );
+    expect(says(content({ type: "refusal", refusal: "x" }))).toBe("unsupported_parameter messages[0].content");
+    expect(says({ role: "assistant", content: "x", audio: { id: "a" } })).toBe("unsupported_parameter messages[0].audio");
+  });
+});
+
+describe("tool calls in messages", () => {
+  const calls = (...tool_calls: unknown[]) => ({ role: "assistant", tool_calls });
+
+  test("are text and pass whatever the model supports", () => {
+    const messages = [
+      calls({ id: "a", type: "function", function: { name: "f", arguments: "" } }),
+      { role: "tool", tool_call_id: "a", content: "" },
+    ];
+    expect(refusal({ messages }, nothing)).toBeNull();
+  });
+
+  test("need their parts", () => {
+    expect(says(calls({ id: "a", type: "function" }))).toBe("invalid_request messages[0].tool_calls[0].function");
+    expect(says(calls({ id: "a", type: "function", function: { name: "f" } }))).toBe(
+      "invalid_request messages[0].tool_calls[0].function.arguments",
+    );
+    expect(says(calls({ id: "a", type: "spell" }))).toBe("invalid_request messages[0].tool_calls[0].type");
+    expect(says(calls())).toBe("invalid_request messages[0].content");
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { completionBody } from "../../../../src/gateway/api/response/answer.ts";
+import { estimatedTokens, textBytes } from "../../../../src/gateway/api/request/text-bytes.ts";
+
+test("a whole answer is in the official form, with usage", () => {
+  const body = completionBody(
+    { message: { role: "assistant", content: "Hi", refusal: null }, finishReason: "length", logprobs: undefined, usage: null },
+    {
+      id: "gen-a",
+      created: 1_795_000_000,
+      model: "sandbox/echo",
+      usage: { promptTokens: 9, cachedTokens: 4, cacheWriteTokens: 1, completionTokens: 3, reasoningTokens: 2 },
+    },
+  );
+  expect(body).toEqual({
+    id: "gen-a",
+    object: "chat.completion",
+    created: 1_795_000_000,
+    model: "sandbox/echo",
+    choices: [
+      { index: 0, message: { role: "assistant", content: "Hi", refusal: null }, logprobs: null, finish_reason: "length" },
+    ],
+    usage: {
+      prompt_tokens: 9,
+      completion_tokens: 3,
+      total_tokens: 12,
+      prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 1 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    },
+  });
+});
+
+test("the text of an answer is content, refusal, reasoning and calls, in UTF-8", () => {
+  expect(textBytes({ role: "assistant", content: "é", refusal: "no", reasoning_content: "hm" })).toBe(6);
+  const calls = [
+    { index: 0, id: "call_1", type: "function", function: { name: "ab", arguments: '{"a":1}' } },
+    { index: 1, custom: { name: "c", input: "de" } },
+  ];
+  expect(textBytes({ tool_calls: calls })).toBe(12);
+  expect(textBytes({ function_call: { name: "ab", arguments: "c" } })).toBe(3);
+  expect(textBytes({ content: null, tool_calls: "none" })).toBe(0);
+});
+
+test("a token is estimated for every started four bytes", () => {
+  expect([0, 1, 4, 5].map(estimatedTokens)).toEqual([0, 1, 1, 2]);
+});

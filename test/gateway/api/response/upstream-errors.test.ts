@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import { errorBody, errorResponse } from "../../../../src/kernel/errors.ts";
+import { UpstreamFailure, type UpstreamCode } from "../../../../src/gateway/providers/provider.ts";
+import { streamError, upstreamError } from "../../../../src/gateway/api/response/upstream-errors.ts";
+
+const secret = "provider text with a prompt";
+
+describe("a failure before anything was sent", () => {
+  test.each([
+    ["upstream_rejected", 400],
+    ["upstream_rate_limited", 429],
+    ["upstream_auth", 502],
+    ["upstream_error", 502],
+    ["upstream_timeout", 504],
+  ] as const)("%s is status %p with a message of ours", (code: UpstreamCode, status) => {
+    const error = upstreamError(new UpstreamFailure(code, secret));
+    expect(error.status).toBe(status);
+    expect(JSON.stringify(errorBody(error))).not.toContain(secret);
+  });
+
+  test("of a provider's rate limit says to wait 5 s, in both headers", () => {
+    const { headers } = errorResponse(upstreamError(new UpstreamFailure("upstream_rate_limited", secret)));
+    expect(headers.get("retry-after")).toBe("5");
+    expect(headers.get("retry-after-ms")).toBe("5000");
+    expect(headers.get("x-should-retry")).toBe("true");
+  });
+
+  test("carries our hint", () => {
+    const hint = "this model's maximum context length is 8192 tokens";
+    expect(upstreamError(new UpstreamFailure("upstream_rejected", secret, hint)).message).toEndWith(`: ${hint}`);
+  });
+});
+
+test.each([
+  ["upstream_timeout", "upstream_timeout"],
+  ["upstream_error", "upstream_error"],
+  ["upstream_rate_limited", "upstream_error"],
+  ["upstream_auth", "upstream_error"],
+  ["upstream_rejected", "upstream_error"],
+] as const)("in a stream %s is %s of type api_error", (code, shown) => {
+  expect(errorBody(streamError(new UpstreamFailure(code, secret))).error).toMatchObject({
+    code: shown,
+    type: "api_error",
+    param: null,
+  });
+});

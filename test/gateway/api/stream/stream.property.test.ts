@@ -1,0 +1,162 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
+import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
+import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
+import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
+import { Stop } from "../../../../src/kernel/stop.ts";
+import { ManualClock, settled } from "../../../support/clock.ts";
+import { FakeEvents } from "../../../support/fake-events.ts";
+import { placeIn } from "../../../support/open-relay.ts";
+
+const reasons: FinishReason[] = ["stop", "length", "tool_calls", "content_filter"];
+const news: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
+  fc.record({ content: fc.string({ unit: "grapheme" }) }),
+  fc.record({ role: fc.constant("assistant"), content: fc.string() }),
+  fc.constant({}),
+);
+const delta: fc.Arbitrary<ProviderEvent> = fc
+  .tuple(news, fc.option(fc.constantFrom(...reasons), { freq: 8 }))
+  .map(([words, finishReason]) => ({ kind: "delta", delta: words, finishReason }));
+const counts: fc.Arbitrary<ProviderEvent> = fc.record({
+  kind: fc.constant("usage" as const),
+  usage: fc.record({
+    promptTokens: fc.nat(9),
+    cachedTokens: fc.nat(9),
+    cacheWriteTokens: fc.nat(9),
+    completionTokens: fc.nat(9),
+    reasoningTokens: fc.nat(9),
+  }),
+});
+const failure: fc.Arbitrary<ProviderEvent> = fc
+  .constantFrom("upstream_error" as const, "upstream_timeout" as const, "upstream_auth" as const)
+  .map((code) => ({ kind: "failure", failure: new UpstreamFailure(code, "by the test") }));
+const ending: fc.Arbitrary<ProviderEvent | null> = fc.oneof(
+  failure,
+  fc.constant<ProviderEvent>({ kind: "end" }),
+  fc.constant(null),
+);
+const steps = fc.array(fc.constantFrom("event", "read", "time", "event", "read"), { maxLength: 40 });
+
+interface Chunk {
+  id?: string;
+  created?: number;
+  choices?: { delta: { role?: string; content?: string }; finish_reason: string | null }[];
+  usage?: object | null;
+  error?: { type: string; code: string };
+}
+
+/** What the client must have been told, computed in the plainest way. */
+function expectedText(events: (ProviderEvent | null)[]): { text: string; finished: boolean; failed: boolean } {
+  let content = "";
+  for (const event of events) {
+    if (event === null || event.kind === "failure") return { text: content, finished: false, failed: true };
+    if (event.kind === "end") break;
+    if (event.kind !== "delta") continue;
+    const piece = event.delta["content"];
+    if (typeof piece === "string") content += piece;
+    if (event.finishReason !== null) break;
+  }
+  return { text: content, finished: true, failed: false };
+}
+
+function parsed(body: string): { chunks: Chunk[]; dones: number } {
+  const data = body
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: "))
+    .map((event) => event.slice(6));
+  return {
+    chunks: data.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line)),
+    dones: data.filter((line) => line === "[DONE]").length,
+  };
+}
+
+test("whatever a provider sends and whenever its client reads or leaves, a stream keeps its order and ends once", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(delta, delta, counts), { maxLength: 12 }),
+      ending,
+      steps,
+      fc.option(fc.nat(40)),
+      fc.boolean(),
+      fc.boolean(),
+      async (deltas, last, plan, leavesAt, includeUsage, cancelStopsBilling) => {
+        const events = [...deltas, last];
+        const clock = new ManualClock();
+        const drains = new Drains();
+        const source = new FakeEvents();
+        const outcomes: StreamOutcome[] = [];
+        const stream = relay({
+          toClient: webStream,
+          events: source,
+          facts: { id: "gen-a", created: 1, model: "m", includeUsage },
+          quiet: false,
+          readOn: () => (cancelStopsBilling ? null : placeIn(drains, clock.monotonic())),
+          follow: () => {},
+          gone: new AbortController().signal,
+          stop: new Stop(),
+          clock,
+          startedAt: 0,
+          onEnd(outcome) {
+            outcomes.push(outcome);
+            return { promptTokens: 1, completionTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+          },
+        });
+        const reader = stream.getReader();
+        const decoder = new TextDecoder();
+        let body = "";
+        let open = true;
+        let left = false;
+        let given = 0;
+        const read = async () => {
+          const { value, done } = await reader.read().catch(() => ({ value: undefined, done: (left = true) }));
+          if (done) open = false;
+          else body += decoder.decode(value, { stream: true });
+        };
+        const giveNext = () => given < events.length && source.give(events[given++] ?? null);
+        const reads: Promise<void>[] = [];
+        for (const [index, step] of plan.entries()) {
+          if (index === leavesAt) break;
+          if (step === "event") giveNext();
+          else if (step === "read") reads.push(read());
+          else clock.advance(15_000);
+          await settled();
+        }
+        if (leavesAt !== null) await reader.cancel().catch(() => {});
+        while (given < events.length) giveNext();
+        await settled();
+        while (open && leavesAt === null) await read();
+        await Promise.all(reads);
+        await settled();
+
+        const { chunks, dones } = parsed(body);
+        const wanted = expectedText(events);
+        const told = chunks.flatMap((chunk) => chunk.choices ?? []);
+        const content = told.map((choice) => choice.delta.content ?? "").join("");
+        const finishes = told.filter((choice) => choice.finish_reason !== null).length;
+        expect(outcomes).toHaveLength(1);
+        expect(source.closed).toBe(true);
+        expect(source.cancelledAfterEnd).toBe(false);
+        expect(clock.pending).toBe(0);
+        expect(drains.active).toBe(0);
+        expect(told.filter((choice) => choice.delta.role !== undefined).length).toBe(told.length > 0 ? 1 : 0);
+        expect(new Set(chunks.filter((chunk) => chunk.choices).map((chunk) => `${chunk.id} ${chunk.created}`)).size).toBeLessThan(
+          2,
+        );
+        if (dones === 0) {
+          expect(leavesAt !== null || left).toBe(true);
+          expect(wanted.text).toStartWith(content);
+          return;
+        }
+        expect(dones).toBe(1);
+        expect(body).toEndWith("data: [DONE]\n\n");
+        expect(content).toBe(wanted.text);
+        expect(finishes).toBe(wanted.finished ? 1 : 0);
+        expect(chunks.filter((chunk) => chunk.error).length).toBe(wanted.failed ? 1 : 0);
+        expect(chunks.filter((chunk) => chunk.usage).length).toBe(includeUsage ? 1 : 0);
+        expect(outcomes[0]?.how).toBe(wanted.failed ? "failed" : "completed");
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+}, 30_000);

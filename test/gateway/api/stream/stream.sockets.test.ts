@@ -1,0 +1,230 @@
+/** The relay under a real server: what its promises of pace and of one ending rest on is how the runtime treats streams. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { systemClock, type Clock } from "../../../../src/kernel/clock.ts";
+import { Stop } from "../../../../src/kernel/stop.ts";
+import type { Usage } from "../../../../src/gateway/models/model.ts";
+import type { EventSource, EventTaker } from "../../../../src/gateway/providers/provider.ts";
+import { bunStream } from "../../../../src/gateway/api/stream/bun-stream.ts";
+import type { ClientStream } from "../../../../src/gateway/api/stream/client-stream.ts";
+import { streamHeaders } from "../../../../src/gateway/api/response/headers.ts";
+import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
+import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
+import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
+import { streamStallMsMax } from "../../../../src/limits/constants.ts";
+import { serverSettings } from "../../../../src/process/server-settings.ts";
+import { ManualClock } from "../../../support/clock.ts";
+import { end, FakeEvents, finish, text } from "../../../support/fake-events.ts";
+import { dataOf } from "../../../support/open-relay.ts";
+import { OurProcess } from "../../../support/process.ts";
+import { until } from "../../../support/until.ts";
+
+/** Has always one more event. */
+class Endless implements EventSource {
+  asked = 0;
+  closed = false;
+
+  next(taker: EventTaker): void {
+    this.asked++;
+    setImmediate(() => taker.take(this.closed ? [] : [text("x".repeat(16 * 1024))]));
+  }
+
+  async cancel(): Promise<void> {
+    this.closed = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closed = true;
+  }
+}
+
+let toClient: ClientStream = webStream;
+let source: EventSource;
+let outcomes: StreamOutcome[] = [];
+let ending = (): Usage => noUsage;
+let stopping = new Stop();
+let clock: Clock = systemClock;
+/** What comes before the relay begins. */
+let answering = async (_request: Request): Promise<void> => {};
+const server = Bun.serve({
+  ...serverSettings,
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    await answering(request);
+    const body = relay({
+      toClient,
+      events: source,
+      facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
+      quiet: false,
+      readOn: () => null,
+      follow: () => {},
+      gone: request.signal,
+      stop: stopping,
+      clock,
+      startedAt: clock.monotonic(),
+      onEnd: (outcome) => (outcomes.push(outcome), ending()),
+    });
+    return new Response(body, { headers: streamHeaders });
+  },
+});
+afterAll(() => server.stop(true));
+
+function connectTo(events: EventSource): Socket {
+  source = events;
+  outcomes = [];
+  const socket = connect(server.port ?? 0, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nHost: weir\r\n\r\n");
+  return socket;
+}
+
+/** Resolves when the number has stayed the same over ten looks. */
+async function standsStill(count: () => number): Promise<number> {
+  let before = -1;
+  let same = 0;
+  await until(() => {
+    same = count() === before && before > 0 ? same + 1 : 0;
+    before = count();
+    return same > 10;
+  });
+  return before;
+}
+
+describe.each([
+  ["the web's stream", webStream],
+  ["Bun's own stream", bunStream],
+])("%s", (_name, way) => {
+  beforeAll(() => void (toClient = way));
+  afterEach(() => {
+    ending = () => noUsage;
+    stopping = new Stop();
+    clock = systemClock;
+    answering = async () => {};
+  });
+
+  describe("a client that does not read", () => {
+    test("stops the reading of its provider, and reading on goes on with it", async () => {
+      const events = new Endless();
+      const socket = connectTo(events);
+      socket.pause();
+      const asked = await standsStill(() => events.asked);
+      expect(asked * 16).toBeLessThan(16 * 1024);
+      socket.resume();
+      await until(() => events.asked > asked * 2);
+      socket.destroy();
+      await until(() => events.closed);
+      await until(() => outcomes.length === 1);
+      expect(outcomes[0]?.how).toBe("client_gone");
+    });
+  });
+
+  test("a client that takes nothing for a minute is hung up on", async () => {
+    const time = new ManualClock();
+    clock = time;
+    const events = new Endless();
+    const socket = connectTo(events);
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.pause();
+    await standsStill(() => events.asked);
+    await time.pass(streamStallMsMax + 1_000);
+    await until(() => outcomes.length === 1);
+    expect(outcomes[0]?.how).toBe("client_gone");
+    expect(events.closed).toBe(true);
+    socket.resume();
+    await closed;
+  });
+
+  describe("a client that hangs up", () => {
+    test.each([
+      ["while its provider is silent", (socket: Socket) => socket.destroy()],
+      ["with a reset", (socket: Socket) => socket.resetAndDestroy()],
+    ])("%s is noticed", async (_how, hangUp) => {
+      const events = new FakeEvents([text("Hi")]);
+      const socket = connectTo(events);
+      await new Promise((resolve) => socket.once("data", resolve));
+      hangUp(socket);
+      await until(() => outcomes.length === 1);
+      expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 1 }]);
+      expect(events.closed).toBe(true);
+    });
+
+    test("before its stream began is noticed, and what was opened for it is closed", async () => {
+      const events = new FakeEvents([text("Hi")]);
+      let asked = false;
+      answering = (request) => {
+        asked = true;
+        return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve()));
+      };
+      const socket = connectTo(events);
+      await until(() => asked);
+      socket.destroy();
+      await until(() => outcomes.length === 1);
+      expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 0 }]);
+      expect(events.closed).toBe(true);
+    });
+  });
+
+  test("a stream that cannot be settled breaks off: nobody takes it for the whole", async () => {
+    const events = new FakeEvents([text("one")]);
+    ending = () => {
+      throw new Error("the book is closed");
+    };
+    const socket = connectTo(events);
+    let received = "";
+    socket.on("data", (bytes) => (received += String(bytes)));
+    await until(() => received.includes("one"));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    events.give(finish(), end);
+    await closed;
+    expect(received).not.toContain("[DONE]");
+    expect(received).not.toEndWith("0\r\n\r\n");
+  });
+
+  test("a stream that the process ends before the server asks for it has its last lines", async () => {
+    source = new FakeEvents();
+    stopping.stop();
+    const body = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+    expect(body).toContain('"code":"upstream_error"');
+    expect(body).toEndWith("data: [DONE]\n\n");
+  });
+
+  test("a thousand events that are there at once all arrive", async () => {
+    source = new FakeEvents([...Array.from({ length: 1_000 }, (_, n) => text(`<${n}>`)), finish(), end]);
+    const body = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+    expect(dataOf(body)).toHaveLength(1_003);
+    expect(body).toContain("<999>");
+  });
+
+  test("each event leaves at once, and the end closes the stream once", async () => {
+    const events = new FakeEvents();
+    source = events;
+    outcomes = [];
+    const answered = fetch(`http://127.0.0.1:${server.port}/`);
+    events.give(text("one"));
+    const response = await answered;
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    let body = "";
+    const readUntil = async (word: string) => {
+      while (!body.includes(word)) body += decoder.decode((await reader?.read())?.value);
+    };
+    await readUntil("one");
+    events.give(text("two"));
+    await readUntil("two");
+    expect(outcomes).toEqual([]);
+    events.give(finish(), end);
+    await readUntil("[DONE]\n\n");
+    expect((await reader?.read())?.done).toBe(true);
+    expect(outcomes).toMatchObject([{ how: "completed" }]);
+  });
+});
+
+test.each(["production", "development", ""])(
+  "a stream that breaks off leaves nothing beside the log (NODE_ENV=%s)",
+  async (NODE_ENV) => {
+    await using breaking = new OurProcess({ arguments: ["test/support/breaking-process.ts"], environment: { NODE_ENV } });
+    expect([await breaking.exited, breaking.output]).toEqual([0, ""]);
+  },
+);

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { Stop } from "../../../../src/kernel/stop.ts";
+import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
+import { settled } from "../../../support/clock.ts";
+import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
+import { allOf, dataOf, openRelay } from "../../../support/open-relay.ts";
+
+const timeout: ProviderEvent = { kind: "failure", failure: new UpstreamFailure("upstream_timeout", "900 s") };
+const broken: ProviderEvent = { kind: "failure", failure: new UpstreamFailure("upstream_rate_limited", "in the middle") };
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  id: "gen-a",
+  object: "chat.completion.chunk",
+  created: 1_795_000_000,
+  model: "sandbox/echo",
+  choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+});
+const opening = chunk({ role: "assistant", content: "", refusal: null });
+const usageShown = {
+  prompt_tokens: 5,
+  completion_tokens: 7,
+  total_tokens: 12,
+  prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0 },
+};
+
+describe("a stream that ends well", () => {
+  test("is a role, deltas, one finish reason and [DONE]", async () => {
+    const events = new FakeEvents([text("Hel"), text("lo"), finish(), usage(5, 7), end]);
+    const { stream, outcomes, clock } = openRelay({ events });
+    const body = await allOf(stream);
+    expect(dataOf(body)).toEqual([opening, chunk({ content: "Hel" }), chunk({ content: "lo" }), chunk({}, "stop"), "[DONE]"]);
+    expect(outcomes).toEqual([
+      {
+        how: "completed",
+        failure: null,
+        usage: { promptTokens: 5, completionTokens: 7, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+        final: true,
+        producedTokens: 2,
+        uncountedTokens: 0,
+        firstTokenMs: 0,
+        heldUpMs: 0,
+        whole: true,
+      },
+    ]);
+    expect(events.closed).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("has a usage chunk without choices before [DONE] where it was asked for, and null usage elsewhere", async () => {
+    const { stream } = openRelay({
+      events: new FakeEvents([text("Hi"), finish("length"), usage(5, 7), end]),
+      includeUsage: true,
+    });
+    const lines = dataOf(await allOf(stream));
+    expect(lines.slice(0, 3)).toEqual(
+      [opening, chunk({ content: "Hi" }), chunk({}, "length")].map((c) => ({ ...c, usage: null })),
+    );
+    expect(lines[3]).toEqual({ ...chunk({}), choices: [], usage: usageShown });
+    expect(lines[4]).toBe("[DONE]");
+  });
+
+  test("gets a finish reason where the provider named none", async () => {
+    const calls: ProviderEvent = { kind: "delta", delta: { tool_calls: [{ index: 0, id: "a" }] }, finishReason: null };
+    expect(dataOf(await allOf(openRelay({ events: new FakeEvents([end]) }).stream))).toEqual([
+      opening,
+      chunk({}, "stop"),
+      "[DONE]",
+    ]);
+    expect(dataOf(await allOf(openRelay({ events: new FakeEvents([calls, end]) }).stream))).toContainEqual(
+      chunk({}, "tool_calls"),
+    );
+  });
+
+  test("shows one role and one finish reason although the provider repeats both, and no empty deltas", async () => {
+    const events = new FakeEvents([
+      { kind: "delta", delta: { role: "assistant", content: "", refusal: null }, finishReason: null },
+      { kind: "delta", delta: { role: "assistant", content: "A" }, finishReason: null },
+      { kind: "delta", delta: { content: "B" }, finishReason: "stop" },
+      { kind: "delta", delta: { content: "late" }, finishReason: "length" },
+      end,
+    ]);
+    const lines = dataOf(await allOf(openRelay({ events }).stream));
+    expect(lines).toEqual([opening, chunk({ content: "A" }), chunk({ content: "B" }), chunk({}, "stop"), "[DONE]"]);
+  });
+
+  test("is whole although the provider breaks off after the finish reason", async () => {
+    const { stream, outcomes } = openRelay({ events: new FakeEvents([text("Hi"), finish(), broken]) });
+    expect(dataOf(await allOf(stream)).at(-1)).toBe("[DONE]");
+    expect(outcomes).toMatchObject([{ how: "completed", final: false, failure: { code: "upstream_rate_limited" } }]);
+  });
+
+  test("cannot be broken into by a provider's text", async () => {
+    const evil = 'x\r\ndata: {"error":1}\n\nid: 7\nretry: 1\n\u2028';
+    const body = await allOf(openRelay({ events: new FakeEvents([text(evil), finish(), end]) }).stream);
+    expect(dataOf(body)).toContainEqual(chunk({ content: evil }));
+    expect(body.split("\n").every((line) => line === "" || line.startsWith("data: {") || line === "data: [DONE]")).toBe(true);
+  });
+
+  test("counts what was told last, field by field, and no zero", async () => {
+    const { stream, outcomes } = openRelay({
+      events: new FakeEvents([usage(9, 1), text("a"), usage(0, 4), usage(0, 0), finish(), end]),
+    });
+    await allOf(stream);
+    expect(outcomes[0]?.usage).toMatchObject({ promptTokens: 9, completionTokens: 4 });
+  });
+});
+
+describe("a stream that fails in the middle", () => {
+  test("ends with an error event of type api_error, the usage chunk and [DONE]", async () => {
+    const { stream, outcomes } = openRelay({ events: new FakeEvents([text("Hel"), broken]), includeUsage: true });
+    const lines = dataOf(await allOf(stream));
+    expect(lines.slice(2)).toMatchObject([
+      { error: { type: "api_error", code: "upstream_error", param: null } },
+      { choices: [], usage: usageShown },
+      "[DONE]",
+    ]);
+    expect(outcomes).toMatchObject([{ how: "failed", final: false, usage: null, producedTokens: 1 }]);
+  });
+
+  test("says upstream_timeout where a clock ran out", async () => {
+    const lines = dataOf(await allOf(openRelay({ events: new FakeEvents([text("a"), timeout]) }).stream));
+    expect(lines.slice(2)).toMatchObject([{ error: { type: "api_error", code: "upstream_timeout" } }, "[DONE]"]);
+  });
+
+  test("fails where the provider's stream just stops", async () => {
+    const lines = dataOf(await allOf(openRelay({ events: new FakeEvents([text("a"), null]) }).stream));
+    expect(lines.slice(2)).toMatchObject([{ error: { code: "upstream_error" } }, "[DONE]"]);
+  });
+
+  test("has no text, so nothing is delivered, where it fails at once", async () => {
+    const { stream, outcomes } = openRelay({ events: new FakeEvents([timeout]) });
+    expect(dataOf(await allOf(stream))).toMatchObject([{ error: { code: "upstream_timeout" } }, "[DONE]"]);
+    expect(outcomes).toMatchObject([{ how: "failed", producedTokens: 0, firstTokenMs: null }]);
+  });
+
+  test("fails when the process can wait no longer", async () => {
+    const stop = new Stop();
+    const { stream, events, outcomes } = openRelay({ options: { stop } });
+    const body = allOf(stream);
+    events.give(text("a"));
+    await settled();
+    stop.stop();
+    expect(dataOf(await body).slice(2)).toMatchObject([{ error: { code: "upstream_error" } }, "[DONE]"]);
+    expect(outcomes).toMatchObject([{ how: "failed" }]);
+    expect(events.closed).toBe(true);
+  });
+
+  test("breaks off without [DONE] when it cannot be settled", async () => {
+    const onEnd = (): never => {
+      throw new Error("disk full");
+    };
+    const { stream } = openRelay({ events: new FakeEvents([text("a"), end]), options: { onEnd } });
+    await expect(allOf(stream)).rejects.toThrow("disk full");
+  });
+});

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Outlet } from "../../../src/gateway/journal/settlement-publisher.ts";
+import { decodeSettlements, encodeSettled, encodeSettlement } from "../../../src/gateway/journal/settlement-codec.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import {
+  confirmationMs,
+  confirmationMsMax,
+  publishesInFlightMax,
+  settlementBatchBytesMax,
+  settlementBatchMax,
+  settlementPauseMs,
+} from "../../../src/limits/constants.ts";
+import { ManualClock, settled } from "../../support/clock.ts";
+import { FakeBus, type StoredEvent } from "../../support/fake-bus.ts";
+import { settlement } from "../../support/settlements.ts";
+
+function open() {
+  const clock = new ManualClock();
+  const bus = new FakeBus();
+  const confirmed: string[] = [];
+  const outlet = new Outlet({ bus, clock, log: silentLog, onConfirmed: (generations) => confirmed.push(...generations) });
+  const add = (model = "acme/one"): string => {
+    const ended = settlement({ workspace: "ws-1", key: "key-1", model });
+    outlet.add(ended.generation, encodeSettlement(ended));
+    return ended.generation;
+  };
+  const confirm = (...events: (StoredEvent | undefined)[]): void =>
+    bus.broadcast("settled", encodeSettled(events.map((event) => contentOf(event).batch)));
+  return { clock, bus, confirmed, outlet, add, confirm };
+}
+
+function contentOf(event: StoredEvent | undefined): { batch: string; generations: string[] } {
+  if (!event) throw new Error("There is no such event");
+  const { batch, settlements } = decodeSettlements(event.payload);
+  return { batch, generations: settlements.map(({ generation }) => generation) };
+}
+
+describe("settlements on their way to the ledger", () => {
+  test("travel together, at most 400 and 256 KiB an event, in order", async () => {
+    const letters = fc.constantFrom("a", "é", "漢");
+    const models = fc.array(
+      fc.tuple(letters, fc.integer({ min: 1, max: 4_000 })).map(([letter, times]) => letter.repeat(times)),
+      { minLength: 1, maxLength: 850, size: "max" },
+    );
+    await fc.assert(
+      fc.asyncProperty(models, async (list) => {
+        const { clock, bus, outlet, add } = open();
+        const added = list.map((model) => add(model));
+        await clock.pass(settlementPauseMs);
+        expect(bus.stored.flatMap((event) => contentOf(event).generations)).toEqual(added);
+        for (const event of bus.stored) {
+          expect(event.payload.length).toBeLessThanOrEqual(settlementBatchBytesMax);
+          expect(contentOf(event).generations.length).toBeLessThanOrEqual(settlementBatchMax);
+        }
+        outlet[Symbol.dispose]();
+      }),
+      { numRuns: 15, verbose: 1 },
+    );
+  }, 30_000);
+
+  test("leave at once where none left of late; those that end within 50 ms of a departure leave together", async () => {
+    const { clock, bus, add } = open();
+    add();
+    await settled();
+    expect(bus.stored.length).toBe(1);
+    const together = [add(), add()];
+    await clock.pass(settlementPauseMs - 1);
+    expect(bus.stored.length).toBe(1);
+    together.push(add());
+    await clock.pass(1);
+    expect(contentOf(bus.stored[1]).generations).toEqual(together);
+  });
+
+  test("fill an event before the pause is over and leave then", async () => {
+    const { bus, add } = open();
+    add();
+    await settled();
+    for (let number = 0; number < settlementBatchMax; number++) add();
+    await settled();
+    expect(bus.stored.length).toBe(2);
+  });
+
+  test("are done when metering says so, in whatever order it says it, and told once", async () => {
+    const { clock, bus, confirmed, outlet, add, confirm } = open();
+    const added: string[] = [];
+    for (let event = 0; event < 3; event++) {
+      added.push(add());
+      await clock.pass(settlementPauseMs);
+    }
+    const [first, second, third] = bus.stored;
+    confirm(third, first);
+    confirm(third);
+    expect(confirmed).toEqual([added[2] ?? "", added[0] ?? ""]);
+    const early = outlet.flushed(1);
+    await clock.pass(1);
+    expect(await early).toBe(false);
+    confirm(second);
+    expect(new Set(confirmed)).toEqual(new Set(added));
+    expect(await outlet.flushed(0)).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("are published until the stream takes them, and none is lost", async () => {
+    const { clock, bus, confirmed, outlet, add, confirm } = open();
+    const { store } = bus;
+    bus.store = () => Promise.reject(new Error("the stream is full"));
+    const added = Array.from({ length: 5 }, () => add());
+    await clock.pass(60_000);
+    expect(bus.stored).toEqual([]);
+    bus.store = store;
+    added.push(add());
+    await clock.pass(5_000);
+    expect(new Set(bus.stored.flatMap((event) => contentOf(event).generations))).toEqual(new Set(added));
+    confirm(...bus.stored);
+    expect(confirmed.length).toBe(6);
+    expect(await outlet.flushed(0)).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("stored with a lost acknowledgement are published under the same id, which the stream may take for a repetition", async () => {
+    const { clock, bus, add } = open();
+    const { store } = bus;
+    bus.store = async (event) => {
+      await store(event);
+      bus.store = store;
+      throw new Error("the acknowledgement was lost");
+    };
+    add();
+    await clock.pass(1_000);
+    const [first, second] = bus.stored;
+    expect(bus.stored.length).toBe(2);
+    expect(second?.id).toBe(first?.id ?? "");
+  });
+
+  test("that are not confirmed are published again under a new id, ever more rarely, for as long as it takes", async () => {
+    const { clock, bus, confirmed, add, confirm } = open();
+    const generation = add();
+    await settled();
+    const times: number[] = [];
+    const { store } = bus;
+    bus.store = async (event) => (times.push(clock.monotonic()), store(event));
+    await clock.pass(1_200_000);
+    const waits = times.map((time, index) => time - (times[index - 1] ?? 0));
+    const doubled = waits.map((_, index) => Math.min(confirmationMs * 2 ** index, confirmationMsMax));
+    expect(waits).toEqual(doubled);
+    expect(waits.at(-1)).toBe(confirmationMsMax);
+    expect(new Set(bus.stored.map(({ id }) => id)).size).toBe(1 + times.length);
+    expect(new Set(bus.stored.map((event) => contentOf(event).batch)).size).toBe(1);
+    confirm(bus.stored.at(-1));
+    expect(confirmed).toEqual([generation]);
+    const published = times.length;
+    await clock.pass(1_200_000);
+    expect(times.length).toBe(published);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("are under way in four events at most, repetitions included", async () => {
+    const { clock, bus, add } = open();
+    let underWay = 0;
+    let most = 0;
+    const { store } = bus;
+    bus.store = async (event) => {
+      most = Math.max(most, ++underWay);
+      await settled();
+      await store(event);
+      underWay--;
+    };
+    for (let number = 0; number < 10 * settlementBatchMax; number++) add();
+    for (let turn = 0; turn < 20; turn++) await settled();
+    expect(bus.stored.length).toBe(10);
+    clock.advance(confirmationMs);
+    for (let turn = 0; turn < 20; turn++) await settled();
+    expect(bus.stored.length).toBe(20);
+    expect(most).toBe(publishesInFlightMax);
+  });
+
+  test("are not kept back by one that the stream never answers", async () => {
+    const { clock, bus, add } = open();
+    const { store } = bus;
+    let asked = 0;
+    bus.store = (event) => (++asked <= publishesInFlightMax ? new Promise(() => {}) : store(event));
+    for (let number = 0; number < 5 * settlementBatchMax; number++) add();
+    await clock.pass(15_000);
+    expect(bus.stored.length).toBe(5);
+  });
+
+  test("confirmed between two attempts are not published once more", async () => {
+    const { clock, bus, confirmed, add, confirm } = open();
+    const { store } = bus;
+    bus.store = async (event) => {
+      await store(event);
+      throw new Error("the acknowledgement was lost");
+    };
+    add();
+    await settled();
+    confirm(bus.stored[0]);
+    await clock.pass(60_000);
+    expect(bus.stored.length).toBe(1);
+    expect(confirmed.length).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("are waited for at shutdown until all is in the ledger, or for as long as there is time", async () => {
+    const { clock, bus, outlet, add, confirm } = open();
+    add();
+    await settled();
+    const flushed = outlet.flushed(10_000);
+    await clock.pass(500);
+    confirm(...bus.stored);
+    expect(await flushed).toBe(true);
+
+    add();
+    const late = outlet.flushed(10_000);
+    await clock.pass(10_000);
+    expect(await late).toBe(false);
+    outlet[Symbol.dispose]();
+    expect(clock.pending).toBe(0);
+  });
+
+  test("leave no timer and publish nothing after their process has closed its book", async () => {
+    const { clock, bus, outlet, add } = open();
+    bus.store = () => Promise.reject(new Error("the stream is full"));
+    add();
+    await settled();
+    outlet[Symbol.dispose]();
+    add();
+    await settled();
+    expect(clock.pending).toBe(0);
+    let published = 0;
+    bus.store = async () => void published++;
+    await clock.pass(60_000);
+    expect(published).toBe(0);
+  });
+
+  test("are not disturbed by a confirmation that nobody can read, or of somebody else's batch", async () => {
+    const { bus, confirmed, add } = open();
+    add();
+    await settled();
+    for (const text of ["", "{}", "[1]", '["somebody else\'s"]']) bus.broadcast("settled", new TextEncoder().encode(text));
+    expect(confirmed).toEqual([]);
+  });
+});

@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { encodeSettlement } from "../../../src/gateway/journal/settlement-codec.ts";
+import type { Recovered } from "../../../src/gateway/journal/recovered.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { Spool } from "../../../src/gateway/journal/spool.ts";
+import type { Intent } from "../../../src/gateway/journal/spool-line.ts";
+import { rateWindowMs, spoolSegmentBytesMax } from "../../../src/limits/constants.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { canFillDisk, withDiskFullAt } from "../../support/full-disk.ts";
+import { intent } from "../../support/intents.ts";
+import { settlement } from "../../support/settlements.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
+
+let folder: TemporaryFolder;
+let clock: ManualClock;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  clock = new ManualClock();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const open = () => new Spool(folder.path, clock);
+const segments = () => readdirSync(folder.path).toSorted();
+const ids = (list: readonly { generation: string }[]) => list.map(({ generation }) => generation);
+const cutIds = ({ cut }: Recovered) => ids(cut.map(({ intent: one }) => one));
+
+function endOf(begun: Intent, fields: Partial<Settlement> = {}): Settlement {
+  const { generation, workspace, key, admittedAt } = begun;
+  return settlement({ generation, workspace, key, admittedAt, ...fields });
+}
+
+/** Without waiting for the end of the turn. */
+function begin(spool: Spool, begun: Intent): void {
+  void spool.writeIntent(begun);
+  spool.flush();
+}
+
+function write(spool: Spool, ended: Settlement): void {
+  void spool.writeSettlement(ended.generation, encodeSettlement(ended));
+  spool.flush();
+}
+
+/** Begins and ends generations until the segment that it began in is full. */
+function fillSegment(spool: Spool): Intent[] {
+  const before = segments().length;
+  const begun: Intent[] = [];
+  while (segments().length === before) {
+    const next = intent({ model: "m".repeat(200) });
+    begin(spool, next);
+    write(spool, endOf(next, { model: "m".repeat(60_000) }));
+    begun.push(next);
+  }
+  return begun;
+}
+
+describe("a spool", () => {
+  test("writes what is said in one turn of the event loop with one call, and says when it is written", async () => {
+    const spool = open();
+    const begun = [intent(), intent(), intent()];
+    const written = begun.map((one) => spool.writeIntent(one));
+    expect(open().takeRecovered().intents).toEqual([]);
+    await written[0];
+    expect(ids(open().takeRecovered().intents)).toEqual(ids(begun));
+  });
+
+  test("gives to the next owner whatever was written, sorted into settled, cut off and undecided", () => {
+    const first = open();
+    const [settled, cut, refused] = [intent(), intent(), intent()];
+    first.writeAsked([settled, cut, refused].map(({ workspace, generation }) => ({ workspace, generation })));
+    begin(first, settled);
+    begin(first, cut);
+    const ended = endOf(settled);
+    write(first, ended);
+
+    // No dispose: its owner was killed.
+    expect(open().takeRecovered()).toEqual({
+      settlements: [ended],
+      cut: [{ intent: cut, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
+      intents: [settled, cut],
+      undecided: [{ workspace: "ws-1", generation: refused.generation }],
+    });
+  });
+
+  test("hands it out once", () => {
+    begin(open(), intent());
+    const second = open();
+    expect(second.takeRecovered().cut.length).toBe(1);
+    expect(second.takeRecovered()).toEqual({ settlements: [], cut: [], intents: [], undecided: [] });
+  });
+
+  test("skips a last line that was cut off, wherever it was cut, and keeps all before it", () => {
+    const begun = intent();
+    begin(open(), begun);
+    const [name = ""] = segments();
+    const whole = readFileSync(join(folder.path, name));
+    const cutLine = encodeSettlement(endOf(begun));
+    for (const length of [1, 17, cutLine.length - 1]) {
+      writeFileSync(join(folder.path, name), whole);
+      appendFileSync(join(folder.path, name), `{"kind":"settlement","settlement":${cutLine}`.slice(0, length));
+      expect(cutIds(open().takeRecovered())).toEqual([begun.generation]);
+    }
+  });
+
+  test("takes no line for what it is not", () => {
+    begin(open(), intent());
+    const [name = ""] = segments();
+    for (const line of ["null", "[]", '{"kind":"intent","intent":{"generation":5}}', '{"kind":"other"}', "\u0000\u0000"])
+      appendFileSync(join(folder.path, name), `${line}\n`);
+    expect(open().takeRecovered().cut.length).toBe(1);
+  });
+
+  test("leaves files of others alone", () => {
+    writeFileSync(join(folder.path, "notes.txt"), "mine");
+    const spool = open();
+    clock.advance(10 * rateWindowMs);
+    spool.confirm([]);
+    expect(segments()).toContain("notes.txt");
+  });
+
+  test("never writes into a segment of an earlier owner", () => {
+    begin(open(), intent());
+    begin(open(), intent());
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
+    expect(open().takeRecovered().cut.length).toBe(2);
+  });
+});
+
+describe("segments of a spool", () => {
+  test("end at 1 MiB, and go when all in them is confirmed and a minute has passed, not before", () => {
+    const spool = open();
+    const begun = fillSegment(spool);
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
+    expect(readFileSync(join(folder.path, "0000000001.jsonl")).length).toBeGreaterThanOrEqual(spoolSegmentBytesMax);
+    const [last, ...others] = ids(begun).toReversed();
+    clock.advance(rateWindowMs);
+    spool.confirm(others);
+    expect(segments().length).toBe(2);
+    spool.confirm([last ?? ""]);
+    expect(segments()).toEqual(["0000000002.jsonl"]);
+  });
+
+  test("stay for a minute after their last line, for the rate window is rebuilt from them", () => {
+    const spool = open();
+    const begun = fillSegment(spool);
+    spool.confirm(ids(begun));
+    clock.advance(rateWindowMs - 1);
+    spool.confirm([]);
+    expect(segments().length).toBe(2);
+    clock.advance(1);
+    spool.confirm([]);
+    expect(segments()).toEqual(["0000000002.jsonl"]);
+  });
+
+  test("of an earlier owner go the same way", () => {
+    const begun = intent();
+    begin(open(), begun);
+    const second = open();
+    clock.advance(rateWindowMs);
+    second.confirm([]);
+    expect(segments().length).toBe(2);
+    second.confirm([begun.generation]);
+    expect(segments()).toEqual(["0000000002.jsonl"]);
+  });
+
+  test("go one by one: a long answer keeps its own segment and no other", () => {
+    const spool = open();
+    const long = intent();
+    begin(spool, long);
+    const others = [fillSegment(spool), fillSegment(spool), fillSegment(spool)].flat();
+    clock.advance(rateWindowMs);
+    spool.confirm(ids(others));
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000004.jsonl"]);
+    expect(cutIds(open().takeRecovered())).toContain(long.generation);
+  });
+});
+
+describe("a spool that is closed", () => {
+  test("refuses to write, for the number of its file may be another's by now", async () => {
+    const spool = open();
+    spool[Symbol.dispose]();
+    expect(String(await failureOf(spool.writeIntent(intent())))).toContain("it is closed");
+    expect(() => spool[Symbol.dispose]()).not.toThrow();
+  });
+});
+
+describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
+  test("refuses an intent and says that it does not work, until a write succeeds", async () => {
+    const spool = open();
+    const refused = failureOf(spool.writeIntent(intent()));
+    withDiskFullAt(0, () => {
+      spool.flush();
+      expect(spool.working).toBe(false);
+      spool.probe();
+      expect(spool.working).toBe(false);
+    });
+    expect(await refused).toBeInstanceOf(Error);
+    spool.probe();
+    expect(spool.working).toBe(true);
+  });
+
+  test("loses at most the lines that did not fit, and takes back what it wrote of them", async () => {
+    const spool = open();
+    const [before, lost, after] = [intent(), intent(), intent()];
+    begin(spool, before);
+    const fits = readFileSync(join(folder.path, "0000000001.jsonl")).length;
+    const refused = [failureOf(spool.writeIntent(lost)), failureOf(spool.writeIntent(intent()))];
+    withDiskFullAt(fits * 2 + 50, () => spool.flush());
+    for (const refusal of refused) expect(await refusal).toBeInstanceOf(Error);
+    write(spool, endOf(after));
+    const recovered = open().takeRecovered();
+    expect(cutIds(recovered)).toEqual([before.generation]);
+    expect(ids(recovered.settlements)).toEqual([after.generation]);
+  });
+});

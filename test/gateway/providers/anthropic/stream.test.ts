@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
+import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
+import { messageEvents } from "../../../support/anthropic-answers.ts";
+import { Transcript } from "../../../support/transcript.ts";
+
+const folder = join(import.meta.dir, "../../../fixtures/anthropic/streams");
+const recorded = readdirSync(folder).map((file) => ({
+  name: file.replace(".chunks.txt", ""),
+  data: readFileSync(join(folder, file), "utf8").split("\n").slice(0, -1),
+}));
+
+/** What the decoder says of these bytes, up to the end or the failure. */
+function eventsOf(...pieces: Uint8Array[]): ProviderEvent[] {
+  const parser = new EventParser();
+  const decode = anthropic.streamDecoder();
+  const events: ProviderEvent[] = [];
+  for (const data of [...pieces.flatMap((piece) => parser.feed(piece)), ...parser.end()]) {
+    const last = events.at(-1)?.kind;
+    if (last !== "end" && last !== "failure") events.push(...decode(data));
+  }
+  return events;
+}
+
+/** The same, with failures by what they say: as errors they are all alike to a comparison. */
+function told(...pieces: Uint8Array[]): unknown[] {
+  return eventsOf(...pieces).map((event) => {
+    if (event.kind !== "failure") return event;
+    const { code, hint, message } = event.failure;
+    return { kind: "failure", code, hint, message };
+  });
+}
+
+function split(bytes: Uint8Array, cuts: number[]): Uint8Array[] {
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((one, other) => one - other), bytes.length];
+  return places.slice(1).map((to, index) => bytes.subarray(places[index], to));
+}
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const lines = {
+  "named events": (data: string) => `event: ${/"type":"(\w+)"/.exec(data)?.[1] ?? "message"}\ndata: ${data}\n\n`,
+  "no names, CRLF and no space": (data: string) => `data:${data}\r\n\r\n`,
+  "comments in between": (data: string) => `: keep-alive\n\ndata: ${data}\n\n`,
+};
+
+describe.each(recorded)("the stream $name", ({ data }) => {
+  const whole = told(bytesOf(data.map(lines["named events"]).join("")));
+
+  test.each(Object.entries(lines))("means the same byte by byte, as %s", (_, line) => {
+    const bytes = bytesOf(data.map(line).join(""));
+    expect(told(...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
+  });
+});
+
+test("a stream means the same wherever it is cut in two", () => {
+  const bytes = bytesOf(
+    messageEvents("Grüße 😀", { calls: [{ id: "toolu_a", name: "go", input: { to: "Zürich" } }] })
+      .map((event) => lines["named events"](JSON.stringify(event)))
+      .join(""),
+  );
+  const whole = told(bytes);
+  for (let at = 0; at <= bytes.length; at++) expect(told(bytes.subarray(0, at), bytes.subarray(at))).toEqual(whole);
+});
+
+const input = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3, noNullPrototype: true });
+const answers = fc.record({
+  text: fc.string({ unit: "grapheme", maxLength: 20 }),
+  calls: fc.array(fc.record({ id: fc.stringMatching(/^toolu_[a-z0-9]{4}$/), name: fc.stringMatching(/^[a-z]{1,9}$/), input }), {
+    maxLength: 3,
+  }),
+  usage: fc.record({
+    input_tokens: fc.integer({ min: 1, max: 999 }),
+    cache_read_input_tokens: fc.nat(999),
+    cache_creation_input_tokens: fc.nat(999),
+    output_tokens: fc.integer({ min: 1, max: 999 }),
+  }),
+});
+
+test("whatever is answered and however it is split, all of it arrives", () => {
+  fc.assert(
+    fc.property(
+      answers,
+      fc.array(fc.nat(4_000), { maxLength: 20 }),
+      fc.constantFrom(...Object.values(lines)),
+      (answer, cuts, line) => {
+        const bytes = bytesOf(
+          messageEvents(answer.text, answer)
+            .map((event) => line(JSON.stringify(event)))
+            .join(""),
+        );
+        const transcript = new Transcript();
+        for (const event of eventsOf(...split(bytes, cuts))) transcript.take(event);
+        const { usage } = answer;
+        const { input_tokens: fresh, cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
+        expect(transcript.last).toBe("end");
+        expect(transcript.text).toBe(answer.text);
+        expect(transcript.toolCalls.map((call) => ({ ...call, arguments: JSON.parse(call.arguments) }))).toEqual(
+          answer.calls.map(({ id, name, input: given }) => ({ id, name, arguments: JSON.parse(JSON.stringify(given)) })),
+        );
+        expect<unknown>(transcript.finishReasons).toEqual([answer.calls.length > 0 ? "tool_calls" : "stop"]);
+        expect(transcript.usage).toEqual({
+          promptTokens: fresh + read + written,
+          cachedTokens: read,
+          cacheWriteTokens: written,
+          completionTokens: usage.output_tokens,
+          reasoningTokens: 0,
+        });
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("whatever a provider sends, the decoder neither throws nor says anything after the end", () => {
+  const kinds = fc.constantFrom(
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "ping",
+    "error",
+  );
+  const anything = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc
+      .tuple(
+        kinds,
+        fc.object({ key: fc.constantFrom("index", "delta", "content_block", "message", "usage", "type", "text", "input") }),
+      )
+      .map(([type, rest]) => JSON.stringify({ ...rest, type })),
+  );
+  fc.assert(
+    fc.property(fc.array(anything, { maxLength: 12 }), (data) => {
+      const decode = anthropic.streamDecoder();
+      for (const one of data) {
+        const events = decode(one);
+        const ends = events.findIndex(({ kind }) => kind === "end" || kind === "failure");
+        if (ends === -1) continue;
+        expect(ends).toBe(events.length - 1);
+        return;
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("an error's text is in no event, and no part of it in what is logged", () => {
+  for (const { data } of recorded) {
+    for (const event of told(bytesOf(data.map(lines["named events"]).join("")))) {
+      expect(JSON.stringify(event)).not.toContain("CANARY");
+    }
+  }
+});
+
+test("failures are what they are for our log, too", () => {
+  const [event] = anthropic.streamDecoder()('{"type":"error","error":{"type":"overloaded_error","message":"CANARY"}}');
+  expect(event?.kind === "failure" && event.failure).toBeInstanceOf(UpstreamFailure);
+  expect(event?.kind === "failure" && event.failure.message).toBe("status 200: overloaded_error");
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../../../../src/kernel/errors.ts";
+import { checkChat } from "../../../../src/gateway/api/request/chat.ts";
+import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
+import type { Model } from "../../../../src/gateway/models/model.ts";
+import { aModel } from "../../../support/models.ts";
+
+const supports = Object.keys(supportWords);
+const claude = aModel({ supports }, { format: "anthropic" });
+const hello = { role: "user", content: "Hello" };
+const functionTool = { type: "function", function: { name: "go", parameters: { type: "object" } } };
+const call = (argumentsText: string) => ({ id: "a", type: "function", function: { name: "go", arguments: argumentsText } });
+
+/** Code, param and message of the refusal; null: it passes. */
+function refusal(fields: object, model: Model | null = claude): string[] | null {
+  const bytes = new TextEncoder().encode(JSON.stringify({ model: "stub/model", messages: [hello], ...fields }));
+  try {
+    checkChat(bytes, { find: () => model });
+    return null;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return [error.code, error.param ?? "", error.message];
+  }
+}
+
+describe("what the Messages API has no place for is 400 unsupported_parameter with its name, before anything is sent", () => {
+  test.each<[string, object]>([
+    ["temperature", { temperature: 1.01 }],
+    ["temperature", { temperature: 2 }],
+    ["top_p", { temperature: 0.5, top_p: 0.9 }],
+    ["stop", { stop: "\n" }],
+    ["stop", { stop: ["END", "  "] }],
+    ["stop", { stop: "" }],
+    ["reasoning_effort", { reasoning_effort: "minimal" }],
+    ["response_format.type", { response_format: { type: "json_object" } }],
+    ["response_format.json_schema.schema", { response_format: { type: "json_schema", json_schema: { name: "a" } } }],
+    ["seed", { seed: 7 }],
+    ["frequency_penalty", { frequency_penalty: 1 }],
+    ["presence_penalty", { presence_penalty: -1 }],
+    ["logit_bias", { logit_bias: { "5": 1 } }],
+    ["logprobs", { logprobs: true }],
+    ["verbosity", { verbosity: "low" }],
+    ["prediction", { prediction: { type: "content", content: "x" } }],
+    ["functions", { functions: [{ name: "go" }] }],
+    ["tools[1].type", { tools: [functionTool, { type: "custom", custom: { name: "free" } }] }],
+    [
+      "tool_choice.type",
+      {
+        tools: [functionTool],
+        tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{ type: "function" }] } },
+      },
+    ],
+    ["messages[1].role", { messages: [hello, { role: "function", name: "go", content: "x" }] }],
+    ["messages[1].function_call", { messages: [hello, { role: "assistant", function_call: { name: "go", arguments: "{}" } }] }],
+    ["messages[1].reasoning_content", { messages: [hello, { role: "assistant", content: "x", reasoning_content: "y" }] }],
+    ["messages[1].tool_calls[0].function.arguments", { messages: [hello, { role: "assistant", tool_calls: [call("{")] }] }],
+    [
+      "messages[1].tool_calls[1].function.arguments",
+      { messages: [hello, { role: "assistant", tool_calls: [call("{}"), call("[]")] }] },
+    ],
+    [
+      "messages[1].tool_calls[0].type",
+      { messages: [hello, { role: "assistant", tool_calls: [{ id: "a", type: "custom", custom: { name: "go", input: "x" } }] }] },
+    ],
+    ["messages", { messages: [{ role: "system", content: "Be brief." }] }],
+    ["messages", { messages: [{ role: "user", content: " " }] }],
+  ])("%s in %j", (param, fields) => {
+    const [code, at, message] = refusal(fields) ?? [];
+    expect([code, at]).toEqual(["unsupported_parameter", param]);
+    expect(message).toStartWith(`The model does not support ${param}`);
+  });
+});
+
+describe("what it has a place for passes", () => {
+  test.each<[string, object]>([
+    ["the scale's end", { temperature: 1, top_p: 1 }],
+    ["no randomness", { temperature: 0, top_p: 1 }],
+    ["one kind of sampling", { temperature: 1, top_p: 0.2 }],
+    ["stops", { stop: ["END", " ."] }],
+    ["each effort that it knows", { reasoning_effort: "max" }],
+    ["no effort", { reasoning_effort: "none" }],
+    ["a schema", { response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } } }],
+    ["plain text asked for by name", { response_format: { type: "text" } }],
+    ["tools", { tools: [functionTool], tool_choice: "required", parallel_tool_calls: false }],
+    ["a named tool", { tools: [functionTool], tool_choice: { type: "function", function: { name: "go" } } }],
+    ["labels", { user: "u", metadata: { a: "b" }, store: false, safety_identifier: "s", prompt_cache_key: "p" }],
+    ["nulls, and values that ask for nothing", { seed: null, logprobs: false, frequency_penalty: 0, n: 1, logit_bias: {} }],
+    [
+      "a call without arguments, and its result",
+      { messages: [hello, { role: "assistant", tool_calls: [call("")] }, { role: "tool", tool_call_id: "a", content: "" }] },
+    ],
+  ])("%s: %j", (_, fields) => {
+    expect(refusal(fields)).toBeNull();
+  });
+});
+
+test("a model of two providers takes what both of them can carry", () => {
+  const routes = [
+    { provider: "one", upstream_model: "a", prices_per_1m_usd: { input: "1.00", output: "2.00" } },
+    { provider: "two", upstream_model: "b", prices_per_1m_usd: { input: "1.00", output: "2.00" } },
+  ];
+  const model = aModel({ supports, routes });
+  const [first, second] = model.routes;
+  if (!first || !second) throw new Error("The model of the test has two routes");
+  const mixed = { ...model, routes: [first, { ...second, provider: { ...second.provider, format: "anthropic" as const } }] };
+  expect(refusal({ temperature: 1.5 }, model)).toBeNull();
+  expect(refusal({ temperature: 1.5 }, mixed)?.slice(0, 2)).toEqual(["unsupported_parameter", "temperature"]);
+});
+
+test("what is wrong by the official schema is answered first", () => {
+  expect(refusal({ temperature: 1.5, top_p: 2 })?.slice(0, 2)).toEqual(["invalid_request", "top_p"]);
+});
+
+test("nothing is known of a model that the catalog does not have", () => {
+  expect(refusal({ temperature: 1.5 }, null)).toBeNull();
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parsePricePerMillion } from "../../../../src/kernel/money.ts";
+import { chargedCost } from "../../../../src/gateway/models/price.ts";
+import type { ToldUsage } from "../../../../src/gateway/models/model.ts";
+import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
+import { AnthropicUsage } from "../../../../src/gateway/providers/anthropic/usage.ts";
+
+function told(...values: unknown[]): ToldUsage | null {
+  const usage = new AnthropicUsage();
+  for (const value of values) usage.take(value);
+  return usage.usage();
+}
+
+const plain = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 5, reasoningTokens: 0 };
+
+describe("usage, in whatever shape it is told", () => {
+  test.each<[string, unknown[], Partial<ToldUsage> | null]>([
+    ["the usual object", [{ input_tokens: 10, output_tokens: 5 }], plain],
+    ["never", [null, undefined, "none", 7, []], null],
+    ["of zeros", [{ input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0 }], null],
+    [
+      "twice",
+      [
+        { input_tokens: 10, output_tokens: 5 },
+        { input_tokens: 10, output_tokens: 5 },
+      ],
+      plain,
+    ],
+    ["in two parts", [{ input_tokens: 10 }, { output_tokens: 5 }], plain],
+    [
+      "with zeros after the truth",
+      [
+        { input_tokens: 10, output_tokens: 5 },
+        { input_tokens: 0, output_tokens: 0 },
+      ],
+      plain,
+    ],
+    ["cumulative", [{ input_tokens: 10, output_tokens: 1 }, { output_tokens: 3 }, { output_tokens: 5 }], plain],
+    [
+      "with a prompt that was read from the cache",
+      [{ input_tokens: 1, cache_read_input_tokens: 9, output_tokens: 5 }],
+      { ...plain, cachedTokens: 9 },
+    ],
+    [
+      "with a prompt that was written to the cache",
+      [{ input_tokens: 1, cache_creation_input_tokens: 9, output_tokens: 5 }],
+      { ...plain, cacheWriteTokens: 9 },
+    ],
+    [
+      "with what was written told for each lifetime, too",
+      [
+        {
+          input_tokens: 1,
+          cache_creation_input_tokens: 9,
+          cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 5 },
+          output_tokens: 5,
+        },
+      ],
+      { ...plain, cacheWriteTokens: 9 },
+    ],
+    [
+      "with a prompt that turns out to come from the cache",
+      [{ input_tokens: 10 }, { cache_read_input_tokens: 10, output_tokens: 5 }],
+      { ...plain, cachedTokens: 10 },
+    ],
+    [
+      "with thinking, which is part of the output",
+      [{ input_tokens: 10, output_tokens: 5, output_tokens_details: { thinking_tokens: 3 } }],
+      { ...plain, reasoningTokens: 3 },
+    ],
+    [
+      "with more thinking than output",
+      [{ input_tokens: 10, output_tokens: 5, output_tokens_details: { thinking_tokens: 8 } }],
+      { ...plain, reasoningTokens: 5 },
+    ],
+  ])("%s", (_, values, expected) => {
+    expect<unknown>(told(...values)).toEqual(expected);
+  });
+
+  test("the count of output that a stream begins with is a placeholder, and charges no failure", () => {
+    const usage = new AnthropicUsage();
+    usage.takePrompt({ input_tokens: 10, output_tokens: 1 });
+    expect(usage.usage()).toEqual({ ...plain, completionTokens: null });
+  });
+});
+
+const count = fc.nat(1_000_000);
+
+test("every token of the prompt is charged once, at the price of its part", () => {
+  const prices = {
+    input: parsePricePerMillion("3.00"),
+    cacheWrite: parsePricePerMillion("3.75"),
+    cacheRead: parsePricePerMillion("0.30"),
+    output: parsePricePerMillion("15.00"),
+  };
+  fc.assert(
+    fc.property(count, count, count, fc.nat(1_000_000), (fresh, read, written, output) => {
+      const usage = told({
+        input_tokens: fresh,
+        cache_read_input_tokens: read,
+        cache_creation_input_tokens: written,
+        output_tokens: output,
+      });
+      const of = (tokens: number, price: bigint): bigint => BigInt(tokens) * price;
+      const owed =
+        of(fresh, prices.input) + of(read, prices.cacheRead) + of(written, prices.cacheWrite) + of(output, prices.output);
+      const { promptTokens, completionTokens, ...parts } = usage ?? noUsage;
+      const counted = { ...parts, promptTokens: promptTokens ?? 0, completionTokens: completionTokens ?? 0 };
+      expect(chargedCost(prices, counted)).toBe(owed);
+      expect(counted.promptTokens).toBe(fresh + read + written);
+    }),
+  );
+});

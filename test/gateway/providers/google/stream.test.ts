@@ -1,0 +1,120 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { google } from "../../../../src/gateway/providers/google/format.ts";
+import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
+import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/call.ts";
+import { googleChat, googleError } from "../../../support/google-answers.ts";
+import { aRoute } from "../../../support/models.ts";
+import { startProviderStub } from "../../../support/provider-stub.ts";
+import { rawStream, stream } from "../../../support/stub-answers.ts";
+import { Transcript } from "../../../support/transcript.ts";
+
+const folder = join(import.meta.dir, "../../../fixtures/google/streams");
+const recorded = readdirSync(folder).map(
+  (file) => [file.replace(".chunks.txt", ""), readFileSync(join(folder, file), "utf8")] as const,
+);
+
+function transcriptOf(chunks: Uint8Array[]): Transcript {
+  const parser = new EventParser();
+  const decode = google.streamDecoder();
+  const transcript = new Transcript();
+  const take = (events: string[]) => {
+    for (const data of events) {
+      if (transcript.last === "failure") return;
+      for (const event of decode(data)) transcript.take(event);
+    }
+  };
+  for (const chunk of chunks) take(parser.feed(chunk));
+  take(parser.end());
+  return transcript;
+}
+
+describe("a recorded stream says the same wherever the network cuts it", () => {
+  test.each(recorded)("%s", (_, lines) => {
+    const text = lines
+      .replace(/\n$/, "")
+      .split("\n")
+      .map((line) => `data: ${line}\r\n\r\n`)
+      .join("");
+    const bytes = new TextEncoder().encode(text);
+    const whole = transcriptOf([bytes]);
+    for (let cut = 1; cut < bytes.length; cut++) {
+      expect(transcriptOf([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(whole);
+    }
+    expect(transcriptOf(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
+  });
+});
+
+let provider = await startProviderStub();
+let route = aRoute({ format: "google", base_url: provider.url });
+
+describe("a provider that speaks generateContent", () => {
+  beforeEach(async () => {
+    await provider[Symbol.asyncDispose]();
+    provider = await startProviderStub(googleChat("Hello there"));
+    route = aRoute({ format: "google", base_url: provider.url });
+  });
+  afterAll(() => provider[Symbol.asyncDispose]());
+
+  test("is asked for a whole answer under its own path, with our key in its own header", async () => {
+    expect(await callWhole({ route })).toMatchObject({ message: { content: "Hello there" }, finishReason: "stop" });
+    const [call] = provider.calls;
+    expect(call?.path).toBe("/v1/models/stub-model:generateContent");
+    expect(call?.headers["x-goog-api-key"]).toBe(testKey);
+    expect(call?.headers).not.toHaveProperty("authorization");
+    expect(call?.body["generationConfig"]).toEqual({ maxOutputTokens: 100 });
+  });
+
+  test("is asked for a stream of events, which ends with its body", async () => {
+    const transcript = await readAll(await callStream({ route }));
+    expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], last: "end" });
+    expect(transcript.usage).toMatchObject({ promptTokens: 10, completionTokens: 2 });
+    expect(provider.calls[0]?.path).toBe("/v1/models/stub-model:streamGenerateContent?alt=sse");
+  });
+
+  test("whose stream ends without a reason has broken it off", async () => {
+    provider.answer(googleChat("Hello there", { finish: "FINISH_REASON_UNSPECIFIED" }));
+    const transcript = await readAll(await callStream({ route }));
+    expect(transcript).toMatchObject({ text: "Hello there", finishReasons: [], last: "failure" });
+    expect(transcript.failure?.code).toBe("upstream_error");
+  });
+
+  test("whose connection breaks after the reason has said everything", async () => {
+    provider.answer(googleChat("Hello there", { end: "break" }));
+    expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hello there", finishReasons: ["stop"] });
+  });
+
+  test("keeps its connection for the next call after a stream", async () => {
+    const ports = new Set<number | undefined>();
+    provider.answer((response, call) => {
+      ports.add(response.socket?.remotePort);
+      return googleChat("Hello there")(response, call);
+    });
+    for (let call = 1; call <= 3; call++) {
+      await readAll(await callStream({ route }));
+      await provider.ended(call);
+    }
+    expect(ports.size).toBe(1);
+  });
+
+  test("fails a stream that was asked for by a list with an error", async () => {
+    provider.answer(googleError(429, "RESOURCE_EXHAUSTED"));
+    expect((await failureOf(callStream({ route }))).code).toBe("upstream_rate_limited");
+  });
+
+  test("fails within a stream, first of all or later", async () => {
+    const error = { error: { code: 503, message: "busy", status: "UNAVAILABLE" } };
+    provider.answer(stream([error], { end: "no done" }));
+    expect((await readAll(await callStream({ route }))).failure?.message).toBe("status 503: unavailable");
+    const chunk = { candidates: [{ content: { parts: [{ text: "Hi" }] } }] };
+    provider.answer(stream([chunk, error], { end: "no done" }));
+    expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hi", last: "failure" });
+  });
+
+  test("is understood without the space after data:, with comments and with CRLF", async () => {
+    const chunk = JSON.stringify({ candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] });
+    provider.answer(rawStream(`: comment\r\ndata:${chunk}\r\n\r\n`));
+    expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hi", last: "end" });
+  });
+});

@@ -1,0 +1,120 @@
+/** However a provider numbers its calls and mixes their pieces: a client gets each call once, whole, and no other. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { openaiStreamDecoder } from "../../../../src/gateway/providers/openai/stream.ts";
+import { heldToolCallCharactersMax } from "../../../../src/limits/constants.ts";
+import { Transcript } from "../../../support/transcript.ts";
+
+interface Call {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+interface Piece {
+  index?: number;
+  id?: string;
+  type?: "function";
+  function?: { name?: string; arguments?: string };
+}
+
+/** How providers tell which call a piece is of. */
+const numberings = {
+  "an index each": (call: number): Piece => ({ index: call }),
+  "indexes with gaps": (call: number): Piece => ({ index: call * 3 + 2 }),
+  "indexes from behind": (call: number): Piece => ({ index: 9 - call }),
+  "the id on each piece, no index": (call: number): Piece => ({ id: `id_${call}` }),
+  "the id on each piece, all indexes 0": (call: number): Piece => ({ index: 0, id: `id_${call}` }),
+};
+
+/** Arguments as models write them, cut anywhere. */
+const written = fc
+  .tuple(
+    fc.dictionary(fc.string({ maxLength: 4 }), fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom("}{", '"}', "\\"))),
+    fc.nat(),
+  )
+  .map(([value, at]) => {
+    const text = JSON.stringify(value);
+    const cut = at % (text.length + 1);
+    return { whole: text, pieces: [text.slice(0, cut), text.slice(cut)] };
+  });
+
+const conversation = fc.record({
+  numbering: fc.constantFrom(...Object.keys(numberings)),
+  calls: fc.array(fc.record({ argued: written, nameLate: fc.boolean(), idLate: fc.boolean() }), { minLength: 1, maxLength: 5 }),
+  /** Which call goes on next, of those that have something left. */
+  order: fc.array(fc.nat(), { minLength: 20, maxLength: 20 }),
+});
+
+function piecesOf(
+  call: number,
+  { argued, nameLate, idLate }: { argued: { pieces: string[] }; nameLate: boolean; idLate: boolean },
+): Piece[] {
+  const id = `id_${call}`;
+  const [first = "", second = ""] = argued.pieces;
+  const begun: Piece[] = nameLate
+    ? [{ id, type: "function" }, { function: { name: `f${call}` } }, { function: { arguments: first } }]
+    : [{ id, type: "function", function: { name: `f${call}`, arguments: first } }];
+  const pieces: Piece[] = [...begun, { function: { arguments: second } }];
+  // An id alone begins nothing twice.
+  return idLate ? [...pieces, { id, function: { arguments: "" } }] : pieces;
+}
+
+function told(pieces: readonly Piece[]): Transcript {
+  const decode = openaiStreamDecoder();
+  const transcript = new Transcript();
+  const chunks = pieces.map((piece) => ({ choices: [{ index: 0, delta: { tool_calls: [piece] }, finish_reason: null }] }));
+  const lines = [...chunks, { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }].map((one) =>
+    JSON.stringify(one),
+  );
+  for (const line of [...lines, "[DONE]"]) {
+    for (const event of decode(line)) if (transcript.last !== "failure") transcript.take(event);
+  }
+  return transcript;
+}
+
+const byId = (calls: readonly Call[]) => calls.toSorted((one, other) => one.id.localeCompare(other.id));
+
+describe("streamed calls of tools", () => {
+  test("arrive each once and whole, in whatever order their pieces come", () => {
+    fc.assert(
+      fc.property(conversation, ({ numbering, calls, order }) => {
+        const mark = numberings[numbering as keyof typeof numberings];
+        const left = calls.map((call, index) => piecesOf(index, call).map((piece) => ({ ...mark(index), ...piece })));
+        const mixed: Piece[] = [];
+        for (let step = 0; left.some((pieces) => pieces.length > 0); step++) {
+          const open = left.filter((pieces) => pieces.length > 0);
+          mixed.push(open[(order[step % order.length] ?? 0) % open.length]?.shift() ?? {});
+        }
+        const expected = calls.map(({ argued }, index) => ({ id: `id_${index}`, name: `f${index}`, arguments: argued.whole }));
+        expect(byId(told(mixed).toolCalls)).toEqual(expected);
+      }),
+    );
+  });
+
+  test("arrive each once and whole, one after the other, where neither id nor index tells them apart", () => {
+    fc.assert(
+      fc.property(fc.array(written, { minLength: 1, maxLength: 5 }), fc.boolean(), (argued, numbered) => {
+        const pieces = argued.map(({ whole }) => ({
+          ...(numbered && { index: 0, id: "" }),
+          function: { name: "f", arguments: whole },
+        }));
+        const { toolCalls } = told(pieces);
+        expect(toolCalls.map((call) => call.arguments)).toEqual(argued.map(({ whole }) => whole));
+        expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(argued.length);
+      }),
+    );
+  });
+
+  test("are not held for ever where their name does not come", () => {
+    const argument = "x".repeat(1_024);
+    const endless = Array.from({ length: heldToolCallCharactersMax / 1_024 + 1 }, () => ({
+      index: 0,
+      function: { arguments: argument },
+    }));
+    expect(told([{ index: 0, id: "a" }, ...endless]).failure).toMatchObject({ code: "upstream_error" });
+    expect(told([{ index: 0, id: "a" }, ...endless.slice(0, 9), { index: 0, function: { name: "f" } }]).toolCalls).toEqual([
+      { id: "a", name: "f", arguments: argument.repeat(9) },
+    ]);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { Buffer } from "node:buffer";
+import { cut } from "../../../../../src/gateway/providers/transport/http1/slice-bytes.ts";
+
+for (const length of [1, 1_000, 1_001, 70_000]) {
+  test(`a part of ${length} bytes is what stood between its ends, empty parts too`, () => {
+    const bytes = Buffer.from(Array.from({ length }, (_, at) => at % 251));
+    for (const [start, end] of [
+      [0, length],
+      [length >> 1, length],
+      [0, length >> 1],
+      [length, length],
+    ] as const) {
+      expect([...cut(bytes, start, end)]).toEqual([...bytes].slice(start, end));
+    }
+  });
+}
+
+test("a part of a small piece is a copy: that no view is made of the piece is what it is for", () => {
+  const piece = Buffer.allocUnsafeSlow(300).fill("a");
+  const part = cut(piece, 100, 200);
+  piece.fill("b");
+  expect(part.toString()).toBe("a".repeat(100));
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { EventParser, EventTooLargeError } from "../../../../src/gateway/providers/transport/sse.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** The events of a stream that arrives in these chunks and then ends. */
+function read(...chunks: Uint8Array[]): string[] {
+  const parser = new EventParser();
+  return [...chunks.flatMap((chunk) => parser.feed(chunk)), ...parser.end()];
+}
+
+describe("an event stream", () => {
+  const streams: [string, string, string[]][] = [
+    ["of ordinary events", "data: one\n\ndata: two\n\n", ["one", "two"]],
+    ["with CRLF", "data: one\r\n\r\ndata: two\r\n\r\n", ["one", "two"]],
+    ["with CR alone", "data: one\r\rdata: two\r\r", ["one", "two"]],
+    ["without the space after data:", "data:one\n\ndata:{}\n\n", ["one", "{}"]],
+    ["with comments", ": OPENROUTER PROCESSING\n\ndata: one\n: and more\n\n", ["one"]],
+    ["with a byte order mark", "\uFEFFdata: one\n\n", ["one"]],
+    ["with several data lines", "data: one\ndata: two\n\n", ["one\ntwo"]],
+    ["with event names, ids and retry times", "event: x\nid: 7\nretry: 10\ndata: one\n\n", ["one"]],
+    ["with unknown fields", "nonsense: 1\nrubbish\ndata: one\n\n", ["one"]],
+    ["with empty data", "data:\n\ndata: \n\n", ["", ""]],
+    ["with keep-alives as data", "data: : keepalive\n\n", [": keepalive"]],
+    ["whose last event lacks its empty line", "data: one\n\ndata: [DONE]", ["one", "[DONE]"]],
+    ["of nothing", "", []],
+    ["of blank lines", "\n\n\r\n\r\n", []],
+  ];
+  test.each(streams)("%s", (_, text, events) => expect(read(bytes(text))).toEqual(events));
+
+  test("is the same wherever the network cuts it", () => {
+    const whole = bytes('\uFEFFdata: {"t":"é😀\u2028"}\r\n\r\n: c\r\ndata: a\ndata:b\r\rdata: [DONE]\n\n');
+    const events = read(whole);
+    expect(events).toEqual(['{"t":"é😀\u2028"}', "a\nb", "[DONE]"]);
+    for (let cut = 0; cut <= whole.length; cut++) expect(read(whole.slice(0, cut), whole.slice(cut))).toEqual(events);
+    expect(read(...Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(events);
+  });
+
+  test("is the same however often the network cuts it", () => {
+    const line = fc.string({ unit: "grapheme", maxLength: 20 }).filter((text) => !/[\r\n]/.test(text));
+    const ending = fc.constantFrom("\n", "\r\n", "\r");
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), ending, fc.array(fc.nat(200)), (lines, end, cuts) => {
+        const whole = bytes(lines.map((text) => `data: ${text}${end}${end}`).join(""));
+        const points = [0, ...cuts.filter((cut) => cut < whole.length), whole.length].toSorted((a, b) => a - b);
+        const chunks = points.slice(1).map((point, index) => whole.slice(points[index], point));
+        expect(read(...chunks)).toEqual(lines);
+      }),
+    );
+  });
+
+  test("replaces what is no UTF-8 and goes on", () => {
+    const parts = [bytes("data: a"), Uint8Array.of(0xff, 0xc3), bytes("b\n\ndata: c\n\n")];
+    expect(read(...parts)).toEqual(["a\uFFFD\uFFFDb", "c"]);
+  });
+
+  test("gives up on an event that grows without end", () => {
+    const parser = new EventParser(1_000);
+    const feed = () => {
+      for (let chunk = 0; chunk < 20; chunk++) parser.feed(bytes("data: " + "x".repeat(100) + (chunk % 2 === 0 ? "" : "\n")));
+    };
+    expect(feed).toThrow(EventTooLargeError);
+  });
+
+  test("holds no more than one event at a time, however many there were", () => {
+    const parser = new EventParser(1_000);
+    for (let event = 0; event < 10_000; event++) expect(parser.feed(bytes(`data: ${"x".repeat(500)}\n\n`))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { Exchange } from "../../../../src/gateway/providers/transport/upstream-call.ts";
+import { openai } from "../../../../src/gateway/providers/openai/format.ts";
+import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
+import { readAll } from "../../../support/call.ts";
+import { ManualClock, settled } from "../../../support/clock.ts";
+import { CountingBody } from "../../../support/counting-body.ts";
+import { OneByOne } from "../../../support/one-by-one.ts";
+import { chunk } from "../../../support/stub-answers.ts";
+
+const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, streamMs: 900_000 };
+const url = new URL("http://provider.example/v1");
+
+/** A stream over a body that counts how often it is asked for bytes. */
+async function counting(...pieces: string[]) {
+  const clock = new ManualClock();
+  const exchange = new Exchange({ clock, clocks, startedAt: clock.monotonic() });
+  const body = new CountingBody(pieces);
+  await exchange.post(body.transport, url, { headers: {}, body: "{}" });
+  const events = new ProviderStream({ exchange, decode: openai.streamDecoder(), clock });
+  return { body, clock, stream: new OneByOne(events) };
+}
+
+const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const three = ["a", "b", "c"].map((content) => event(chunk({ content }))).join("");
+const done = `${event(chunk({}, "stop"))}data: [DONE]\n\n`;
+
+test("nothing is read of the network before somebody asks", async () => {
+  const { body } = await counting(three, done);
+  await settled();
+  expect(body.asked).toBe(0);
+});
+
+test("what came together is told together, and nothing more is read before somebody asks again", async () => {
+  const { body, stream } = await counting(three, event(chunk({ content: "d" })), done);
+  for (const content of ["a", "b", "c"]) expect(await stream.next()).toMatchObject({ delta: { content } });
+  await settled();
+  expect(body.asked).toBe(1);
+  expect(await stream.next()).toMatchObject({ delta: { content: "d" } });
+  expect(body.asked).toBe(2);
+});
+
+test("what completes no event is followed by what does", async () => {
+  const { body, stream } = await counting(": comment\n\n", three.slice(0, 20), three.slice(20), done);
+  expect(await stream.next()).toMatchObject({ delta: { content: "a" } });
+  expect(body.asked).toBe(3);
+});
+
+test("the end is told once, and nothing after it", async () => {
+  const { stream } = await counting(three, `${done}${event(chunk({ content: "too late" }))}`);
+  expect(await readAll(stream)).toMatchObject({ text: "abc", last: "end" });
+  expect(await stream.next()).toBeNull();
+});
+
+test("a failure is told once, and the rest of the body is given up", async () => {
+  const { body, stream } = await counting(three, `${event({ error: { message: "x" } })}${three}`, three);
+  expect(await readAll(stream)).toMatchObject({ text: "abc", last: "failure" });
+  expect(await stream.next()).toBeNull();
+  expect(body.ended).not.toBeNull();
+});
+
+test("what the total clock finds unread is not told any more", async () => {
+  const { clock, stream } = await counting(three, three, done);
+  for (let event = 0; event < 3; event++) await stream.next();
+  clock.advance(clocks.streamMs);
+  expect(await stream.next()).toMatchObject({ kind: "failure", failure: { code: "upstream_timeout" } });
+  expect(await stream.next()).toBeNull();
+});
+
+test("cancelled after its end, it leaves the body to be read out", async () => {
+  const { body, clock, stream } = await counting(`${three}${done}`, ": tail\n\n");
+  await readAll(stream);
+  await stream.cancel();
+  await settled();
+  expect({ asked: body.asked, ended: body.ended }).toEqual({ asked: 3, ended: null });
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { jsonDepthMax, jsonValuesMax } from "../../../../src/limits/constants.ts";
+import { ToolArguments, toolArguments } from "../../../../src/gateway/providers/wire/tool-arguments.ts";
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const wide = (values: number) => `{"a":[${Array.from({ length: values }, () => "1").join(",")}]}`;
+
+test.each([
+  ["", {}],
+  ["{}", {}],
+  [' {"city":"Oslo"} ', { city: "Oslo" }],
+  ['{"code":"[{,\\"[{","n":[1,{"a":null}]}', { code: '[{,"[{', n: [1, { a: null }] }],
+])("the arguments %p are an object", (text, object) => {
+  expect<unknown>(toolArguments(text)).toEqual(object);
+});
+
+test.each(["{", "[]", "null", "7", '"{}"', " ", '{"a":', "{'a':1}", "city=Oslo"])("the arguments %p are none", (text) => {
+  expect(toolArguments(text)).toBeNull();
+});
+
+test("an object is as deep and as wide as a whole request may be, and no more", () => {
+  expect(toolArguments(nested(jsonDepthMax))).not.toBeNull();
+  expect(toolArguments(nested(jsonDepthMax + 1))).toBeNull();
+  expect(toolArguments(wide(jsonValuesMax))).not.toBeNull();
+  expect(toolArguments(wide(jsonValuesMax + 1))).toBeNull();
+});
+
+test("the calls of one request share what a whole request may hold", () => {
+  const read = new ToolArguments();
+  const half = wide(jsonValuesMax / 2);
+  expect([half, half, "{}"].map((text) => read.read(text) !== null)).toEqual([true, true, false]);
+});
+
+test("brackets within texts are texts, however many", () => {
+  const code = { content: `${"[{".repeat(1_000)}${",".repeat(jsonValuesMax)}\\"` };
+  expect<unknown>(toolArguments(JSON.stringify(code))).toEqual(code);
+});
+
+test("every object that is no deeper comes back as it was", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 })), (object) => {
+      const text = JSON.stringify(object);
+      expect<unknown>(toolArguments(text)).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test("a text of 4 million brackets is refused before it is parsed, which would take most of a second", () => {
+  const started = performance.now();
+  expect(toolArguments(`{"a":${"[".repeat(4_000_000)}`)).toBeNull();
+  expect(performance.now() - started).toBeLessThan(100);
+});
