@@ -1,7 +1,7 @@
 /** The worker that scans projects, one at a time. The scanners of a fleet share the projects, and take over those of one that dies. */
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
-import { scanNext } from "../src/security/findings/scan-next.ts";
+import { scanNext } from "../src/security/findings/scan/scan-next.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { scanPollMs } from "../src/limits/tools.ts";

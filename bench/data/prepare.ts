@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
-import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { migrate } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { mintKey, newKeyId, newWorkspaceId } from "../../src/kernel/ids.ts";

@@ -1,5 +1,5 @@
 /** Calls of lists by chance: filters as callers combine them, an offset anywhere. */
-import type { Scope } from "../../src/security/operations/caller.ts";
+import type { Scope } from "../../src/security/api/operations/caller.ts";
 import { ecosystemOfWord, ecosystemWords } from "../../src/security/findings/ecosystem-words.ts";
 import { ranksOf, severities } from "../../src/security/findings/severity.ts";
 import * as plan from "./plan.ts";

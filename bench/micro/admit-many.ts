@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
-import { openDistributedCounters } from "../../src/backing/distributed/counters.ts";
+import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { AdmitRequest, Counters } from "../../src/backing/counters.ts";
 import { monthOf, systemClock } from "../../src/kernel/clock.ts";

@@ -5,7 +5,7 @@ import { findServers } from "../../scripts/services/find-servers.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import { Hints } from "../../src/gateway/admission/client/gateway-key-cache.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
-import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { hashKey } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";

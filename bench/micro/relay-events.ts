@@ -2,7 +2,7 @@
 import { relay } from "../../src/gateway/api/stream/stream.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { Stop } from "../../src/kernel/stop.ts";
+import { Stop } from "../../src/kernel/stop-signal.ts";
 import { openaiStreamDecoder } from "../../src/gateway/providers/openai/stream.ts";
 import type { EventSource, EventTaker } from "../../src/gateway/providers/provider.ts";
 import { EventParser } from "../../src/gateway/providers/transport/sse.ts";

@@ -1,9 +1,9 @@
 /** Lists over a million findings: calls by chance, the time that the database takes for each, and what a scan's writing costs. */
 import { join } from "node:path";
 import type postgres from "postgres";
-import { listFindings } from "../../src/security/findings/list-findings.ts";
-import { listVulnerabilities } from "../../src/security/findings/list-vulnerabilities.ts";
-import type { OperationParts } from "../../src/security/operations/operation.ts";
+import { listFindings } from "../../src/security/findings/lists/list-findings.ts";
+import { listVulnerabilities } from "../../src/security/findings/lists/list-vulnerabilities.ts";
+import type { OperationParts } from "../../src/security/api/operations/operation.ts";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import { drawCall, naiveOf, type Draw } from "../lists/draw.ts";

@@ -4,12 +4,12 @@ import { Type } from "@sinclair/typebox";
 import type { Secret } from "../../src/kernel/secret.ts";
 import { longCallWaitMs } from "../../src/limits/quotas.ts";
 import { sbomReaderWaitMs, sbomReadMs, toolsBodyMs, toolsDeadlineMs } from "../../src/limits/tools.ts";
-import { checkInput } from "../../src/security/operations/check-input.ts";
-import { OperationError } from "../../src/security/operations/operation-error.ts";
-import type { Operation } from "../../src/security/operations/operation.ts";
-import { attachmentHeader, attachmentNameHeader, attachmentsPath, toolsPrefix } from "../../src/security/api/doors.ts";
-import { failure, Failure, successOf, type Answer } from "../../src/security/api/envelope.ts";
-import { fullName } from "../../src/security/api/operations.ts";
+import { checkInput } from "../../src/security/api/operations/check-input.ts";
+import { OperationError } from "../../src/security/api/operations/operation-error.ts";
+import type { Operation } from "../../src/security/api/operations/operation.ts";
+import { attachmentHeader, attachmentNameHeader, attachmentsPath, toolsPrefix } from "../../src/security/api/calls/paths.ts";
+import { failure, Failure, successOf, type Answer } from "../../src/security/api/calls/envelope.ts";
+import { fullName } from "../../src/security/api/calls/operations.ts";
 import { readAttachment } from "./read-attachment.ts";
 
 export interface Service {

@@ -1,8 +1,8 @@
-import { judgeConnectors, type Judgement } from "../../src/connectors/catalog/judge.ts";
-import { readConnectorFiles } from "../../src/connectors/catalog/catalog-folder.ts";
+import { judgeConnectors, type Judgement } from "../../src/connectors/catalog/files/judge.ts";
+import { readConnectorFiles } from "../../src/connectors/catalog/files/catalog-folder.ts";
 import { exportCatalog, exportFormats } from "../../src/connectors/catalog/exports.ts";
-import { told } from "../../src/connectors/catalog/problem.ts";
-import { tallyOf, type Tally } from "../../src/connectors/catalog/tally.ts";
+import { told } from "../../src/connectors/catalog/files/problem.ts";
+import { tallyOf, type Tally } from "../../src/connectors/catalog/files/tally.ts";
 import { CallError } from "./call.ts";
 import { columns } from "./print.ts";
 import { oneOf } from "./value.ts";

@@ -29,8 +29,8 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
     const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
     return { sql, bus, ...ownerOf(stack) };
   }
-  const { openPostgres } = await import("./distributed/postgres.ts");
-  const { DistributedBus } = await import("./distributed/bus.ts");
+  const { openPostgres } = await import("./postgres/postgres.ts");
+  const { DistributedBus } = await import("./nats/bus.ts");
   const applicationName = `weir ${role}`;
   const { sql } = stack.use(openPostgres({ url: backends.databaseUrl, applicationName, clock }));
   const bus = stack.use(new DistributedBus({ url: backends.natsUrl, name: applicationName, clock, log }));

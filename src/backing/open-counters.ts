@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { Counters } from "./counters.ts";
-import { openDistributedCounters } from "./distributed/counters.ts";
+import { openDistributedCounters } from "./redis/counters.ts";
 
 export async function openCounters({ config, clock, log }: { config: Config; clock: Clock; log: Logger }): Promise<Counters> {
   const { backends } = config;

@@ -2,7 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Database } from "./backing.ts";
-import { openPostgres } from "./distributed/postgres.ts";
+import { openPostgres } from "./postgres/postgres.ts";
 
 /** Connects on first use, and makes as many connections as are used at once. @param role shown by the server */
 export async function openOwnDatabase({

@@ -2,7 +2,7 @@
 import type { Actor, Operator } from "../accounts/audit/actor.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { actAs } from "../accounts/workspaces/act.ts";
-import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { ControlError } from "../accounts/errors.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
 import type { ControlParts } from "./parts.ts";

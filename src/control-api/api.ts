@@ -5,7 +5,7 @@ import { peerAddress, type Peers } from "../kernel/peer-address.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { jsonAnswer } from "../kernel/json-answer.ts";
 import { readRest } from "../http/drain-request.ts";
-import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { ControlError } from "../accounts/errors.ts";
 import { acting } from "./acting.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";

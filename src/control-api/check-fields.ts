@@ -1,7 +1,7 @@
 /** What a request sent against the fields that its endpoint takes: the first problem is answered, by name. */
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { ControlError } from "../accounts/errors.ts";
 import { nearest } from "../kernel/nearest.ts";
 import { shortened } from "../kernel/shortened.ts";
 

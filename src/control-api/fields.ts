@@ -1,6 +1,6 @@
 /** Fields and answers that several endpoints share. */
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
-import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { ControlError } from "../accounts/errors.ts";
 import { line } from "../accounts/workspaces/fields.ts";
 
 export const NamedWorkspace = line("the id or exact name of a workspace");

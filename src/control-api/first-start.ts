@@ -4,7 +4,7 @@ import { openWorkspace } from "../gateway/credit/open-workspace.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { createKey } from "../accounts/keys/create.ts";
-import { addMember } from "../accounts/workspaces/add-member.ts";
+import { addMember } from "../accounts/members/add-member.ts";
 import { anyWorkspace, lockWorkspaces } from "../accounts/workspaces/store.ts";
 
 const actor: Service = { kind: "service" };

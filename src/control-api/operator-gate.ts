@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../kernel/clock.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "../limits/constants.ts";
-import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { ControlError } from "../accounts/errors.ts";
 
 /** How many more wrong tokens an address may send, as of a time. */
 interface Allowance {

@@ -1,13 +1,13 @@
 import type { Database } from "../backing/backing.ts";
 import type { CallOutside } from "../http/safe-fetch.ts";
 import type { Send } from "../connectors/connections/probe.ts";
-import type { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import type { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { Models } from "../gateway/models/models.ts";
-import type { SbomReader } from "../security/sboms/reader.ts";
+import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OperatorGate } from "./operator-gate.ts";
 

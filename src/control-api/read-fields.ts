@@ -7,7 +7,7 @@ import { readRest } from "../http/drain-request.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import { callJsonValuesMax, controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
 import { controlFileMs } from "../limits/tools.ts";
-import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { ControlError } from "../accounts/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */

@@ -3,7 +3,7 @@ import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { LimitReachedError, retryAfter } from "../accounts/quotas/limit-reached.ts";
 import { jsonAnswer } from "../kernel/json-answer.ts";
-import { ControlError } from "../accounts/workspaces/control-error.ts";
+import { ControlError } from "../accounts/errors.ts";
 
 /** Connection lost or refused, and statements that PostgreSQL gave up: the same request may succeed later. */
 const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;

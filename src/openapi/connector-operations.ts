@@ -1,10 +1,10 @@
 /** The public paths of the connector catalog. */
-import { versionHeader } from "../connectors/catalog/answer.ts";
+import { versionHeader } from "../connectors/catalog/http/answer.ts";
 import { ConnectorChange } from "../connectors/catalog/changes.ts";
 import { ConnectorExport, ConnectorList } from "../connectors/catalog/list.ts";
 import { RefusalBody } from "../connectors/catalog/refusal.ts";
 import { ConnectorRow } from "../connectors/catalog/row.ts";
-import { methods } from "../connectors/catalog/schema.ts";
+import { methods } from "../connectors/catalog/files/schema.ts";
 import { schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
 import { listRowsMax } from "../limits/tools.ts";
 import { jsonContent, type Answer, type MediaType, type Operation, type Parameter, type Paths } from "./operation.ts";

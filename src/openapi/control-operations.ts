@@ -2,7 +2,7 @@
 import { controlPrefix } from "../control-api/api.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
 import { endpoints } from "../control-api/endpoints.ts";
-import { controlStatuses, type ControlCode } from "../accounts/workspaces/control-error.ts";
+import { controlStatuses, type ControlCode } from "../accounts/errors.ts";
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
 import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
 

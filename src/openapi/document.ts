@@ -16,7 +16,7 @@ import { Verification } from "../gateway/metering/verify.ts";
 import { ModelRecord } from "../gateway/models/listing.ts";
 import { ScopeView } from "../security/scopes/schema.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
-import { Failure } from "../security/api/envelope.ts";
+import { Failure } from "../security/api/calls/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/schema.ts";
 import { chatRequestSchema } from "./chat-request.ts";
 import { connectorPaths } from "./connector-operations.ts";

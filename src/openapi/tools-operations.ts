@@ -1,9 +1,9 @@
 /** The operations below /api/tools, from the list that its routes and the MCP tools are made of, and the two doors beside them. */
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
-import type { Operation as ToolsOperation } from "../security/operations/operation.ts";
-import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, toolsPrefix } from "../security/api/doors.ts";
-import { successOf } from "../security/api/envelope.ts";
-import { fullName, operations } from "../security/api/operations.ts";
+import type { Operation as ToolsOperation } from "../security/api/operations/operation.ts";
+import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, toolsPrefix } from "../security/api/calls/paths.ts";
+import { successOf } from "../security/api/calls/envelope.ts";
+import { fullName, operations } from "../security/api/calls/operations.ts";
 import { headerReferences } from "./headers.ts";
 import { jsonContent, type Answer, type Operation, type Parameter, type Paths } from "./operation.ts";
 

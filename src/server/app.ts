@@ -4,10 +4,10 @@ import { inferenceRoutes, notFound } from "../gateway/api/routes.ts";
 import { healthRoutes, type Health } from "../process/health.ts";
 import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
-import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/routes.ts";
+import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/http/routes.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import type { ToolsParts } from "../security/api/parts.ts";
+import type { ToolsParts } from "../security/api/calls/parts.ts";
 import { toolsRoutes } from "../security/api/routes.ts";
 
 export interface AppParts {

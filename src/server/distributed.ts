@@ -4,7 +4,7 @@ import { openBacking } from "../backing/open-backing.ts";
 import { openOwnDatabase } from "../backing/open-own-database.ts";
 import { migrate, MigrationError } from "../backing/migrate.ts";
 import type { Config } from "../config.ts";
-import { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
 import { firstStart, type FirstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
 import { adoptOrphansForEver } from "../gateway/journal/orphans.ts";

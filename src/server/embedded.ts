@@ -11,7 +11,7 @@ import { EmbeddedCounters } from "../backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
 import { migrate } from "../backing/migrate.ts";
 import type { Config } from "../config.ts";
-import { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
 import { firstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
 import type { Clock } from "../kernel/clock.ts";

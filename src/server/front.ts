@@ -8,7 +8,7 @@ import type { Config } from "../config.ts";
 import { callOutside } from "../http/safe-fetch.ts";
 import { sendOutside } from "../connectors/connections/send.ts";
 import { OperatorGate } from "../control-api/operator-gate.ts";
-import type { ConnectorLibrary } from "../connectors/catalog/library.ts";
+import type { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationBook } from "../gateway/journal/journal.ts";
 import type { Check, Health } from "../process/health.ts";
 import { Drains } from "../gateway/api/stream/drain-limit.ts";
@@ -27,12 +27,12 @@ import { RouteSpeeds } from "../gateway/models/health/route-speeds.ts";
 import type { Models } from "../gateway/models/models.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
-import { SbomReader } from "../security/sboms/reader.ts";
+import { SbomReader } from "../security/sboms/reader/reader.ts";
 import { DiskFloor, freeBytesOf } from "../accounts/quotas/disk-floor.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
-import { callLimits } from "../security/api/share-calls.ts";
-import type { ToolsParts } from "../security/api/parts.ts";
+import { callLimits } from "../security/api/calls/share-calls.ts";
+import type { ToolsParts } from "../security/api/calls/parts.ts";
 
 export interface FrontParts {
   config: Config;

@@ -2,11 +2,14 @@
 
 export interface Layer {
   name: string;
-  /** Files, or folders with a slash at the end. A file belongs to the first layer that holds it. */
+  /** Files, folders by a slash at the end, or the files directly in a folder by `/*`. A file belongs to the first layer that holds it. */
   holds: string[];
 }
 
 const folder = (name: string): Layer => ({ name, holds: [`src/${name}/`] });
+
+/** The files directly in a folder, without those of its inner folders. */
+const filesOf = (name: string): Layer => ({ name, holds: [`src/${name}/*`] });
 
 /** The folders of a wing, in order. */
 const wing = (name: string, folders: string[]): Layer[] => folders.map((inner) => folder(`${name}/${inner}`));
@@ -17,13 +20,32 @@ export const layers: Layer[] = [
   { name: "process", holds: ["src/config.ts", "src/process/"] },
   folder("http"),
   folder("backing"),
-  ...wing("accounts", ["audit", "workspaces", "quotas", "secrets", "keys"]),
-  ...wing("connectors", ["catalog", "connections"]),
+  filesOf("accounts"),
+  folder("accounts/audit"),
+  { name: "accounts/workspaces", holds: ["src/accounts/workspaces/", "src/accounts/members/"] },
+  ...wing("accounts", ["quotas", "secrets", "keys"]),
+
+  folder("connectors/catalog/files"),
+  filesOf("connectors/catalog"),
+  ...wing("connectors", ["pages", "catalog/http", "connections"]),
+
   ...wing("gateway", ["credit", "models", "providers", "journal", "generations", "prompts", "admission", "metering"]),
   ...wing("gateway/api", ["response", "request", "stream", "call"]),
-  folder("gateway/api"),
-  ...wing("security", ["versions", "archives", "scans", "advisories", "sboms", "lockfiles", "operations", "mails", "tickets"]),
-  ...wing("security", ["findings", "vulnerabilities", "products", "projects", "repositories", "scopes", "api"]),
+  filesOf("gateway/api"),
+
+  ...wing("security", ["versions", "archives", "scans", "advisories/cvss", "advisories/reading"]),
+  filesOf("security/advisories"),
+  ...wing("security/advisories", ["issues", "import"]),
+  { name: "security/sboms/refusal", holds: ["src/security/sboms/refusal.ts"] },
+  ...wing("security/sboms", ["json", "shape"]),
+  { name: "security/sboms", holds: ["src/security/sboms/*", "src/security/sboms/spdx/", "src/security/sboms/cyclonedx/"] },
+  ...wing("security", ["sboms/reader", "lockfiles", "api/operations", "mails", "tickets"]),
+  filesOf("security/findings"),
+  ...wing("security/findings", ["scan", "triage", "lists", "remediation"]),
+  ...wing("security", ["vulnerabilities", "products", "projects", "repositories", "scopes"]),
+  ...wing("security/api", ["calls", "mcp"]),
+  filesOf("security/api"),
+
   { name: "workers", holds: ["workers/"] },
   folder("control-api"),
   { name: "server", holds: ["src/"] },
@@ -36,9 +58,12 @@ export const forbiddenImports: { from: string; to: string; why: string }[] = [
   { from: "src/gateway/", to: "workers/", why: "the gateway calls workers over the bus" },
   { from: "src/control-api/", to: "workers/", why: "the control API calls workers over the bus" },
   { from: "src/security/", to: "workers/", why: "the API notifies workers over the bus" },
-  { from: "src/control-api/", to: "src/security/api/", why: "the two APIs are independent" },
-  { from: "src/backing/embedded/", to: "src/backing/distributed/", why: "the two modes share only their interface" },
-  { from: "src/backing/distributed/", to: "src/backing/embedded/", why: "the two modes share only their interface" },
+  { from: "src/control-api/", to: "src/security/api/calls/", why: "the two APIs are independent" },
+  { from: "src/control-api/", to: "src/security/api/mcp/", why: "the two APIs are independent" },
+  ...["nats", "redis", "postgres"].flatMap((engine) => [
+    { from: "src/backing/embedded/", to: `src/backing/${engine}/`, why: "the two modes share only their interface" },
+    { from: `src/backing/${engine}/`, to: "src/backing/embedded/", why: "the two modes share only their interface" },
+  ]),
 ];
 
 /** The files in src and workers that may import each npm package. Types of `postgres` may be imported anywhere. */
@@ -53,29 +78,31 @@ export const packageHomes: Record<string, string[]> = {
   elysia: [
     "src/server/app.ts",
     "src/process/health.ts",
-    "src/connectors/catalog/routes.ts",
+    "src/connectors/catalog/http/routes.ts",
     "src/gateway/api/routes.ts",
     "src/security/api/routes.ts",
     "src/control-api/api.ts",
   ],
-  postgres: ["src/backing/embedded/", "src/backing/distributed/"],
+  postgres: ["src/backing/embedded/", "src/backing/postgres/"],
   "@electric-sql/pglite": ["src/backing/embedded/"],
   "js-yaml": ["src/security/advisories/reading/", "src/security/lockfiles/parse/yaml.ts"],
   "ae-cvss-calculator": ["src/security/advisories/cvss/"],
-  nats: ["src/backing/distributed/"],
+  nats: ["src/backing/nats/"],
   "@modelcontextprotocol/server": ["src/security/api/"],
   nodemailer: ["src/security/mails/smtp.ts"],
-  "@nats-io/jetstream": ["src/backing/distributed/"],
-  "@nats-io/nats-core": ["src/backing/distributed/"],
+  "@nats-io/jetstream": ["src/backing/nats/"],
+  "@nats-io/nats-core": ["src/backing/nats/"],
 };
 
 /** The files that may use `Bun.`. All others run on any runtime with web standards and Node's modules. */
-export const bunFiles = [
-  "src/backing/distributed/counters/link.ts",
-  "src/backing/distributed/nats-transport.ts",
-  "src/process/leave-port.ts",
-];
+export const bunFiles = ["src/backing/redis/link.ts", "src/backing/nats/nats-transport.ts", "src/process/leave-port.ts"];
 
+/** @returns the index of a file's layer, or -1 */
 export function layerOf(path: string): number {
-  return layers.findIndex(({ holds }) => holds.some((held) => path === held || (held.endsWith("/") && path.startsWith(held))));
+  return layers.findIndex(({ holds }) => holds.some((held) => isHeld(path, held)));
+}
+
+function isHeld(path: string, held: string): boolean {
+  if (held.endsWith("/*")) return path.slice(0, path.lastIndexOf("/")) === held.slice(0, -"/*".length);
+  return path === held || (held.endsWith("/") && path.startsWith(held));
 }

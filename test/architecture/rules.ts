@@ -59,7 +59,7 @@ export const rules: Rule[] = [
     },
     valid: {
       "src/accounts/keys/store.ts": 'import type { Sql } from "postgres";',
-      "src/backing/distributed/bus.ts": 'import {\n  connect,\n} from "nats";\nimport { once } from "node:events";',
+      "src/backing/nats/bus.ts": 'import {\n  connect,\n} from "nats";\nimport { once } from "node:events";',
       "src/gateway/models/check.ts": 'import { Value } from "@sinclair/typebox/value";',
     },
   },

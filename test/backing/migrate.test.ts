@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "../../src/backing/backing.ts";
-import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
 import { migrate, type Migration } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

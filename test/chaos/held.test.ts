@@ -1,7 +1,7 @@
 /** That Redis's own file tells of every reservation, whatever became of it and of Redis. */
 import { expect, test } from "bun:test";
 import { startRedis } from "../../scripts/services/redis.ts";
-import { openDistributedCounters } from "../../src/backing/distributed/counters.ts";
+import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
 import { monthOf, systemClock } from "../../src/kernel/clock.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";

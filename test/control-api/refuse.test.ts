@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { refuse } from "../../src/control-api/refuse.ts";
 import { DeadlineError } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { ControlError } from "../../src/accounts/workspaces/control-error.ts";
+import { ControlError } from "../../src/accounts/errors.ts";
 
 test("a refusal is written as {error: {code, field, message}} with the status of its code", async () => {
   const response = refuse(new ControlError("conflict", { field: "ref", message: "Cannot add it twice" }), silentLog);

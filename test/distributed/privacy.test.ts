@@ -1,7 +1,7 @@
 /** Whatever a fleet leaves behind or sends around: tables, Redis, NATS and its streams, spools, logs, metrics. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "nats";
-import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Fleet } from "../support/fleet.ts";

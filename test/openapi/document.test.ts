@@ -1,6 +1,6 @@
 /** The description is a document that generators and validators of OpenAPI 3.1.0 take, and says something of every field. */
 import { describe, expect, test } from "bun:test";
-import { controlStatuses } from "../../src/accounts/workspaces/control-error.ts";
+import { controlStatuses } from "../../src/accounts/errors.ts";
 import { errorTable } from "../../src/kernel/errors.ts";
 import { generationNames, retryNames, windowNames } from "../../src/openapi/headers.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";

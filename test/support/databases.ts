@@ -1,7 +1,7 @@
 /** Fresh databases with the schema in them, opened as the service opens them: embedded, and on a server where there is one. */
 import { join } from "node:path";
 import type { Database } from "../../src/backing/backing.ts";
-import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
 import { migrate } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

@@ -3,7 +3,7 @@ import type { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Place } from "../../src/gateway/api/stream/read-on.ts";
 import { drainMsMax } from "../../src/limits/constants.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../src/gateway/api/stream/stream.ts";
-import { Stop } from "../../src/kernel/stop.ts";
+import { Stop } from "../../src/kernel/stop-signal.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeEvents } from "./fake-events.ts";

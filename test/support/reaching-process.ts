@@ -1,8 +1,8 @@
 /** `bun reaching-process.ts URL`: reaches a server of a fleet as our processes do, and prints "reached", or why it did not. */
 import { pino } from "pino";
-import { openDistributedCounters } from "../../src/backing/distributed/counters.ts";
-import { NatsLink } from "../../src/backing/distributed/nats-link.ts";
-import { openPostgres } from "../../src/backing/distributed/postgres.ts";
+import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
+import { NatsLink } from "../../src/backing/nats/nats-link.ts";
+import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { until } from "./until.ts";

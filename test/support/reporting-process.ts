@@ -1,5 +1,5 @@
 /** A process that answers surveys until it is killed. */
-import { DistributedBus } from "../../src/backing/distributed/bus.ts";
+import { DistributedBus } from "../../src/backing/nats/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";

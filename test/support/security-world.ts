@@ -1,9 +1,9 @@
 /** Advisories, projects and documents as the rest of the service writes them, in a few words, and scans of them. */
 import type { Database } from "../../src/backing/backing.ts";
-import { scanNext } from "../../src/security/findings/scan-next.ts";
+import { scanNext } from "../../src/security/findings/scan/scan-next.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { newToolsId } from "../../src/kernel/ids.ts";
-import { askScan } from "../../src/security/scans/ask.ts";
+import { askScan } from "../../src/security/scans/request-scan.ts";
 import { packageIds } from "../../src/security/versions/store.ts";
 import type { Ecosystem } from "../../src/security/versions/ecosystem.ts";
 import type { OsvAffected } from "../../src/security/versions/osv-affected.ts";

@@ -5,7 +5,7 @@ import type { AttachmentFolder } from "../../src/security/tickets/attachment-fol
 import { toolsRoutes } from "../../src/security/api/routes.ts";
 import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import type { DiskFloor } from "../../src/accounts/quotas/disk-floor.ts";
-import { CallLimits } from "../../src/security/api/call-limits.ts";
+import { CallLimits } from "../../src/security/api/calls/call-limits.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { objectOf } from "./control.ts";

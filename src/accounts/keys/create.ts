@@ -4,7 +4,7 @@ import { changedFields } from "../audit/changes.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { mintKey, newKeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import { allow, writers } from "../workspaces/allow.ts";
-import { ControlError } from "../workspaces/control-error.ts";
+import { ControlError } from "../errors.ts";
 import { formFields, newLimits, parseForm } from "./form.ts";
 import type { KeyForm, KeyKind, NewKeyView } from "./schema.ts";
 import { insertKey, lockOwnership, type KeyRow } from "./store.ts";

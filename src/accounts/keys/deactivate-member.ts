@@ -5,10 +5,10 @@ import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { allow, nobody } from "../workspaces/allow.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
-import { viewMember } from "../workspaces/list-members.ts";
-import { lockMember, updateMember } from "../workspaces/member-store.ts";
+import { viewMember } from "../members/list-members.ts";
+import { lockMember, updateMember } from "../members/member-store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
-import { requireMember } from "../workspaces/set-member.ts";
+import { requireMember } from "../members/set-member.ts";
 import { revokeKeysOf } from "./store.ts";
 
 /**

@@ -4,7 +4,7 @@ import { changedFields } from "../audit/changes.ts";
 import { monthOf } from "../../kernel/clock.ts";
 import type { KeyId } from "../../kernel/ids.ts";
 import { allow, managers, writers } from "../workspaces/allow.ts";
-import { ControlError } from "../workspaces/control-error.ts";
+import { ControlError } from "../errors.ts";
 import { formFields, parseForm } from "./form.ts";
 import type { KeyEdit, KeyView } from "./schema.ts";
 import { requireKey } from "./show.ts";

@@ -3,7 +3,7 @@ import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { ownerSeenBy } from "../workspaces/allow.ts";
-import { ControlError } from "../workspaces/control-error.ts";
+import { ControlError } from "../errors.ts";
 import { selectKey, type KeyRow } from "./store.ts";
 
 /** @throws ControlError not_found */

@@ -1,5 +1,5 @@
 /** The two ways in which a workspace's quota refuses. */
-import { ControlError } from "../workspaces/control-error.ts";
+import { ControlError } from "../errors.ts";
 import { quotaHourMs } from "../../limits/quotas.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { sealedBy, SealError } from "../../kernel/seal-key.ts";
 import { dataKeysAtOnce } from "../../limits/constants.ts";
 import { allow, nobody } from "../workspaces/allow.ts";
-import { ControlError } from "../workspaces/control-error.ts";
+import { ControlError } from "../errors.ts";
 import { DataKey, unwrap, wrap } from "./data-key.ts";
 import type { Keyring } from "./keyring.ts";
 import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";

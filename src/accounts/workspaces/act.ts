@@ -1,9 +1,9 @@
 import type { MemberActor } from "../audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { ControlError } from "./control-error.ts";
+import { ControlError } from "../errors.ts";
 import { canonicalEmail } from "./fields.ts";
-import { selectMembers } from "./member-store.ts";
+import { selectMembers } from "../members/member-store.ts";
 
 /**
  * The member in whose name the operator token acts.

@@ -1,6 +1,6 @@
 /** What each role may do: verbs name the roles, the operator may do everything. */
 import type { Actor, Role } from "../audit/actor.ts";
-import { ControlError } from "./control-error.ts";
+import { ControlError } from "../errors.ts";
 
 /** Who may change what costs or exposes nothing to others: everyone but auditors, who are read-only. */
 export const writers: readonly Role[] = ["member", "admin", "super_admin"];

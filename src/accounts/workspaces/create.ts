@@ -3,7 +3,7 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { newWorkspaceId, type WorkspaceId } from "../../kernel/ids.ts";
 import { allow, nobody } from "./allow.ts";
-import { ControlError } from "./control-error.ts";
+import { ControlError } from "../errors.ts";
 import { insertWorkspace } from "./store.ts";
 
 /**

@@ -2,7 +2,7 @@
 import { Type, type SchemaOptions, type TString } from "@sinclair/typebox";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../../limits/constants.ts";
-import { ControlError } from "./control-error.ts";
+import { ControlError } from "../errors.ts";
 
 /** One line of text: control characters would forge lines in logs and tables, and PostgreSQL takes no NUL. */
 export function line(description: string, options: SchemaOptions & { minLength?: number } = {}): TString {

@@ -1,6 +1,6 @@
 import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
-import { ControlError } from "./control-error.ts";
+import { ControlError } from "../errors.ts";
 import { selectWorkspaces, type WorkspaceRow } from "./store.ts";
 
 /**

@@ -2,9 +2,9 @@ import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { allow, nobody } from "./allow.ts";
-import { ControlError } from "./control-error.ts";
+import { ControlError } from "../errors.ts";
 import { canonicalEmail } from "./fields.ts";
-import { lockAccount, selectMemberships, updateAccount, type AccountState } from "./member-store.ts";
+import { lockAccount, selectMemberships, updateAccount, type AccountState } from "../members/member-store.ts";
 import type { AccountView } from "./schema.ts";
 
 interface Transition {

@@ -4,7 +4,7 @@ import { changedFields, type Fields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import { allow, managers } from "./allow.ts";
-import { ControlError } from "./control-error.ts";
+import { ControlError } from "../errors.ts";
 import { parseAmount } from "./fields.ts";
 import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";

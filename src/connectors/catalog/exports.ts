@@ -1,5 +1,5 @@
 /** The whole catalog as one text, the same bytes for the same files: sorted by id, fixed keys, line feeds, no clock. */
-import type { ConnectorCatalog } from "./catalog.ts";
+import type { ConnectorCatalog } from "./files/catalog.ts";
 import { rowOf, type ConnectorRow } from "./row.ts";
 
 export const exportFormats = ["ndjson", "csv", "json"] as const;

@@ -1,6 +1,6 @@
 /** Which connectors a reader asks for: what the list and the catalog's page have in common. */
 import { searchable, type PublishedConnector } from "./published.ts";
-import type { Method } from "./schema.ts";
+import type { Method } from "./files/schema.ts";
 
 /** They apply together. */
 export interface Filters {

@@ -3,7 +3,7 @@ import { nearest } from "../../kernel/nearest.ts";
 import { listRowsMax } from "../../limits/tools.ts";
 import type { Filters } from "./filter.ts";
 import { ConnectorRefusal } from "./refusal.ts";
-import { methods } from "./schema.ts";
+import { methods } from "./files/schema.ts";
 
 export interface ListQuery extends Filters {
   limit: number;

@@ -1,7 +1,7 @@
 /** Gives a catalog its version: the one that it has, or a new one with the list of what changed. */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { ConnectorCatalog } from "./catalog.ts";
+import type { ConnectorCatalog } from "./files/catalog.ts";
 import { changesBetween } from "./changes.ts";
 import { compressed, sha256, textOf, unpackedDocument } from "./document.ts";
 import { exportCatalog, exportFormats } from "./exports.ts";

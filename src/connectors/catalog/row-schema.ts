@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { jsonSchema } from "../../kernel/json-schema.ts";
 import { ConnectorRow } from "./row.ts";
-import { oneOf } from "./schema.ts";
+import { oneOf } from "./files/schema.ts";
 
 /** @param categories names of categories.json; empty while there is no catalog, and then any name is taken */
 export function rowSchemaText(categories: readonly string[]): string {

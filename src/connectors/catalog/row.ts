@@ -1,8 +1,8 @@
 /** A connector as it is published: the machine form and the columns, in an order that never changes. */
 import { Type, type Static } from "@sinclair/typebox";
-import type { ConnectorCatalog } from "./catalog.ts";
-import { columnsOf, credentialSetsOf, grantName } from "./columns.ts";
-import { Connector, CredentialSet, type Grant } from "./schema.ts";
+import type { ConnectorCatalog } from "./files/catalog.ts";
+import { columnsOf, credentialSetsOf, grantName } from "./files/columns.ts";
+import { Connector, CredentialSet, type Grant } from "./files/schema.ts";
 
 const { id, slug, name, vendor, category, methods, form, grant, docs, mcp, evidence } = Connector.properties;
 

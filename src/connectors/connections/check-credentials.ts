@@ -1,9 +1,9 @@
 /** What was typed into a connector's form, against its fields: the first problem is answered, by the field's key. */
 import type { ConnectorRow } from "../catalog/row.ts";
-import type { Field } from "../catalog/schema.ts";
+import type { Field } from "../catalog/files/schema.ts";
 import { nearest } from "../../kernel/nearest.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../limits/tools.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/base-url.ts";
 
 /** Values by the keys of their fields. */

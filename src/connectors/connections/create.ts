@@ -7,7 +7,7 @@ import { connectionsPerWorkspaceMax } from "../../limits/tools.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { checkCredentials } from "./check-credentials.ts";
 import type { ConnectionForm, ConnectionView } from "./schema.ts";
 import { sealCredentials } from "./sealed-credentials.ts";

@@ -8,7 +8,7 @@ import { SealError } from "../../kernel/seal-key.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { BaseUrlError } from "../../http/base-url.ts";
 import type { Credentials } from "./check-credentials.ts";
 import { CredentialError, valueOf, type Probe, type ProbeAnswer, type Send } from "./probe.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { importRecords } from "../../security/advisories/import-records.ts";
-import { readBodyApart } from "../../security/advisories/read-body-apart.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { importRecords } from "../../security/advisories/import/import-records.ts";
+import { readBodyApart } from "../../security/advisories/import/read-in-subprocess.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { advisoryReadHereBytesMax, advisoryBatchBodyBytesMax, advisoryBatchMax, advisoryBatchMs } from "../../limits/tools.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";

@@ -16,7 +16,7 @@ import { testConnection } from "../../connectors/connections/test.ts";
 import { findConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { connectionTestMs } from "../../limits/tools.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";

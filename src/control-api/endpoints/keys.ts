@@ -9,7 +9,7 @@ import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
 import type { KeyRow } from "../../accounts/keys/store.ts";
 import { viewKey } from "../../accounts/keys/view.ts";
 import { actAs } from "../../accounts/workspaces/act.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";

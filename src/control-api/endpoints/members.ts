@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { deactivateMember } from "../../accounts/keys/deactivate-member.ts";
-import { addMember } from "../../accounts/workspaces/add-member.ts";
-import { listMembers } from "../../accounts/workspaces/list-members.ts";
-import { reactivateMember } from "../../accounts/workspaces/reactivate-member.ts";
+import { addMember } from "../../accounts/members/add-member.ts";
+import { listMembers } from "../../accounts/members/list-members.ts";
+import { reactivateMember } from "../../accounts/members/reactivate-member.ts";
 import { MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
-import { setMember } from "../../accounts/workspaces/set-member.ts";
+import { setMember } from "../../accounts/members/set-member.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields } from "../fields.ts";
 

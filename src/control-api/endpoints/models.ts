@@ -3,7 +3,7 @@ import { modelCheckMsMax } from "../../limits/constants.ts";
 import { checkModels } from "../../gateway/models/check.ts";
 import { modelRecord, ModelRecord } from "../../gateway/models/listing.ts";
 import type { Model } from "../../gateway/models/model.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { listOf } from "../fields.ts";

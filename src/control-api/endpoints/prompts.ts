@@ -2,7 +2,7 @@ import { promptDeletionMsMax } from "../../limits/constants.ts";
 import { deleteOnePrompt, deletePromptsOf } from "../../gateway/prompts/delete.ts";
 import { PromptDeletion, PromptsDeleted, PromptView } from "../../gateway/prompts/schema.ts";
 import { findPromptWorkspace, noPrompt, showPrompt } from "../../gateway/prompts/show.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import type { Acting } from "../acting.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { NoFields, perhapsInWorkspace } from "../fields.ts";

@@ -5,7 +5,7 @@ import {
   repositoryImportMs,
   repositoryUploadMs,
 } from "../../limits/tools.ts";
-import { Turns } from "../../process/yield.ts";
+import { Turns } from "../../process/yield-if-due.ts";
 import { archiveFiles } from "../../security/repositories/archive-files.ts";
 import { importHosted } from "../../security/repositories/import-hosted.ts";
 import { ImportedRepository } from "../../security/repositories/schema.ts";

@@ -4,8 +4,8 @@ import { sbomBytesMax, sbomFilenameCharactersMax, sbomUploadMs } from "../../lim
 import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
-import type { StorableSbom } from "../../security/sboms/storable.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import type { StorableSbom } from "../../security/sboms/sbom-rows.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";

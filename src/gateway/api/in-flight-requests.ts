@@ -3,7 +3,7 @@ import type { Caller } from "../admission/client/client.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { liveLookMs } from "../../limits/constants.ts";
 import { openAnswersMax, openAnswersPerKeyMax, openAnswersPerWorkspaceMax, openAnswersRetryMs } from "../../limits/quotas.ts";
-import { Stop } from "../../kernel/stop.ts";
+import { Stop } from "../../kernel/stop-signal.ts";
 import { HolderCounts } from "../../accounts/quotas/holder-counts.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 import { asGatewayError } from "./request/load-limits.ts";

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax } from "../../limits/constants.ts";
 import { allow, nobody } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { parseAmount } from "../../accounts/workspaces/fields.ts";
 import type { CreditForm } from "./schema.ts";
 import { appendCredit, lockHead, selectCredit, type Head } from "./store.ts";

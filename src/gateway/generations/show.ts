@@ -4,7 +4,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import { findKey } from "../../accounts/keys/show.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { selectGeneration, type GenerationRow } from "./store.ts";
 
 /** @throws ControlError not_found: no such generation, or it has not ended */

@@ -2,7 +2,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { launchChecksSilenceMsMax, launchChecksWaitMs } from "../../limits/constants.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import type { Model } from "./model.ts";
 import type { Models } from "./models.ts";
 import { askForLaunchChecks, readLaunchChecks, type CheckOutcome } from "./store.ts";

@@ -4,7 +4,7 @@ import { changedFields } from "../../accounts/audit/changes.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import { promptsDeletedAtOnce } from "../../limits/constants.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import type { PromptsDeleted } from "./schema.ts";
 import { noPrompt } from "./show.ts";
 import { deletePrompt, deletePromptsBefore, selectPromptWorkspace } from "./store.ts";

@@ -7,7 +7,7 @@ import { SealError } from "../../kernel/seal-key.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import type { PromptView } from "./schema.ts";
 import { openPrompt, type OpenedPrompt, type SealedPrompt } from "./sealed-prompt.ts";
 import { selectPrompt, selectPromptWorkspace } from "./store.ts";

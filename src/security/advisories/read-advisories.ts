@@ -1,7 +1,7 @@
 /** Advisories from wherever they lie, one record at a time: a bad one is told by its name and stops none of the others. */
 import type { Advisory } from "./advisory.ts";
 import { readAdvisory } from "./read-advisory.ts";
-import { RecordError } from "./record-error.ts";
+import { RecordError } from "./reading/record-error.ts";
 import { archiveBudget, type Budget } from "../archives/budget.ts";
 import { parsePiece, piecesOf } from "./reading/document.ts";
 import { openSource, type AdvisorySource, type Document, type OpenSource } from "./reading/open-source.ts";

@@ -4,7 +4,7 @@ import { ecosystemOfOsvName } from "../versions/ecosystem.ts";
 import type { Advisory, AdvisoryPackage, AffectedPackage, AffectedRange, RangeEvent } from "./advisory.ts";
 import { canonicalId } from "./advisory-id.ts";
 import { OsvRecord, type OsvAffected } from "./osv-schema.ts";
-import { RecordError } from "./record-error.ts";
+import { RecordError } from "./reading/record-error.ts";
 import { requireStorable } from "./require-storable.ts";
 
 type OsvRange = NonNullable<OsvAffected["ranges"]>[number];

@@ -2,9 +2,9 @@
 import { hashKey, keyPrefix } from "../../kernel/ids.ts";
 import { findToolsKey } from "../../accounts/keys/find-tools-key.ts";
 import type { ToolsKeyRow } from "../../accounts/keys/store.ts";
-import type { Caller, Scope } from "../operations/caller.ts";
-import type { Called } from "./called.ts";
-import type { ToolsParts } from "./parts.ts";
+import type { Caller, Scope } from "./operations/caller.ts";
+import type { Called } from "./calls/called.ts";
+import type { ToolsParts } from "./calls/parts.ts";
 
 /**
  * The call counts against its key. One that has called too often is refused before anybody is asked who it is.

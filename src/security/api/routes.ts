@@ -5,17 +5,17 @@ import { newRequestId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { requestTarget } from "../../http/request-target.ts";
 import { jsonAnswer } from "../../kernel/json-answer.ts";
-import type { Operation } from "../operations/operation.ts";
+import type { Operation } from "./operations/operation.ts";
 import { authenticate } from "./authenticate.ts";
-import type { Called } from "./called.ts";
-import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./doors.ts";
-import { failure, type Answer, type Written } from "./envelope.ts";
-import { mcpDoor, mcpRefusal } from "./mcp-door.ts";
-import { fullName, operations } from "./operations.ts";
-import type { ToolsParts } from "./parts.ts";
-import { perform, refuse } from "./perform.ts";
-import { readInput } from "./read-input.ts";
-import { takeAttachment } from "./take-attachment.ts";
+import type { Called } from "./calls/called.ts";
+import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./calls/paths.ts";
+import { failure, type Answer, type Written } from "./calls/envelope.ts";
+import { mcpDoor, mcpRefusal } from "./mcp/mcp-handler.ts";
+import { fullName, operations } from "./calls/operations.ts";
+import type { ToolsParts } from "./calls/parts.ts";
+import { perform, refuse } from "./calls/run-operation.ts";
+import { readInput } from "./calls/read-input.ts";
+import { takeAttachment } from "./calls/take-attachment.ts";
 
 interface Context {
   request: Request;

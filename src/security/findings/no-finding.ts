@@ -1,4 +1,4 @@
-import { OperationError } from "../operations/operation-error.ts";
+import { OperationError } from "../api/operations/operation-error.ts";
 
 /** The same sentence for an id that nobody has and one of another workspace. */
 export function noFinding(id: string): OperationError {

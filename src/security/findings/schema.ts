@@ -1,7 +1,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { FieldValue } from "../../accounts/audit/changes.ts";
 import { nameCharactersMax } from "../../limits/constants.ts";
-import { lineOf } from "../operations/fields.ts";
+import { lineOf } from "../api/operations/fields.ts";
 
 export const findingStatuses = ["open", "resolved", "ignored", "in_progress"] as const;
 export type FindingStatus = (typeof findingStatuses)[number];

@@ -1,5 +1,5 @@
-import { actorOf } from "../operations/caller.ts";
-import { operation } from "../operations/operation.ts";
+import { actorOf } from "../api/operations/caller.ts";
+import { operation } from "../api/operations/operation.ts";
 import { createProduct as create } from "./create.ts";
 import { ProductForm, ProductView } from "./schema.ts";
 import { viewProductOf } from "./view.ts";

@@ -2,7 +2,7 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Sources } from "../../accounts/audit/change.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { requireProductQuota } from "./quota.ts";
 import { insertProduct, selectProductIdByName } from "./store.ts";
 

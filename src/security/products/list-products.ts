@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { listRowsMax, productRowsDefault } from "../../limits/tools.ts";
-import { nameFilter } from "../operations/fields.ts";
-import { operation, reading } from "../operations/operation.ts";
-import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { nameFilter } from "../api/operations/fields.ts";
+import { operation, reading } from "../api/operations/operation.ts";
+import { listData, pageAnswer, pageFields } from "../api/operations/page.ts";
 import { ProductView } from "./schema.ts";
 import { countProducts, selectProducts } from "./store.ts";
 import { viewProducts } from "./view.ts";

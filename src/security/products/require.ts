@@ -1,6 +1,6 @@
 import type { Queries } from "../../backing/backing.ts";
 import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { anyProduct, selectProductIdByName } from "./store.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { VulnerabilityCounts } from "../findings/counts.ts";
+import { VulnerabilityCounts } from "../findings/lists/counts.ts";
 import { nameCharactersMax } from "../../limits/constants.ts";
-import { lineOf } from "../operations/fields.ts";
+import { lineOf } from "../api/operations/fields.ts";
 
 export const ProductForm = Type.Object({ name: lineOf({ title: "What people call it", min: 1, max: nameCharactersMax }) });
 

@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { Scope } from "../operations/caller.ts";
+import type { Scope } from "../api/operations/caller.ts";
 
 export interface NewProduct {
   id: string;

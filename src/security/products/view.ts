@@ -1,5 +1,5 @@
 import type { Queries } from "../../backing/backing.ts";
-import { countsOf, type VulnerabilityCounts } from "../findings/counts.ts";
+import { countsOf, type VulnerabilityCounts } from "../findings/lists/counts.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { noProduct } from "./require.ts";
 import type { ProductView } from "./schema.ts";

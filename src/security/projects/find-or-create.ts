@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { insertProject, lockProject, type ProjectRow } from "./store.ts";
 
 interface NamedProject {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { projectFindingsMax, projectItemsMax } from "../../limits/tools.ts";
-import { idField } from "../operations/fields.ts";
-import { operation, reading } from "../operations/operation.ts";
+import { idField } from "../api/operations/fields.ts";
+import { operation, reading } from "../api/operations/operation.ts";
 import { WholeProjectView } from "./schema.ts";
 import { showProject } from "./show.ts";
 

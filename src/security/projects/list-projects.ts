@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { listRowsMax, projectRowsDefault } from "../../limits/tools.ts";
-import { nameFilter } from "../operations/fields.ts";
-import { operation, reading } from "../operations/operation.ts";
-import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { nameFilter } from "../api/operations/fields.ts";
+import { operation, reading } from "../api/operations/operation.ts";
+import { listData, pageAnswer, pageFields } from "../api/operations/page.ts";
 import { ProjectView } from "./schema.ts";
 import { countProjects, selectProjects } from "./store.ts";
 import { viewProjects } from "./view.ts";

@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { VulnerabilityCounts } from "../findings/counts.ts";
+import { VulnerabilityCounts } from "../findings/lists/counts.ts";
 import { ecosystem } from "../findings/row-fields.ts";
-import { VulnerabilityRow } from "../findings/vulnerability-row.ts";
+import { VulnerabilityRow } from "../findings/lists/vulnerability-row.ts";
 import { projectFindingsMax } from "../../limits/tools.ts";
 
 const text = (description: string) => Type.String({ description });

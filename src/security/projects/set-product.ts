@@ -3,7 +3,7 @@ import { change, type Sources } from "../../accounts/audit/change.ts";
 import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { requireProduct } from "../products/require.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 import { noProject } from "./find-or-create.ts";
 import { lockProject, updateProduct, type ProjectRow } from "./store.ts";
 

@@ -15,8 +15,8 @@ import {
 import { fitPage } from "../findings/fit-page.ts";
 import { wordOf } from "../findings/ecosystem-words.ts";
 import { ranksOf } from "../findings/severity.ts";
-import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/vulnerability-list-store.ts";
-import { viewVulnerability } from "../findings/vulnerability-row.ts";
+import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
+import { viewVulnerability } from "../findings/lists/vulnerability-row.ts";
 import { noProject } from "./find-or-create.ts";
 import type { ComponentView, WholeProjectView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";

@@ -2,7 +2,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import { allowStatements } from "../../backing/statement-time.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../../limits/tools.ts";
-import type { Scope } from "../operations/caller.ts";
+import type { Scope } from "../api/operations/caller.ts";
 
 export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab";
 export type ScanStatus = "never" | "pending" | "scanning" | "completed" | "failed";

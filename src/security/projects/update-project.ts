@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { isToolsId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../../limits/tools.ts";
-import { actorOf } from "../operations/caller.ts";
-import { idField } from "../operations/fields.ts";
-import { operation } from "../operations/operation.ts";
+import { actorOf } from "../api/operations/caller.ts";
+import { idField } from "../api/operations/fields.ts";
+import { operation } from "../api/operations/operation.ts";
 import { noProduct } from "../products/require.ts";
 import { noProject } from "./find-or-create.ts";
 import { ProjectView } from "./schema.ts";

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../limits/constants.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../../limits/tools.ts";
-import { actorOf } from "../operations/caller.ts";
-import { lineOf } from "../operations/fields.ts";
-import { OperationError } from "../operations/operation-error.ts";
-import { operation } from "../operations/operation.ts";
+import { actorOf } from "../api/operations/caller.ts";
+import { lineOf } from "../api/operations/fields.ts";
+import { OperationError } from "../api/operations/operation-error.ts";
+import { operation } from "../api/operations/operation.ts";
 import { StoredSbom } from "./schema.ts";
 import { storeSbom } from "./store-sbom.ts";
 

@@ -1,5 +1,5 @@
 import type { Queries } from "../../backing/backing.ts";
-import { countsOf } from "../findings/counts.ts";
+import { countsOf } from "../findings/lists/counts.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { selectQueuePositions } from "../scans/share-store.ts";

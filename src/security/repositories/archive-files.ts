@@ -12,7 +12,7 @@ import {
   repositoryArchiveUnpackedBytesMax,
 } from "../../limits/tools.ts";
 import { isWanted } from "../lockfiles/formats.ts";
-import type { Turns } from "../../process/yield.ts";
+import type { Turns } from "../../process/yield-if-due.ts";
 import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";
 import { RepositoryError } from "./repository-error.ts";
 

@@ -8,7 +8,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import { repositoryFetchMs } from "../../limits/tools.ts";
 import type { SbomStoreParts } from "../projects/store-sbom.ts";
-import type { SbomReader } from "../sboms/reader.ts";
+import type { SbomReader } from "../sboms/reader/reader.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
 import { github } from "./hosts/github.ts";

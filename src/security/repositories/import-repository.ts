@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../limits/constants.ts";
 import { repositoryAddressCharactersMax, repositoryImportMs } from "../../limits/tools.ts";
-import { actorOf } from "../operations/caller.ts";
-import { lineOf } from "../operations/fields.ts";
-import { operation } from "../operations/operation.ts";
+import { actorOf } from "../api/operations/caller.ts";
+import { lineOf } from "../api/operations/fields.ts";
+import { operation } from "../api/operations/operation.ts";
 import { importHosted } from "./import-hosted.ts";
 import { ImportedRepository } from "./schema.ts";
 

@@ -5,7 +5,7 @@ import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../../limits/
 import { readLockFiles, type ReadLockFile } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
-import { storableSbom, type StorableSbom } from "../sboms/storable.ts";
+import { storableSbom, type StorableSbom } from "../sboms/sbom-rows.ts";
 import { packageUrlTypeOf } from "../versions/ecosystem.ts";
 import type { RepositoryFiles } from "./collected-files.ts";
 import { RepositoryError } from "./repository-error.ts";

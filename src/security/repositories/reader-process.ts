@@ -2,8 +2,8 @@
  * Reads the lock files of one repository that come on stdin, one behind the other, behind a line that says where each of them is.
  * A process, so that files that take too long or too much memory end without harm; SbomReader starts it.
  */
-import { answerApart, sentApart } from "../sboms/apart.ts";
-import type { TakenBody } from "../sboms/take-sbom.ts";
+import { answerApart, sentApart } from "../sboms/reader/subprocess-io.ts";
+import type { TakenBody } from "../sboms/reader/parse-sbom-field.ts";
 import { readRepository } from "./read-repository.ts";
 import { unpackedForReader } from "./reader-input.ts";
 import { RepositoryError } from "./repository-error.ts";

@@ -1,4 +1,4 @@
-import { ControlError } from "../../accounts/workspaces/control-error.ts";
+import { ControlError } from "../../accounts/errors.ts";
 
 /** Why a repository is not imported: a sentence that says what to change. */
 export class RepositoryError extends ControlError {

@@ -2,9 +2,9 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { storeSbom, type SbomStoreParts } from "../projects/store-sbom.ts";
-import type { SbomReader } from "../sboms/reader.ts";
+import type { SbomReader } from "../sboms/reader/reader.ts";
 import type { RepositoryFiles } from "./collected-files.ts";
-import { readApart } from "./read-apart.ts";
+import { readApart } from "./read-in-subprocess.ts";
 import type { ImportedRepository } from "./schema.ts";
 
 export interface RepositoryToStore {

@@ -9,11 +9,11 @@ import { readXmlBom } from "./cyclonedx/read-xml.ts";
 import { decodeSbom } from "./decode.ts";
 import type { SbomDocument } from "./document.ts";
 import type { Draft } from "./draft.ts";
-import { finishSbom } from "./finish.ts";
+import { finishSbom } from "./normalize.ts";
 import { parseJson } from "./json/parse.ts";
 import { isObject, type JsonObject, type JsonValue } from "./json/value.ts";
 import { invalidSbom, SbomRefusal } from "./refusal.ts";
-import { judge, type Path } from "./shape/judge.ts";
+import { judge, type Path } from "./shape/validate.ts";
 import { jsonPlace, xmlPlace } from "./shape/places.ts";
 import type { ObjectShape } from "./shape/shape.ts";
 import { draftOfSpdx2 } from "./spdx/draft-2.ts";
@@ -23,7 +23,7 @@ import { linePlace } from "./spdx/line-place.ts";
 import { spdx2 } from "./spdx/shape-2.ts";
 import { spdx3 } from "./spdx/shape-3.ts";
 import { readTagValue } from "./spdx/tag-value.ts";
-import { binaryKind, jsonKind, textKind, xmlKind } from "./strangers.ts";
+import { binaryKind, jsonKind, textKind, xmlKind } from "./recognize-other-file.ts";
 import { cyclonedxMinor, spdx2Minor } from "./versions-read.ts";
 
 /** @throws SbomRefusal with a sentence that says what to change, and nothing else */

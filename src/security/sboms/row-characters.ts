@@ -1,4 +1,4 @@
-import type { StorableSbom } from "./storable.ts";
+import type { StorableSbom } from "./sbom-rows.ts";
 
 /** How many characters the rows of a document have: what it takes to keep, whatever the document itself was like. */
 export function rowCharacters({ componentRows, edgeRows }: StorableSbom): number {

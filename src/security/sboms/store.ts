@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { ComponentColumns, EdgeColumns, StorableSbom } from "./storable.ts";
+import type { ComponentColumns, EdgeColumns, StorableSbom } from "./sbom-rows.ts";
 
 export interface NewSbom extends Omit<StorableSbom, "packages" | "componentRows" | "edgeRows"> {
   id: string;

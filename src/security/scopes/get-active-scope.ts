@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { operation, reading } from "../operations/operation.ts";
+import { operation, reading } from "../api/operations/operation.ts";
 import { ScopeView } from "./schema.ts";
 
 export const getActiveScope = operation({

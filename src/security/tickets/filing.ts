@@ -1,4 +1,4 @@
-import type { Annotations } from "../operations/operation.ts";
+import type { Annotations } from "../api/operations/operation.ts";
 
 /** Of operations that log a ticket: people outside read it, and logging one takes nothing away. */
 export const filing: Annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true };

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { isoTime } from "../../kernel/clock.ts";
 import { listRowsMax, ticketRowsDefault } from "../../limits/tools.ts";
-import { oneOf } from "../operations/fields.ts";
-import { operation, reading } from "../operations/operation.ts";
-import { listData, pageAnswer, pageFields } from "../operations/page.ts";
+import { oneOf } from "../api/operations/fields.ts";
+import { operation, reading } from "../api/operations/operation.ts";
+import { listData, pageAnswer, pageFields } from "../api/operations/page.ts";
 import { TicketRow, ticketStatuses, ticketTypes } from "./schema.ts";
 import { countTickets, selectTickets, type TicketRecord } from "./store.ts";
 

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../limits/constants.ts";
 import { ticketTextCharactersMax } from "../../limits/tools.ts";
-import { lineOf, oneOf, text } from "../operations/fields.ts";
-import { operation } from "../operations/operation.ts";
+import { lineOf, oneOf, text } from "../api/operations/fields.ts";
+import { operation } from "../api/operations/operation.ts";
 import { filing } from "./filing.ts";
 import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText } from "./schema.ts";

@@ -5,7 +5,7 @@ import {
   ticketTextCharactersMax,
   toolNameCharactersMax,
 } from "../../limits/tools.ts";
-import { lineOf, text } from "../operations/fields.ts";
+import { lineOf, text } from "../api/operations/fields.ts";
 
 export const ticketTypes = ["feedback", "bug", "support"] as const;
 export type TicketType = (typeof ticketTypes)[number];

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { feedbackRatingMax } from "../../limits/tools.ts";
-import { oneOf, optionalNumber } from "../operations/fields.ts";
-import { operation } from "../operations/operation.ts";
+import { oneOf, optionalNumber } from "../api/operations/fields.ts";
+import { operation } from "../api/operations/operation.ts";
 import { filing } from "./filing.ts";
 import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText } from "./schema.ts";

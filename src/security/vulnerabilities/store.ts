@@ -3,7 +3,7 @@ import type { Queries } from "../../backing/backing.ts";
 import type { Severity } from "../findings/severity.ts";
 import type { FindingStatus } from "../findings/schema.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { Scope } from "../operations/caller.ts";
+import type { Scope } from "../api/operations/caller.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export interface IssueRow {

@@ -1,6 +1,6 @@
 /** What all records about an issue say of it, within what an answer may hold. */
 import type { Advisory } from "../advisories/advisory.ts";
-import { isNotOlder } from "../advisories/modified.ts";
+import { isNotOlder } from "../advisories/import/modified.ts";
 import { vulnerabilityDescriptionCharactersMax, vulnerabilityReferencesMax } from "../../limits/tools.ts";
 import type { VulnerabilityRecord } from "./schema.ts";
 

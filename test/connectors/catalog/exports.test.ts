@@ -1,7 +1,7 @@
 /** Exports that a job can compare byte by byte. */
 import { expect, test } from "bun:test";
 import { exportCatalog, exportFormats } from "../../../src/connectors/catalog/exports.ts";
-import { catalogOf } from "../../../src/connectors/catalog/judge.ts";
+import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { rowOf } from "../../../src/connectors/catalog/row.ts";
 import { bareConnector, filesOf, recordOnly, sampleConnector } from "./sample.ts";
 

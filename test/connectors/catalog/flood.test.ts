@@ -1,6 +1,6 @@
 /** What anybody may ask for without a key leaves the event loop to others. */
 import { expect, test } from "bun:test";
-import { KeptDocuments } from "../../../src/connectors/catalog/kept-documents.ts";
+import { KeptDocuments } from "../../../src/connectors/catalog/document-cache.ts";
 import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
 import { Renderings } from "../../../src/connectors/catalog/renderings.ts";
 import { renderingsWaitingMax } from "../../../src/limits/quotas.ts";

@@ -1,8 +1,8 @@
 /** A small catalog that passes every rule, for tests that break one. */
 import { readFileSync } from "node:fs";
-import { canonicalText } from "../../../src/connectors/catalog/canonical.ts";
-import type { ConnectorFiles } from "../../../src/connectors/catalog/catalog-folder.ts";
-import type { Connector } from "../../../src/connectors/catalog/schema.ts";
+import { canonicalText } from "../../../src/connectors/catalog/files/canonical.ts";
+import type { ConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
+import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 
 const data = new URL("../../../catalog-data/", import.meta.url);
 const textOf = (name: string): string => readFileSync(new URL(name, data), "utf8");

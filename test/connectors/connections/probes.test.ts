@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { probes } from "../../../src/connectors/connections/probes.ts";
-import { readConnectorFiles } from "../../../src/connectors/catalog/catalog-folder.ts";
-import { catalogOf } from "../../../src/connectors/catalog/judge.ts";
+import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
+import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
 import {

@@ -2,7 +2,7 @@
 import type { Database } from "../../../src/backing/backing.ts";
 import { loadPublished, type Published } from "../../../src/connectors/catalog/published.ts";
 import { recordCatalog } from "../../../src/connectors/catalog/record-catalog.ts";
-import type { Connector, Field } from "../../../src/connectors/catalog/schema.ts";
+import type { Connector, Field } from "../../../src/connectors/catalog/files/schema.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { bareConnector } from "../catalog/sample.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { Stop } from "../../../src/kernel/stop.ts";
+import { Stop } from "../../../src/kernel/stop-signal.ts";
 import { callStream, callWhole, failureOf, readAll } from "../../support/call.ts";
 import { aRoute } from "../../support/models.ts";
 import { startProviderStub } from "../../support/provider-stub.ts";

@@ -1,7 +1,7 @@
 /** Requests of every API to a running service, each as slow as a body or a query of less than 1 MiB can make it. */
 import { endpoints } from "../../../src/control-api/endpoints.ts";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
-import { operations } from "../../../src/security/api/operations.ts";
+import { operations } from "../../../src/security/api/calls/operations.ts";
 import { Fleet, freePort } from "../../support/fleet.ts";
 import { bomJson, largeBom } from "../../support/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";

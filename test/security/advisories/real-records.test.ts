@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Advisory } from "../../../src/security/advisories/advisory.ts";
 import { isCve } from "../../../src/security/advisories/advisory-id.ts";
-import { groupAliases, groupsByName } from "../../../src/security/advisories/alias-groups.ts";
-import { judgeSeverities } from "../../../src/security/advisories/group-severity.ts";
+import { groupAliases, groupsByName } from "../../../src/security/advisories/issues/alias-groups.ts";
+import { judgeSeverities } from "../../../src/security/advisories/issues/group-severity.ts";
 import { readAll } from "../../support/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 

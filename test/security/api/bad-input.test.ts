@@ -1,6 +1,6 @@
 /** Whatever is sent to an operation: 400 with a sentence that says what to change, never a fault, and nothing half stored. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { operations } from "../../../src/security/api/operations.ts";
+import { operations } from "../../../src/security/api/calls/operations.ts";
 import { startGithub } from "../repositories/github-stub.ts";
 import { openEmbeddedDatabase } from "../../support/databases.ts";
 import { jsonOf, problems, withoutTitles } from "../../support/described.ts";

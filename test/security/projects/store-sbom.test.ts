@@ -4,7 +4,7 @@ import type { Actor } from "../../../src/accounts/audit/actor.ts";
 import type { SbomToStore } from "../../../src/security/projects/store-sbom.ts";
 import { storeSbom } from "../../../src/security/projects/store-sbom.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
-import { storableSbom } from "../../../src/security/sboms/storable.ts";
+import { storableSbom } from "../../../src/security/sboms/sbom-rows.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
 import { Control } from "../../support/control.ts";
 import { failureOf } from "../../support/failure-of.ts";

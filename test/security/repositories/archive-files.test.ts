@@ -5,7 +5,7 @@ import { packedFiles } from "../../../scripts/weir/packed-files.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { lockFileBytesMax, repositoryFilesMax, turnMicroseconds } from "../../../src/limits/tools.ts";
 import { archiveFiles as filesOf, repositoryBudget } from "../../../src/security/repositories/archive-files.ts";
-import { Turns } from "../../../src/process/yield.ts";
+import { Turns } from "../../../src/process/yield-if-due.ts";
 import { tarOf, zipOf } from "../../support/archives.ts";
 import { refusalOf } from "./fetched.ts";
 

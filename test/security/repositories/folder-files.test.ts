@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { originOf } from "../../../scripts/weir/git-origin.ts";
 import { packedRepository } from "../../../scripts/weir/packed-repository.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { Turns } from "../../../src/process/yield.ts";
+import { Turns } from "../../../src/process/yield-if-due.ts";
 import { archiveFiles } from "../../../src/security/repositories/archive-files.ts";
 import { folderFiles } from "../../../src/security/repositories/folder-files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

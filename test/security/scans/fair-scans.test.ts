@@ -1,6 +1,6 @@
 /** How scans share: in short transactions, by slices of time, the least served workspace first, and where each stands is shown. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { scanNext } from "../../../src/security/findings/scan-next.ts";
+import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { scanFindingsMax } from "../../../src/limits/tools.ts";
 import { selectQueuePositions } from "../../../src/security/scans/share-store.ts";

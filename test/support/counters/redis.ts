@@ -1,6 +1,6 @@
 import { createClient } from "redis";
-import { openDistributedCounters } from "../../../src/backing/distributed/counters.ts";
-import { readLibrary } from "../../../src/backing/distributed/counters/library.ts";
+import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { readLibrary } from "../../../src/backing/redis/library.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";

@@ -5,7 +5,7 @@
  */
 import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { Stop } from "../../../kernel/stop.ts";
+import { Stop } from "../../../kernel/stop-signal.ts";
 import type { Route } from "../../models/model.ts";
 import {
   UpstreamFailure,

@@ -3,7 +3,7 @@
  * it anyway. A stream is waited for as long as it would be read on, and otherwise stopped.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Stop } from "../../../kernel/stop.ts";
+import type { Stop } from "../../../kernel/stop-signal.ts";
 import type { Route } from "../../models/model.ts";
 import type { ReadOn } from "../stream/read-on.ts";
 

@@ -4,7 +4,7 @@
  * client has its last line.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Stop } from "../../../kernel/stop.ts";
+import type { Stop } from "../../../kernel/stop-signal.ts";
 import { streamCommentMs, streamStallMsMax } from "../../../limits/constants.ts";
 import type { ToldUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../../providers/provider.ts";

@@ -1,6 +1,6 @@
 /** Files of advisories: which ones are, and the values that they hold. */
 import { advisoryYamlBytesMax } from "../../../limits/tools.ts";
-import { RecordError } from "../record-error.ts";
+import { RecordError } from "./record-error.ts";
 import type { Bytes } from "../../archives/byte-reader.ts";
 import { jsonLines } from "./json-lines.ts";
 import { jsonValues, ValueBytes, type Piece } from "./json-values.ts";

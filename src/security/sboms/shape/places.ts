@@ -1,5 +1,5 @@
 /** The place of a fault, as a person finds it in the document. */
-import type { Path } from "./judge.ts";
+import type { Path } from "./validate.ts";
 import type { Shape } from "./shape.ts";
 
 /** Such as `components[12].purl`; the document itself is `document`. */

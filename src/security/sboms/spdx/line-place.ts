@@ -1,7 +1,7 @@
 /** The line of a tag-value document where a fault lies. */
 import { isObject, type JsonValue } from "../json/value.ts";
 import { jsonPlace } from "../shape/places.ts";
-import type { Path } from "../shape/judge.ts";
+import type { Path } from "../shape/validate.ts";
 import type { TagValueDocument } from "./tag-value.ts";
 
 /** Such as `line 12 (packages[0].name)`: of the field, or of the beginning of the nearest section that is known. */

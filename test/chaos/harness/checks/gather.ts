@@ -1,6 +1,6 @@
 /** Everything that can be known of a run once it is quiet, for the checkers of test/invariants. */
-import { openPostgres } from "../../../../src/backing/distributed/postgres.ts";
-import { openDistributedCounters } from "../../../../src/backing/distributed/counters.ts";
+import { openPostgres } from "../../../../src/backing/postgres/postgres.ts";
+import { openDistributedCounters } from "../../../../src/backing/redis/counters.ts";
 import { loadAccount, loadKeyMonth } from "../../../../src/gateway/credit/load.ts";
 import { monthOf, systemClock } from "../../../../src/kernel/clock.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";

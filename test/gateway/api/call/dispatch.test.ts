@@ -8,7 +8,7 @@ import {
 } from "../../../../src/gateway/providers/provider.ts";
 import { dispatch, type DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
 import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
-import { Stop } from "../../../../src/kernel/stop.ts";
+import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/limits/constants.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/one-by-one.ts";

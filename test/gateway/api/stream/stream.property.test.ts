@@ -4,7 +4,7 @@ import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../..
 import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
-import { Stop } from "../../../../src/kernel/stop.ts";
+import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { FakeEvents } from "../../../support/fake-events.ts";
 import { placeIn } from "../../../support/open-relay.ts";

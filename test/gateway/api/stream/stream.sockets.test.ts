@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock, type Clock } from "../../../../src/kernel/clock.ts";
-import { Stop } from "../../../../src/kernel/stop.ts";
+import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import type { Usage } from "../../../../src/gateway/models/model.ts";
 import type { EventSource, EventTaker } from "../../../../src/gateway/providers/provider.ts";
 import { bunStream } from "../../../../src/gateway/api/stream/bun-stream.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Stop } from "../../../../src/kernel/stop.ts";
+import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { settled } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";

@@ -1,0 +1,28 @@
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { allow, nobody } from "../workspaces/allow.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
+import { viewMember } from "./list-members.ts";
+import { lockMember, updateMember } from "./member-store.ts";
+import type { MemberView } from "../workspaces/schema.ts";
+import { requireMember } from "./set-member.ts";
+
+/**
+ * Lets a member in again. Their keys stay revoked: they create others.
+ * @throws ControlError not_found, forbidden but to the operator
+ */
+export async function reactivateMember(
+  { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
+  sources: Sources,
+): Promise<MemberView> {
+  allow(actor, { roles: nobody, action: "reactivate a member" });
+  return change(actor, sources, async (tx) => {
+    const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    if (before.active) return { result: viewMember(before), event: null };
+    const after = { ...before, active: true };
+    await updateMember(workspace, after, tx);
+    const event = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
+    return { result: viewMember(after), event };
+  });
+}

@@ -1,0 +1,38 @@
+import type { Actor, Role } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { allow, nobody } from "../workspaces/allow.ts";
+import { ControlError } from "../errors.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
+import { viewMember } from "./list-members.ts";
+import { lockMember, updateMember, type MemberRow } from "./member-store.ts";
+import type { MemberView } from "../workspaces/schema.ts";
+
+/**
+ * Gives a member another role in a workspace. The role that they have changes nothing and records nothing.
+ * @throws ControlError not_found, forbidden but to the operator
+ */
+export async function setMember(
+  { actor, workspace, email, role }: { actor: Actor; workspace: WorkspaceId; email: string; role: Role },
+  sources: Sources,
+): Promise<MemberView> {
+  allow(actor, { roles: nobody, action: "change a member" });
+  return change(actor, sources, async (tx) => {
+    const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    const after = { ...before, role };
+    if (role === before.role) return { result: viewMember(before), event: null };
+    await updateMember(workspace, after, tx);
+    const changes = changedFields({ before: { role: before.role }, after: { role } });
+    return {
+      result: viewMember(after),
+      event: { event: "workspace.member.updated", workspace, target: before.email, changes },
+    };
+  });
+}
+
+/** @throws ControlError not_found */
+export function requireMember(email: string, row: MemberRow | undefined): MemberRow {
+  if (row) return row;
+  throw new ControlError("not_found", { field: "email", message: `There is no member "${email}" in this workspace` });
+}

@@ -1,0 +1,53 @@
+/** The words of load.lua and merge-windows.lua. */
+import type { WorkspaceLoad } from "../counters.ts";
+import { rateWindowMs, tombstoneMs } from "../../limits/constants.ts";
+import { keyMonthField, monthField } from "./fields.ts";
+import { packedArguments, type Packing } from "./packed-arguments.ts";
+
+/** What one call of merge-windows.lua takes: some 20 ms in which Redis does nothing else. */
+const timesPerCallMax = 20_000;
+
+/** The values of load.lua. A generation that is told twice is one hold. */
+export function loadValues({ begun, account, holds }: WorkspaceLoad, run: number): (string | Buffer)[] {
+  const { balance, sequence, months } = account;
+  const packing: Packing = { texts: [], numbers: [run, tombstoneMs, Number(balance), Number(sequence), months.length] };
+  for (const { month, spent } of months) {
+    packing.texts.push(monthField(month));
+    packing.numbers.push(Number(spent));
+  }
+  const open = new Map(holds.toReversed().map((hold) => [hold.generation, hold]));
+  for (const hold of open.values()) {
+    packing.texts.push(hold.generation, keyMonthField(hold), hold.fingerprint);
+    packing.numbers.push(Number(hold.amount), hold.admittedAt, hold.deadline);
+  }
+  return [begun ?? "", ...packedArguments(packing)];
+}
+
+/** The values of merge-windows.lua, for as many calls as the times need. */
+export function windowValues(windows: WorkspaceLoad["windows"], run: number): string[][] {
+  const calls: string[][] = [];
+  let room = 0;
+  for (const { key, times } of windows) {
+    if (times.length === 0) continue;
+    if (times.length > room) {
+      calls.push([String(run), String(rateWindowMs)]);
+      room = timesPerCallMax;
+    }
+    calls.at(-1)?.push(key, distances(times));
+    room -= times.length;
+  }
+  return calls;
+}
+
+/** Ascending, each as its distance to the one before: a tenth of the bytes. */
+function distances(times: readonly number[]): string {
+  let before = 0;
+  return times
+    .toSorted((a, b) => a - b)
+    .map((time) => {
+      const distance = time - before;
+      before = time;
+      return distance;
+    })
+    .join(",");
+}

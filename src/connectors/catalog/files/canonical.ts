@@ -1,0 +1,41 @@
+/** The one text that a connector may have, so that a diff shows facts and nothing else, and exports are stable to the byte. */
+import { byCodeUnits } from "../../../kernel/by-code-units.ts";
+import { claims, Connector, Evidence, Field, Grant, methods, type CredentialSet } from "./schema.ts";
+
+/** @param noteOrder codes of grant-notes.json */
+export function canonicalText(connector: Connector, noteOrder: readonly string[]): string {
+  return `${JSON.stringify(canonicalConnector(connector, noteOrder), null, 2)}\n`;
+}
+
+function canonicalConnector(connector: Connector, noteOrder: readonly string[]): object {
+  const { aka, credential_sets, grant } = connector;
+  return inOrder(Connector, {
+    ...connector,
+    ...(aka && { aka: aka.toSorted(byCodeUnits) }),
+    methods: connector.methods.toSorted(byList(methods)),
+    ...(credential_sets && { credential_sets: credential_sets.map(canonicalSet) }),
+    grant: grant && canonicalGrant(grant, noteOrder),
+    evidence: connector.evidence
+      .toSorted((one, other) => byCodeUnits(one.url, other.url))
+      .map((one) => inOrder(Evidence, { ...one, for: one.for.toSorted(byList(claims)) })),
+  });
+}
+
+function canonicalSet(set: CredentialSet): object {
+  return { fields: set.fields.map((field) => inOrder(Field, field)) };
+}
+
+function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {
+  const { scopes, notes } = grant;
+  return inOrder(Grant, { ...grant, scopes: scopes.toSorted(byCodeUnits), notes: notes.toSorted(byList(noteOrder)) });
+}
+
+/** A copy with the properties in the schema's order; what is absent stays so. */
+function inOrder(schema: { properties: object }, value: object): object {
+  const order = Object.keys(schema.properties);
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
+}
+
+function byList(order: readonly string[]): (one: string, other: string) => number {
+  return (one, other) => order.indexOf(one) - order.indexOf(other);
+}

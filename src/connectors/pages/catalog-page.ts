@@ -1,0 +1,136 @@
+/** The catalog: one row a connector in the specification's five columns, filtered and in pages. */
+import { connectorPageRows } from "../../limits/tools.ts";
+import { methodNames } from "../catalog/files/columns.ts";
+import { filterConnectors, type Filters } from "../catalog/filter.ts";
+import { rowIn, type Published } from "../catalog/published.ts";
+import type { PageQuery } from "../catalog/read-parameters.ts";
+import { ConnectorRefusal } from "../catalog/refusal.ts";
+import type { ConnectorRow } from "../catalog/row.ts";
+import { catalogAddress, connectorAddress } from "./catalog-address.ts";
+import { facetsOf, type Facets } from "./facets.ts";
+import { markup, type Html } from "../../http/html.ts";
+import { outward, pageText } from "./page.ts";
+import { pagination } from "./pagination.ts";
+import { searchForm } from "./search-form.ts";
+
+/** @throws ConnectorRefusal 404 beyond the last page */
+export function catalogPage(query: PageQuery, published: Published, categories: readonly string[]): string {
+  const { page, ...filters } = query;
+  const found = filterConnectors(published.connectors, filters);
+  const last = Math.max(1, Math.ceil(found.length / connectorPageRows));
+  if (page > last) throw new ConnectorRefusal(404, `The list has no page ${page}: the last one is page ${last}`);
+  const first = (page - 1) * connectorPageRows;
+  const rows = found.slice(first, first + connectorPageRows).map(({ json }) => rowIn(json));
+  const countsOf = (filters: Filters): Facets => facetsOf(filters, { connectors: published.connectors, categories });
+  const facets = countsOf(filters);
+  const browsed = facets.categories.any > 0 ? filters : noFilters;
+  const main = markup`<h1>Connectors</h1>
+    <p class="lead">
+      ${published.connectors.length} systems that the service reads from and never writes to. Each has a page that says what to prepare
+      at the vendor and what its form asks for. <a href="#categories">Browse the categories</a>
+    </p>
+    ${searchForm(filters, facets)}
+    <section aria-labelledby="results">
+      <h2 id="results">${resultsTitle(found.length, filters)}</h2>
+      ${rows.length === 0 ? nothing(filters) : table(rows, { first, total: found.length })}
+      ${pagination(page, last, (page) => catalogAddress({ ...filters, page }))}
+    </section>
+    ${categoryList(browsed, countsOf(browsed), browsed === filters ? filters.category : undefined)}`;
+  return pageText({
+    kind: "search",
+    title: titleOf(filters, { page, last }),
+    main,
+    data: [
+      { path: "/api/connectors", label: "list" },
+      { path: "/api/connector-exports/latest.csv", label: "CSV" },
+      { path: "/api/connector-exports/latest.ndjson", label: "NDJSON" },
+      { path: "/api/connector-exports/latest.json", label: "JSON" },
+    ],
+    version: published.version,
+  });
+}
+
+/** Where a search finds nothing in any category, all of them are there to be browsed. */
+const noFilters: Filters = { category: null, method: null, q: "" };
+
+/** What tells this page from others comes first. */
+function titleOf({ q, category, method }: Filters, { page, last }: { page: number; last: number }): string {
+  const filters = [q === "" ? null : `“${q}”`, category, method && methodNames[method]].filter((one) => one !== null);
+  const pages = last > 1 ? [`Page ${page} of ${last}`] : [];
+  return [...filters, ...pages, "Connectors", "Weir"].join(" · ");
+}
+
+function resultsTitle(count: number, { q, category, method }: Filters): Html {
+  const name = count === 1 ? "connector" : "connectors";
+  const of = category === null ? null : markup` in ${category}`;
+  const by = method === null ? null : markup` with ${methodNames[method]}`;
+  const words = q === "" ? null : markup` for “${q}”`;
+  return markup`${count === 0 ? "No" : count} ${name}${of}${by}${words}`;
+}
+
+function nothing(filters: Filters): Html {
+  const { q, category, method } = filters;
+  const wider = [
+    q !== "" && (category !== null || method !== null)
+      ? markup`<li><a href="${catalogAddress({ q })}">Search for “${q}” in all categories and methods</a></li>`
+      : null,
+    markup`<li><a href="/connectors">See all connectors</a></li>`,
+  ].filter((one) => one !== null);
+  return markup`<p>Every word has to be part of a connector's name or of its vendor's.</p>
+    <ul>
+      ${wider}
+    </ul>`;
+}
+
+/** The roles are written out: browsers forget those of a table that is laid out as a list, as it is on phones. */
+function table(rows: ConnectorRow[], { first, total }: { first: number; total: number }): Html {
+  return markup`<table role="table" class="rows">
+    <caption>
+      ${first + 1} to ${first + rows.length} of ${total}
+    </caption>
+    <thead role="rowgroup">
+      <tr role="row">
+        <th role="columnheader" scope="col">Connector</th>
+        <th role="columnheader" scope="col">Connect with</th>
+        <th role="columnheader" scope="col">The form asks for</th>
+        <th role="columnheader" scope="col">Grant at the vendor</th>
+        <th role="columnheader" scope="col">Vendor docs</th>
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${rows.map(tableRow)}
+    </tbody>
+  </table>`;
+}
+
+function tableRow({ slug, name, category, docs, columns }: ConnectorRow): Html {
+  const link = docs === null ? columns.vendor_docs : outward(docs, markup`Docs<span class="unseen"> of ${name}</span>`);
+  return markup` <tr role="row">
+    <th role="rowheader" scope="row"><a href="${connectorAddress(slug)}">${name}</a><span class="under">${category}</span></th>
+    <td role="cell">${label("Connect with")}${columns.connect_with}</td>
+    <td role="cell">${label("Asks for")}${columns.form_asks_for}</td>
+    <td role="cell">${label("Grant")}${columns.grant_at_the_vendor}</td>
+    <td role="cell">${label("Docs")}${link}</td>
+  </tr>`;
+}
+
+/** Where there is no row of headings to be seen; a screen reader has the headings themselves. */
+function label(word: string): Html {
+  return markup`<span class="label" aria-hidden="true">${word}</span>`;
+}
+
+/** @param chosen the category whose connectors are shown, null: all; undefined: those of no entry */
+function categoryList(filters: Filters, { categories }: Facets, chosen: string | null | undefined): Html {
+  const entry = (name: string, category: string | null, count: number): Html => {
+    const text = markup`${name} <span class="count">${count}<span class="unseen"> connectors</span></span>`;
+    if (count === 0) return markup`<li><span class="none">${text}</span></li>`;
+    const current = category === chosen ? markup` aria-current="true"` : null;
+    return markup`<li><a href="${catalogAddress({ ...filters, category })}"${current}>${text}</a></li>`;
+  };
+  return markup`<nav class="categories" aria-labelledby="categories">
+    <h2 id="categories">Categories</h2>
+    <ul>
+      ${entry("All", null, categories.any)} ${categories.counts.map(({ choice, count }) => entry(choice, choice, count))}
+    </ul>
+  </nav>`;
+}

@@ -1,0 +1,101 @@
+/** One field of a connector's form: its label, what it wants, and the element that takes it. */
+import { credentialCharactersMax, credentialTextCharactersMax } from "../../limits/tools.ts";
+import type { Field } from "../catalog/files/schema.ts";
+import { markup, type Html } from "../../http/html.ts";
+
+/** `data-kind` tells the script which rule holds; the rules are those of src/connectors/connections/check-credentials.ts. */
+export function fieldElements(field: Field, set: number): Html {
+  const { key, label, optional, secret } = field;
+  const id = `set-${set}-${key}`;
+  const hints = hintsOf(field);
+  const describedBy = hints.length === 0 ? `${id}-problem` : `${id}-hint ${id}-problem`;
+  const element = isLong(field) ? longElement : lineElement;
+  return markup`<div class="field">
+    <label for="${id}">${label}${optional ? markup` <span class="optional">(optional)</span>` : null}</label>
+    ${hints.length === 0 ? null : markup`<p class="hint" id="${id}-hint">${hints.join(" ")}</p>`}
+    <div class="entry">${element(field, { id, describedBy })}${secret ? reveal({ id, label }) : null}</div>
+    ${isLong(field) ? fromFile({ id, label }) : null}
+    <p class="problem" id="${id}-problem" hidden></p>
+  </div> `;
+}
+
+function isLong({ kind }: Field): boolean {
+  return kind === "multiline" || kind === "json";
+}
+
+function hintsOf({ kind, secret, example }: Field): string[] {
+  const hint = kindHints[kind];
+  return [
+    ...(hint === null ? [] : [hint]),
+    ...(secret ? ["A secret: it is stored encrypted and never shown again."] : []),
+    ...(example === undefined ? [] : [`Such as ${example}`]),
+  ];
+}
+
+const kindHints: Record<Field["kind"], string | null> = {
+  text: null,
+  url: "An address that begins with https:// and can be reached from everywhere.",
+  email: null,
+  multiline: "All lines of it, such as those of a key file with its first and last line.",
+  json: "A JSON object, such as the whole key file that the vendor gave you.",
+  region: "The region's name as the vendor writes it.",
+};
+
+interface Place {
+  id: string;
+  describedBy: string;
+}
+
+/** Spelling is checked elsewhere by some browsers: nothing that is typed here is for others. */
+function lineElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
+  const mode = inputModes[kind];
+  return markup`<input
+    id="${id}"
+    name="${key}"
+    type="${secret ? "password" : "text"}"
+    data-kind="${kind}"
+    data-label="${label}"
+    maxlength="${credentialCharactersMax}"
+    aria-describedby="${describedBy}"
+    ${mode === undefined ? null : markup` inputmode="${mode}"`}${required(optional)}
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck="false"
+  />`;
+}
+
+function longElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
+  return markup`<textarea
+    id="${id}"
+    name="${key}"
+    rows="6"
+    data-kind="${kind}"
+    data-label="${label}"
+    maxlength="${credentialTextCharactersMax}"
+    aria-describedby="${describedBy}"
+    ${secret ? markup` class="secret"` : null}${required(optional)}
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck="false"
+  ></textarea>`;
+}
+
+const inputModes: Partial<Record<Field["kind"], string>> = { url: "url", email: "email" };
+
+function required(optional: boolean): Html | null {
+  return optional ? null : markup` required`;
+}
+
+function reveal({ id, label }: { id: string; label: string }): Html {
+  return markup`<button type="button" class="quiet" data-reveals="${id}" aria-pressed="false" data-scripted hidden>
+    Show<span class="unseen"> ${label}</span>
+  </button>`;
+}
+
+/** It is read by the browser, and goes nowhere. */
+function fromFile({ id, label }: { id: string; label: string }): Html {
+  return markup`<p class="from-file" data-scripted hidden>
+    <label for="${id}-file">Or read it from a file<span class="unseen">: ${label}</span></label>
+    <input id="${id}-file" type="file" data-fills="${id}" />
+  </p>`;
+}

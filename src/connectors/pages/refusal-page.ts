@@ -1,0 +1,48 @@
+/** What a reader is told in place of the page that was asked for. */
+import { nearest } from "../../kernel/nearest.ts";
+import { rowIn, type Published } from "../catalog/published.ts";
+import type { PageQuery } from "../catalog/read-parameters.ts";
+import type { ConnectorRefusal } from "../catalog/refusal.ts";
+import { catalogAddress, connectorAddress } from "./catalog-address.ts";
+import { markup, type Html } from "../../http/html.ts";
+import { htmlType, pageHeaders, pageText } from "./page.ts";
+
+const titles: Record<ConnectorRefusal["status"], string> = {
+  400: "This address has a mistake",
+  404: "There is no such page",
+  405: "This page can only be read",
+  503: "The catalog cannot be shown yet",
+};
+
+/** @param hint what may have been meant */
+export function refusalPage({ status, message, headers }: ConnectorRefusal, hint: Html | null): Response {
+  const main = markup`<h1>${titles[status]}</h1>
+    <p>${message}.</p>
+    ${hint}
+    <p><a href="/connectors">See all connectors</a></p>`;
+  const text = pageText({ kind: "search", title: `${titles[status]} · Weir`, main, data: [], version: null });
+  return new Response(text, {
+    status,
+    headers: { ...pageHeaders("search"), "content-type": htmlType, "cache-control": "no-store", ...headers },
+  });
+}
+
+/** For a number of a page that the list has not. */
+export function firstPage(query: PageQuery): Html {
+  return markup`<p><a href="${catalogAddress({ ...query, page: 1 })}">See its first page</a></p>`;
+}
+
+/** For a slug that no connector has. */
+export function nearestConnector(word: string, published: Published | null): Html | null {
+  const slug = nearest(
+    word.slice(0, 100),
+    (published?.connectors ?? []).map((one) => one.slug),
+  );
+  const found = published?.connectors.find((one) => one.slug === slug);
+  if (!found) return null;
+  const words = word.slice(0, 100).replaceAll("-", " ");
+  return markup`<p>
+    The nearest is <a href="${connectorAddress(found.slug)}">${rowIn(found.json).name}</a>, or
+    <a href="${catalogAddress({ q: words })}">search for “${words}”</a>.
+  </p>`;
+}

@@ -1,0 +1,144 @@
+/** How one connector is set up: what to prepare at the vendor, what its form asks for, and how the connection is made. */
+import { methodNames } from "../catalog/files/columns.ts";
+import type { ConnectorRow } from "../catalog/row.ts";
+import type { Claim, Evidence, GrantNotes, Method } from "../catalog/files/schema.ts";
+import { catalogAddress } from "./catalog-address.ts";
+import { connectCommands } from "./command.ts";
+import { credentialForm } from "./credential-form.ts";
+import { grantElements } from "./grant.ts";
+import { markup, type Html } from "../../http/html.ts";
+import { outward, pageText } from "./page.ts";
+
+export function setUpPage(row: ConnectorRow, { version, grantNotes }: { version: string; grantNotes: GrantNotes }): string {
+  const { slug, name, category, form } = row;
+  const main = markup`<nav class="trail" aria-label="Where this page is">
+      <ol>
+        <li><a href="/connectors">Connectors</a></li>
+        <li><a href="${catalogAddress({ category })}">${category}</a></li>
+      </ol>
+    </nav>
+    <h1>${name}</h1>
+    <div class="columns">
+      <div>${form === "none" ? recordSteps(row) : connectSteps(row, grantNotes)}</div>
+      <aside aria-label="Facts">${facts(row)}${sources(row.evidence)}</aside>
+    </div>`;
+  return pageText({
+    kind: "set-up",
+    title: `${name} · Connectors · Weir`,
+    main,
+    data: [
+      { path: `/api/connectors/${encodeURIComponent(slug)}`, label: "this connector" },
+      { path: "/api/connector-schema.json", label: "its schema" },
+    ],
+    version,
+  });
+}
+
+function connectSteps(row: ConnectorRow, grantNotes: GrantNotes): Html {
+  const { name, docs, form } = row;
+  return markup`<section aria-labelledby="grant">
+      <h2 id="grant">1. Prepare it at the vendor</h2>
+      ${grantElements(row, grantNotes)} ${docs === null ? null : markup`<p>${outward(docs, markup`Documentation of ${name}`)}</p>`}
+    </section>
+    <section aria-labelledby="form">
+      <h2 id="form">2. Fill in the form</h2>
+      ${form === "generic" ? markup`<p>No source names what ${name} asks for, so this is the form for any vendor.</p>` : null}
+      <p class="hint">All fields are needed but those that are marked as optional.</p>
+      ${credentialForm(row)}
+    </section>
+    <section aria-labelledby="connect">
+      <h2 id="connect">3. Connect</h2>
+      <p>Whoever runs this service makes the connection, in its folder; WORKSPACE is the id or the name of your workspace.</p>
+      ${connectCommands(row)}
+      <p>
+        The credentials are stored encrypted, each by itself, and no answer ever shows them. Delete the file when the connection
+        is made.
+      </p>
+    </section>`;
+}
+
+function recordSteps(row: ConnectorRow): Html {
+  return markup`<section aria-labelledby="connect">
+    <h2 id="connect">Keep it on record</h2>
+    <p>Nothing is read from ${row.name}: a connection records that you use it, and asks for no credentials.</p>
+    <p>Whoever runs this service makes it, in its folder; WORKSPACE is the id or the name of your workspace.</p>
+    ${connectCommands(row)}
+  </section>`;
+}
+
+function facts({ vendor, category, methods, mcp, docs, columns }: ConnectorRow): Html {
+  return markup`<dl class="facts">
+    <div>
+      <dt>Vendor</dt>
+      <dd>${vendor}</dd>
+    </div>
+    <div>
+      <dt>Category</dt>
+      <dd><a href="${catalogAddress({ category })}">${category}</a></dd>
+    </div>
+    <div>
+      <dt>Connect with</dt>
+      <dd>
+        <ul>
+          ${methods.map((method) => markup`<li><strong>${methodNames[method]}</strong> ${methodWords[method]}</li>`)}
+        </ul>
+      </dd>
+    </div>
+    ${
+      mcp === null
+        ? null
+        : markup`<div>
+            <dt>MCP server</dt>
+            <dd><code>${mcp.url}</code></dd>
+          </div>`
+    }
+    <div>
+      <dt>Vendor docs</dt>
+      <dd>${docs === null ? columns.vendor_docs : outward(docs, markup`${hostOf(docs)}`)}</dd>
+    </div>
+  </dl>`;
+}
+
+const methodWords: Record<Method, string> = {
+  oauth: "You agree at the vendor, and no credential is typed in.",
+  api_token: "The credentials of the form.",
+  mcp: "The vendor's own server; only its tools that read are used.",
+  record_only: "Nothing is asked for, and nothing is read.",
+};
+
+function sources(evidence: Evidence[]): Html {
+  if (evidence.length === 0)
+    return markup`<h2>Sources</h2>
+      <p>None: nothing is claimed of this vendor.</p>`;
+  return markup`<h2>Sources</h2>
+    <ul class="sources">
+      ${evidence.map(
+        ({ url, for: claims, seen }) =>
+          markup`<li>
+            ${outward(url, markup`${placeOf(url)}`)}<span class="under"
+              >${claims.map((claim) => claimWords[claim]).join(", ")}; seen <time datetime="${seen}">${seen}</time></span
+            >
+          </li>`,
+      )}
+    </ul>`;
+}
+
+const claimWords: Record<Claim, string> = {
+  fields: "fields",
+  grant: "grant",
+  docs: "documentation",
+  mcp: "MCP server",
+  oauth: "OAuth at the vendor",
+};
+
+function hostOf(url: string): string {
+  return new URL(url).hostname;
+}
+
+/** A file of a repository at GitHub is told by both, anything else by its host and path. */
+function placeOf(url: string): string {
+  const { hostname, pathname } = new URL(url);
+  const [, repository, file] = /^\/([^/]+\/[^/]+)\/blob\/[^/]+\/(.+)$/.exec(pathname) ?? [];
+  if (hostname === "github.com" && repository !== undefined) return `${repository}: ${file}`;
+  return `${hostname}${pathname.replace(/\/$/, "")}`;
+}

@@ -1,0 +1,95 @@
+/** Records of sources into the store: kept one by one as they came, and the issues that they are about told anew. */
+import type { Database, Transaction } from "../../../backing/backing.ts";
+import { allowStatements } from "../../../backing/statement-time.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../../../limits/tools.ts";
+import { Turns } from "../../../process/yield-if-due.ts";
+import { isNotOlder } from "./modified.ts";
+import { readRecord, type Prepared } from "./prepared.ts";
+import { ReadRecord } from "./prepared-lines.ts";
+import { storeRecords } from "./store-records.ts";
+import { lockImports, selectFacts, type StoredFacts } from "./store.ts";
+
+export interface Imported {
+  /** New, or in the place of an older state. */
+  imported: number;
+  /** Stored as they are, or in a newer state. */
+  unchanged: number;
+  failures: RecordFailure[];
+  /** How many projects are to be scanned again. */
+  scans: number;
+}
+
+export interface RecordFailure {
+  /** The record's place in the batch. */
+  index: number;
+  reason: string;
+}
+
+/**
+ * One transaction. A record replaces the stored one unless its `modified` is older; one that cannot be taken is told by its place.
+ * The same batch again changes nothing.
+ * @param records as they were parsed, or were read apart
+ */
+export async function importRecords(
+  records: readonly unknown[],
+  { sql, clock }: { sql: Database; clock: Clock },
+): Promise<Imported> {
+  const at = new Date(clock.now());
+  const { candidates, failures } = await readAll(records, new Turns(clock));
+  const latest = latestOf(candidates);
+  const done = await withoutDeadlock(() => sql.begin((tx) => store([...latest.values()], at, tx)));
+  return { ...done, unchanged: candidates.length - done.imported, failures };
+}
+
+async function store(candidates: readonly Prepared[], at: Date, tx: Transaction): Promise<Pick<Imported, "imported" | "scans">> {
+  await allowStatements(advisoryBatchMs, tx);
+  await lockImports(tx);
+  const ids = candidates.map(({ id }) => id);
+  const stored = await selectFacts(ids, tx);
+  const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.id)));
+  return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
+}
+
+/** Where a scan wants the same findings in another order, the database ends one of the two: it is the one to begin again. */
+async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let made = 1; ; made++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isDeadlock = error instanceof Error && "code" in error && error.code === "40P01";
+      if (!isDeadlock || made === advisoryBatchAttemptsMax) throw error;
+    }
+  }
+}
+
+async function readAll(
+  records: readonly unknown[],
+  turns: Turns,
+): Promise<{ candidates: Prepared[]; failures: RecordFailure[] }> {
+  const candidates: Prepared[] = [];
+  const failures: RecordFailure[] = [];
+  for (const [index, raw] of records.entries()) {
+    const read = raw instanceof ReadRecord ? raw.read : readRecord(raw);
+    if ("reason" in read) failures.push({ index, reason: read.reason });
+    else candidates.push(read);
+    await turns.rest();
+  }
+  return { candidates, failures };
+}
+
+/** Of several states of one record in a batch the newest; of equally new ones the last. */
+function latestOf(candidates: readonly Prepared[]): Map<string, Prepared> {
+  const latest = new Map<string, Prepared>();
+  for (const candidate of candidates) {
+    const { id, modified } = candidate;
+    const stored = latest.get(id)?.modified;
+    if (stored === undefined || isNotOlder({ candidate: modified, stored })) latest.set(id, candidate);
+  }
+  return latest;
+}
+
+function replaces({ modified, digest }: Prepared, stored: StoredFacts | undefined): boolean {
+  if (stored === undefined) return true;
+  return digest !== stored.digest && isNotOlder({ candidate: modified, stored: stored.modified });
+}

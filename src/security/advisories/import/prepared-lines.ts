@@ -1,0 +1,95 @@
+/**
+ * Prepared records as lines and back, for the way from one process to another. What is long stands in lines of its own, as it is: the
+ * receiver parses nothing large. Both ends are this file, of one and the same version.
+ */
+import { packagesPerStatement } from "../../../limits/tools.ts";
+import type { PackageName } from "../../versions/package-name.ts";
+import type { Prepared } from "./prepared.ts";
+
+/** A record that can be stored, or the reason why not; from a body that was read apart. */
+export class ReadRecord {
+  readonly read: Prepared | { reason: string };
+
+  constructor(read: Prepared | { reason: string }) {
+    this.read = read;
+  }
+}
+
+/** What a body holds. */
+export interface ReadBody {
+  /** Why it is none; null: it is a JSON object. */
+  refused: string | null;
+  /** Its fields but `records`, without what they hold. */
+  others: string[];
+  /** null: it has no list of that name. */
+  records: ReadRecord[] | null;
+}
+
+type Head =
+  | { kind: "body"; refused: string | null; others: string[]; found: boolean }
+  | { kind: "failure"; reason: string }
+  | { kind: "record"; head: Omit<Prepared, "names" | "positions" | "entryElements" | "recordElement"> }
+  | { kind: "names"; names: PackageName[]; positions: number[] }
+  /** The next line is that. */
+  | { kind: "entries" | "whole" }
+  /** Without it, something is missing. */
+  | { kind: "end" };
+
+export function* linesOfBody({ refused, others, records }: ReadBody): Generator<string> {
+  yield line({ kind: "body", refused, others, found: records !== null });
+  for (const { read } of records ?? []) {
+    if ("reason" in read) yield line({ kind: "failure", reason: read.reason });
+    else yield* linesOfRecord(read);
+  }
+  yield line({ kind: "end" });
+}
+
+function* linesOfRecord({ names, positions, entryElements, recordElement, ...head }: Prepared): Generator<string> {
+  yield line({ kind: "record", head });
+  for (let at = 0; at < names.length; at += packagesPerStatement) {
+    const end = at + packagesPerStatement;
+    yield line({ kind: "names", names: names.slice(at, end), positions: positions.slice(at, end) });
+  }
+  yield line({ kind: "entries" });
+  yield `${entryElements}\n`;
+  yield line({ kind: "whole" });
+  yield `${recordElement}\n`;
+}
+
+/** JSON has line ends nowhere but between values. */
+function line(head: Head): string {
+  return `${JSON.stringify(head)}\n`;
+}
+
+/** @throws when the lines end before their end */
+export async function bodyOfLines(lines: AsyncIterable<string>): Promise<ReadBody> {
+  const body: ReadBody = { refused: null, others: [], records: null };
+  let last: Prepared | null = null;
+  let next: "entryElements" | "recordElement" | null = null;
+  for await (const text of lines) {
+    if (next !== null) {
+      if (last !== null) last[next] = text;
+      next = null;
+      continue;
+    }
+    const head = parsed(text);
+    if (head.kind === "end") return body;
+    if (head.kind === "body") {
+      const { refused, others, found } = head;
+      Object.assign(body, { refused, others, records: found ? [] : null });
+    } else if (head.kind === "failure") body.records?.push(new ReadRecord({ reason: head.reason }));
+    else if (head.kind === "record") {
+      last = { ...head.head, names: [], positions: [], entryElements: "", recordElement: "" };
+      body.records?.push(new ReadRecord(last));
+    } else if (head.kind === "names") {
+      last?.names.push(...head.names);
+      last?.positions.push(...head.positions);
+    } else next = head.kind === "entries" ? "entryElements" : "recordElement";
+  }
+  throw new Error("The process that reads advisories ended before its answer did");
+}
+
+/** The other end is `linesOfBody`. */
+function parsed(text: string): Head {
+  return JSON.parse(text) as Head;
+}

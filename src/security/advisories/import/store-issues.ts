@@ -1,0 +1,85 @@
+/** Issues as their records have them now, and what hangs on those that were joined or split. */
+import type { Transaction } from "../../../backing/backing.ts";
+import type { AliasGroup } from "../issues/alias-groups.ts";
+import { issueFrom, recordsOf } from "../issues/issue.ts";
+import type { IssueFacts } from "../issues/issue-facts.ts";
+import { deleteForgotten, endIssues, insertIssues, replaceNames, updateIssues } from "../issues/issue-store.ts";
+import type { Regrouping } from "../issues/regroup.ts";
+import { selectIssueFacts } from "./store.ts";
+import { copyRanks, copyTriages, moveFindings, type Succession } from "./succession-store.ts";
+
+interface Change {
+  regrouping: Regrouping;
+  /** Records that were stored just now. */
+  facts: readonly IssueFacts[];
+  at: Date;
+}
+
+export async function storeIssues({ regrouping, facts, at }: Change, tx: Transaction): Promise<void> {
+  const { kept, begun, ended } = regrouping;
+  const fresh = new Map(facts.map((one) => [one.id, one]));
+  const changed = kept.filter(({ group, renamed }) => renamed || namesOf(group).some((name) => fresh.has(name)));
+  const byId = await withStored(
+    fresh,
+    [...changed, ...begun].map(({ group }) => group),
+    tx,
+  );
+  const issueOf = (group: AliasGroup) => issueFrom(group, recordsOf(group, byId));
+  const endedIds = ended.map(({ issue }) => issue);
+  // First, for the others may take their names.
+  await endIssues(endedIds, tx);
+  await updateIssues(
+    changed.map(({ issue, group }) => ({ id: issue, issue: issueOf(group) })),
+    tx,
+  );
+  const ids = await insertIssues(
+    begun.map(({ group }) => issueOf(group)),
+    tx,
+  );
+  for (const { issue, group } of kept) ids.set(group.id, issue);
+  const renamed = [...kept.filter((one) => one.renamed), ...begun].map(({ group }) => group);
+  await replaceNames(
+    renamed.map((group) => ({ id: idOf(group, ids), group })),
+    tx,
+  );
+  await follow({ regrouping, ids, at }, tx);
+  // Findings that went along are among them: an issue that others are joined with has new names.
+  await copyRanks(
+    changed.map(({ issue }) => issue),
+    tx,
+  );
+  await deleteForgotten(endedIds, tx);
+}
+
+/** @param ids of the issues that there are now, by the ids of their groups */
+async function follow(
+  { regrouping: { begun, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  const splits = begun.flatMap(({ group, from }) => from.map((issue): Succession => ({ from: issue, to: idOf(group, ids) })));
+  const joins = ended.map(({ issue, into }) => into.map((group): Succession => ({ from: issue, to: idOf(group, ids) })));
+  await copyTriages([...splits, ...joins.flat()], tx);
+  // A finding is one row: it goes with the first, and the scan that follows finds the others.
+  await moveFindings({ successions: joins.flatMap(([first]) => first ?? []), at }, tx);
+}
+
+/** And records that were stored before and speak of these groups too. */
+async function withStored(
+  fresh: ReadonlyMap<string, IssueFacts>,
+  groups: readonly AliasGroup[],
+  tx: Transaction,
+): Promise<Map<string, IssueFacts>> {
+  const missing = [...new Set(groups.flatMap(namesOf))].filter((name) => !fresh.has(name));
+  const stored = missing.length === 0 ? [] : await selectIssueFacts(missing, tx);
+  return new Map([...fresh, ...stored.map((one) => [one.id, one] as const)]);
+}
+
+function namesOf({ ids, shared }: AliasGroup): string[] {
+  return [...ids, ...shared];
+}
+
+function idOf(group: AliasGroup, ids: ReadonlyMap<string, bigint>): bigint {
+  const id = ids.get(group.id);
+  if (id === undefined) throw new Error(`The issue "${group.id}" was given no id`);
+  return id;
+}

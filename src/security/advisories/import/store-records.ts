@@ -1,0 +1,82 @@
+/** New states of records, and all that follows from them, in the transaction of an import. */
+import type { Transaction } from "../../../backing/backing.ts";
+import { askScansOf } from "../../scans/request-scan.ts";
+import { packageIdentity, type PackageName } from "../../versions/package-name.ts";
+import { packageIds, withOtherSpellings } from "../../versions/store.ts";
+import { groupAliases, type AliasClaim } from "../issues/alias-groups.ts";
+import { selectIssues } from "../issues/issue-store.ts";
+import type { Prepared } from "./prepared.ts";
+import { regroup, type Regrouping, type StoredIssue } from "../issues/regroup.ts";
+import {
+  replaceAffected,
+  replaceAliases,
+  selectClaims,
+  selectJoined,
+  selectPackages,
+  upsertAdvisories,
+  type AdvisoryRow,
+  type AffectedRow,
+} from "./store.ts";
+import { storeIssues } from "./store-issues.ts";
+
+/** @returns how many projects are to be scanned again */
+export async function storeRecords(
+  { records, at }: { records: readonly Prepared[]; at: Date },
+  tx: Transaction,
+): Promise<number> {
+  const ids = records.map(({ id }) => id);
+  const packages = await packageIds(
+    records.flatMap(({ names }) => names),
+    tx,
+  );
+  const { before, regrouping } = await regroupWith(records, tx);
+  const concerned = [...new Set([...ids, ...namesThatMove(regrouping, before)])];
+  const packagesBefore = await selectPackages(concerned, tx);
+  // Projects are locked before findings, as scans do it, so that nobody waits in a circle.
+  const told = await withOtherSpellings([...packagesBefore, ...packages.values()], tx);
+  const scans = await askScansOf({ packages: told, at }, tx);
+  await upsertAdvisories({ rows: records.map(rowOf), at }, tx);
+  await replaceAliases(records, tx);
+  const rows = records.flatMap((record) => affectedBy(record, packages));
+  const entryElements = records.flatMap((record) => (record.names.length === 0 ? [] : [record.entryElements])).join(",");
+  await replaceAffected({ advisories: ids, rows, entryElements }, tx);
+  await storeIssues({ regrouping, facts: records.map(({ facts }) => facts), at }, tx);
+  return scans;
+}
+
+/** Of all that aliases join with these records, before or now. */
+async function regroupWith(
+  advisories: readonly AliasClaim[],
+  tx: Transaction,
+): Promise<{ before: StoredIssue[]; regrouping: Regrouping }> {
+  const joined = await selectJoined(
+    advisories.flatMap(({ id, aliases }) => [id, ...aliases]),
+    tx,
+  );
+  const before = await selectIssues(joined, tx);
+  const replaced = new Set(advisories.map(({ id }) => id));
+  const others = (await selectClaims(joined, tx)).filter(({ id }) => !replaced.has(id));
+  return { before, regrouping: regroup({ before, after: groupAliases([...others, ...advisories]) }) };
+}
+
+/** Names of issues that are others now than they were: what their records say counts for another issue. */
+function namesThatMove({ kept, begun, ended }: Regrouping, before: readonly StoredIssue[]): string[] {
+  const renamed = kept.filter((one) => one.renamed);
+  const issues = new Set([...renamed, ...ended].map(({ issue }) => issue));
+  const groups = [...before.filter(({ id }) => issues.has(id)), ...renamed, ...begun].map(({ group }) => group);
+  return groups.flatMap(({ ids, shared }) => [...ids, ...shared]);
+}
+
+function affectedBy({ id, names, positions }: Prepared, packages: ReadonlyMap<string, bigint>): AffectedRow[] {
+  return names.map((name, index) => ({ advisory: id, position: positions[index] ?? 0, package: idOf(name, packages) }));
+}
+
+function idOf(name: PackageName, ids: ReadonlyMap<string, bigint>): bigint {
+  const id = ids.get(packageIdentity(name));
+  if (id === undefined) throw new Error(`The package "${packageIdentity(name)}" was given no id`);
+  return id;
+}
+
+function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: Prepared): AdvisoryRow {
+  return { id, modified, withdrawn, aliases, digest, recordElement };
+}

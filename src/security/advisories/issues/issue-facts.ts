@@ -1,0 +1,31 @@
+import { issueTextCharactersMax } from "../../../limits/tools.ts";
+import type { Advisory, DeclaredSeverity } from "../advisory.ts";
+
+/** What an issue takes from a record about it. */
+export interface IssueFacts {
+  id: string;
+  withdrawn: boolean;
+  /** RFC 3339; null: the record does not say. */
+  published: string | null;
+  /** The beginning of each. */
+  summary: string;
+  details: string;
+  /** Those of the record and of its packages, each once. */
+  severities: DeclaredSeverity[];
+}
+
+export function factsOf({ id, withdrawn, published, summary, details, severities, affected }: Advisory): IssueFacts {
+  const declared = [...severities, ...affected.flatMap((one) => one.severities)].map(({ type, score }) => ({ type, score }));
+  return {
+    id,
+    withdrawn: withdrawn !== null,
+    published,
+    summary: beginningOf(summary),
+    details: beginningOf(details),
+    severities: [...new Map(declared.map((one) => [`${one.type} ${one.score}`, one])).values()],
+  };
+}
+
+function beginningOf(text: string): string {
+  return text.slice(0, issueTextCharactersMax).toWellFormed();
+}

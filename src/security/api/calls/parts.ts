@@ -1,0 +1,14 @@
+import type { OperationParts } from "../operations/operation.ts";
+import type { DiskFloor } from "../../../accounts/quotas/disk-floor.ts";
+import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
+import type { CallLimits } from "./call-limits.ts";
+
+/** What the tools API works with. */
+export interface ToolsParts extends OperationParts {
+  /** The service's own name, with which operations and keys begin. */
+  slug: string;
+  /** null: this service takes text only. */
+  attachments: AttachmentFolder | null;
+  limits: CallLimits;
+  disk: Pick<DiskFloor, "require">;
+}

@@ -1,0 +1,81 @@
+/** The fields of a call: the JSON object in its body. */
+import { joined } from "../../../http/body-reader.ts";
+import { parseJsonObject } from "../../../http/json-body.ts";
+import { GatewayError } from "../../../kernel/errors.ts";
+import { callJsonValuesMax } from "../../../limits/constants.ts";
+import { sbomCallBytesMax, toolsBodyBytesMax } from "../../../limits/tools.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import type { Operation } from "../operations/operation.ts";
+import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
+import { largeBodies } from "../../../http/byte-pace.ts";
+import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
+import type { TakenSbom } from "../../sboms/reader/parse-sbom-field.ts";
+import { bodyPieces } from "./body-pieces.ts";
+import { holderOf } from "./call-limits.ts";
+import type { Called } from "./called.ts";
+import type { ToolsParts } from "./parts.ts";
+import { readDocument } from "./read-document.ts";
+
+export interface Input {
+  fields: Record<string, unknown>;
+  /** Of an operation that takes one. */
+  sbom: TakenSbom | null;
+  /** The call's turn, where it has it already. */
+  end: EndTurn | null;
+}
+
+/**
+ * @throws OperationError that says what to change: content type, no body, no JSON, no object, too large or too deep
+ * @throws LimitReachedError; what SbomReader.take throws
+ */
+export async function readInput(called: Called, operation: Operation, parts: ToolsParts): Promise<Input> {
+  requireJson(called.request);
+  const { bodies, documents } = parts.limits;
+  using lease = (operation.takesSbom ? documents : bodies).lease(holderOf(called.caller));
+  if (!operation.takesSbom) return { fields: fieldsOf(await whole(called, lease, parts)), sbom: null, end: null };
+  const pieces = bodyPieces(called.request, { ...paced(parts), lease, bytesMax: sbomCallBytesMax });
+  const turn = () => parts.limits.turn(operation, called.caller);
+  const { taken, rest, end } = await readDocument(called, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
+  try {
+    return { fields: fieldsOf(rest), sbom: taken, end };
+  } catch (error) {
+    end?.();
+    throw error;
+  }
+}
+
+/** For bodies that may be large. */
+export function paced({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
+  const breathe = async (piece: Uint8Array): Promise<void> => {
+    await limits.door.breathe();
+    await largeBodies.read(piece.length);
+  };
+  return { clock, breathe };
+}
+
+async function whole({ request }: Called, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
+  return joined(await Array.fromAsync(bodyPieces(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
+}
+
+function requireJson(request: Request): void {
+  const type = request.headers.get("content-type");
+  if (mediaType(type) !== "application/json") {
+    const sent = type === null ? "is missing" : `is "${type.slice(0, 100)}"`;
+    throw new OperationError(`The header Content-Type ${sent}: send application/json`);
+  }
+}
+
+function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
+  if (bytes.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
+  try {
+    return parseJsonObject(bytes, callJsonValuesMax);
+  } catch (error) {
+    if (error instanceof GatewayError) throw new OperationError(`${error.message}: send the fields as one JSON object`);
+    throw error;
+  }
+}
+
+/** Without parameters such as `charset`: JSON is UTF-8 whatever they say (RFC 8259, 8.1). */
+function mediaType(header: string | null): string {
+  return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}

@@ -1,0 +1,46 @@
+/** A file sent ahead of the ticket that it belongs to, by an MCP server on the same machine. */
+import { attachmentBytesMax } from "../../../limits/tools.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
+import { bodyPieces } from "./body-pieces.ts";
+import { holderOf } from "./call-limits.ts";
+import type { Called } from "./called.ts";
+import { attachmentNameHeader } from "./paths.ts";
+import type { Answer } from "./envelope.ts";
+import type { ToolsParts } from "./parts.ts";
+import { paced } from "./read-input.ts";
+
+const nameCharactersMax = 255;
+
+/** The body is the file, the header `X-Attachment-Name` its name, percent-encoded. */
+export async function takeAttachment(
+  { request, caller }: Called,
+  { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },
+): Promise<Answer> {
+  const name = fileName(request.headers.get(attachmentNameHeader));
+  await parts.disk.require();
+  const { workspace, owner } = caller;
+  using lease = parts.limits.documents.lease(holderOf(caller));
+  const pieces = bodyPieces(request, { ...paced(parts), lease, bytesMax: attachmentBytesMax });
+  const { id, sizeBytes } = await attachments.keep({ workspace, owner, name, pieces }, parts);
+  return {
+    status: 200,
+    body: { success: true, data: { id, name, size: sizeBytes }, message: "The file waits for its ticket" },
+  };
+}
+
+function fileName(header: string | null): string {
+  const name = decoded(header ?? "");
+  if (name === null || name === "" || name.length > nameCharactersMax || /[\p{Cc}/\\]/u.test(name) || /^\.\.?$/.test(name)) {
+    throw new OperationError("The header X-Attachment-Name is no file's name: send one, percent-encoded, without folders");
+  }
+  return name;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,89 @@
+/** MCP over HTTP: stateless, so that any gateway answers any request. */
+import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from "@modelcontextprotocol/server";
+import { scanJson } from "../../../http/json-scan.ts";
+import { callJsonValuesMax } from "../../../limits/constants.ts";
+import { sbomCallBytesMax } from "../../../limits/tools.ts";
+import { GatewayError } from "../../../kernel/errors.ts";
+import type { Logger } from "../../../kernel/log.ts";
+import { OperationError } from "../operations/operation-error.ts";
+import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
+import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
+import type { TakenSbom } from "../../sboms/reader/parse-sbom-field.ts";
+import { bodyPieces } from "../calls/body-pieces.ts";
+import { holderOf } from "../calls/call-limits.ts";
+import type { Called } from "../calls/called.ts";
+import { failure, type Written } from "../calls/envelope.ts";
+import { mcpServer } from "./mcp-server.ts";
+import type { ToolsParts } from "../calls/parts.ts";
+import { perform, refuse, type Asked } from "../calls/run-operation.ts";
+import { paced } from "../calls/read-input.ts";
+import { readDocument } from "../calls/read-document.ts";
+
+/**
+ * A page of another site in a browser names its origin, and is refused: it is not to act with what a person's machine can reach.
+ * Programs name none.
+ */
+export function mcpDoor(parts: ToolsParts): (called: Called) => Promise<Response> {
+  const callers = new WeakMap<Request, Pick<Asked, "caller" | "sbom" | "end">>();
+  const handler = createMcpHandler(
+    ({ requestInfo }) =>
+      mcpServer(parts.slug, async (operation, input) => {
+        const known = requestInfo && callers.get(requestInfo);
+        return known ? perform({ operation, input, ...known, attachment: null }, parts) : failure(401, "Unauthorized");
+      }),
+    { onerror: (error) => parts.log.debug({ event: "mcp.refused", reason: error.message }) },
+  );
+  return async (called) => {
+    const { request, caller } = called;
+    const foreign = originValidationResponse(request, localhostAllowedOrigins());
+    if (foreign) return foreign;
+    const { message, sbom, end } = await readMessage(called, parts);
+    try {
+      if (Array.isArray(message)) return Response.json(rpcError(invalidRequest, noBatches), { status: 400 });
+      callers.set(request, { caller, sbom, end });
+      return await handler.fetch(request, { parsedBody: message });
+    } finally {
+      end?.();
+    }
+  };
+}
+
+/** The revision of 2025-06-18 removed them: one request would be many calls. */
+const noBatches = "Batches are not part of the protocol: send one JSON-RPC message a request";
+/** https://www.jsonrpc.org/specification, 5.1; -32000 and below are for servers to define. */
+const invalidRequest = -32600;
+const limitReachedCode = -32000;
+
+/** Clients of MCP read JSON-RPC: a limit that was reached is an error of it, which answers no message in particular. */
+export function mcpRefusal(error: unknown, log: Logger): Written {
+  const refused = refuse(error, log);
+  if (!(error instanceof LimitReachedError)) return refused;
+  return { ...refused, body: rpcError(limitReachedCode, error.message) };
+}
+
+function rpcError(code: number, message: string) {
+  return { jsonrpc: "2.0", id: null, error: { code, message } };
+}
+
+/** Where a call has the document that it brings. */
+const sbomPath = ["params", "arguments", "sbom"];
+
+/** Parsed here, for the SDK takes any depth and any number of values. */
+async function readMessage(
+  called: Called,
+  parts: ToolsParts,
+): Promise<{ message: unknown; sbom: TakenSbom | null; end: EndTurn | null }> {
+  const { sboms, limits } = parts;
+  using lease = limits.documents.lease(holderOf(called.caller));
+  const pieces = bodyPieces(called.request, { ...paced(parts), lease, bytesMax: sbomCallBytesMax });
+  const turn = (large: boolean) => (large ? limits.longTurn(called.caller) : null);
+  const { taken, rest, end } = await readDocument(called, { sboms, pieces, path: sbomPath, turn });
+  try {
+    scanJson(rest, { valuesMax: callJsonValuesMax });
+    return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken, end };
+  } catch (error) {
+    end?.();
+    if (error instanceof GatewayError) throw new OperationError(error.message);
+    throw new OperationError("The body is not valid JSON in UTF-8: send one JSON-RPC message");
+  }
+}

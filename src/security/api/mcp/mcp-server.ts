@@ -1,0 +1,64 @@
+/**
+ * The operations as MCP tools, in both eras of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is
+ * the envelope, and a failure is a result with `isError`. The SDK's low-level server, because its high-level one checks input
+ * itself, in words of its own, and fills in no defaults.
+ */
+import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type Tool } from "@modelcontextprotocol/server";
+import { Type } from "@sinclair/typebox";
+import { jsonSchema } from "../../../kernel/json-schema.ts";
+import type { Operation } from "../operations/operation.ts";
+import { Failure, successOf, type Answer } from "../calls/envelope.ts";
+import { fullName, operations } from "../calls/operations.ts";
+
+/** Calls an operation with what a client sent, unchecked. */
+export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<Answer>;
+
+const instructions =
+  "Security findings of the workspace that the key belongs to. Lists work on the active scope and page by limit and offset: " +
+  "look at total and has_more before you conclude that there is nothing else.";
+
+/** @param slug the service's own name */
+export function mcpServer(slug: string, call: CallTool): Server {
+  const options = { capabilities: { tools: {} }, instructions, cacheHints: { "tools/list": { ttlMs: 300_000 } } } as const;
+  const server = new Server({ name: "weir", title: "Weir", version: "1.0" }, options);
+  server.setRequestHandler("tools/list", async () => ({ tools: operations.map((one) => describe(slug, one)) }));
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const operation = operations.find((one) => fullName(slug, one) === params.name);
+    if (!operation) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`);
+    return resultOf(await call(operation, params.arguments ?? {}));
+  });
+  return server;
+}
+
+function describe(slug: string, operation: Operation): Tool {
+  const { title, description, annotations, input } = operation;
+  return {
+    name: fullName(slug, operation),
+    title,
+    description,
+    inputSchema: rooted({ ...jsonSchema(input, new Map()), additionalProperties: false }),
+    outputSchema: rooted(answerSchema(operation)),
+    annotations: { title, ...annotations },
+  };
+}
+
+/** Clients check failures against it too, hence it admits both envelopes; older ones want an object at its root. */
+function answerSchema({ data }: Operation): Record<string, unknown> {
+  const { anyOf } = jsonSchema(Type.Union([successOf(data), Failure]), new Map());
+  const properties = { success: { type: "boolean", description: "Whether it was done" } };
+  return { type: "object", properties, required: ["success"], anyOf };
+}
+
+/** The root of both schemas above is an object's. */
+function rooted(schema: Record<string, unknown>): Tool["inputSchema"] & NonNullable<Tool["outputSchema"]> {
+  return schema as Tool["inputSchema"] & NonNullable<Tool["outputSchema"]>;
+}
+
+/** The text is for clients that know no structured content. */
+function resultOf({ status, body }: Answer): CallToolResult {
+  return {
+    content: [{ type: "text", text: JSON.stringify(body) }],
+    structuredContent: { ...body },
+    ...(status !== 200 && { isError: true }),
+  };
+}

@@ -1,0 +1,152 @@
+import type { Queries } from "../../../backing/backing.ts";
+import { findingPageBytesMax, findingSbomsShownMax } from "../../../limits/tools.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import type { Page } from "../../api/operations/page.ts";
+import type { Ecosystem } from "../../versions/ecosystem.ts";
+import { fitsBy, placeAmong, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
+import { findingStatuses, type FindingStatus } from "../schema.ts";
+
+export interface FindingFilter {
+  /** `false_positive`: those, whatever their status; `live`: open or in progress and no false positive; the others do not look at the flag. */
+  shown: FindingStatus | "false_positive" | "live" | "all";
+  /** From the lowest to the highest. */
+  ranks: readonly [number, number];
+  page: Page;
+}
+
+export interface ListedFinding {
+  id: string;
+  vulnerability: string;
+  rank: number;
+  /** A score of 0.0, which the rank does not tell from none. */
+  scoredZero: boolean | null;
+  status: FindingStatus;
+  falsePositive: boolean;
+  component: string;
+  version: string;
+  ecosystem: Ecosystem;
+  purl: string | null;
+  fixVersion: string | null;
+  project: string;
+  projectName: string;
+  /** Newest first; not all where there are many. */
+  sboms: string[];
+  firstSeen: Date;
+  lastSeen: Date;
+  source: string | null;
+  range: string | null;
+  comparator: string | null;
+  listed: string | null;
+}
+
+export interface Listed<T> {
+  total: number;
+  rows: T[];
+}
+
+/** A page of a workspace, product or project and how many there are in all, of one moment; by rank, then id. */
+export async function selectFindingPage(
+  filter: FindingFilter & { scope: ListScope },
+  sql: Queries,
+): Promise<Listed<ListedFinding>> {
+  const rows = await sql<Answered[]>`WITH ${pageOfScope(filter, sql)} ${answer(totalOfScope(sql), sql)}`;
+  return listed(rows);
+}
+
+/** Common table expressions, the last of them `page` with the ids and ranks of its findings. */
+export function pageOfScope({ scope, shown, ranks, page }: FindingFilter & { scope: ListScope }, sql: Queries): Fragment {
+  return sql`
+    ${stepsToPage({ buckets: "finding_buckets", scope, ranks, matching: matching(shown, sql), page }, sql)}, page AS MATERIALIZED (
+      SELECT found.id, needed.rank FROM needed
+      CROSS JOIN LATERAL (
+        SELECT id FROM (${streams({ scope, shown }, sql)}) AS stream ORDER BY id OFFSET needed.skip LIMIT needed.take
+      ) AS found
+      LIMIT ${rowsAtMost(sql)}
+    )`;
+}
+
+/** How many there are beside that page. */
+export function totalOfScope(sql: Queries): Fragment {
+  return sql`coalesce((SELECT max(upto) FROM ranks), 0)`;
+}
+
+/** The same for a document. */
+export async function selectOccurrencePage(
+  { sbom, shown, ranks: [lowest, highest], page }: FindingFilter & { sbom: string },
+  sql: Queries,
+): Promise<Listed<ListedFinding>> {
+  const occurring = sql`
+    FROM finding_sboms WHERE sbom_id = ${sbom} AND rank BETWEEN ${lowest} AND ${highest} AND ${matching(shown, sql)}`;
+  const rows = await sql<Answered[]>`
+    WITH few AS MATERIALIZED (
+      SELECT finding_id AS id, rank ${occurring} ORDER BY rank DESC, finding_id OFFSET ${page.offset} LIMIT ${page.limit}
+    ), page AS MATERIALIZED (SELECT * FROM few LIMIT ${rowsAtMost(sql)})
+    ${answer(sql`(SELECT count(*) ${occurring})`, sql)}`;
+  return listed(rows);
+}
+
+/** @returns undefined where the workspace has no such document */
+export async function selectProjectOfSbom(
+  { id, workspace }: { id: string; workspace: WorkspaceId },
+  sql: Queries,
+): Promise<string | undefined> {
+  const [row] = await sql<{ project: string }[]>`
+    SELECT project_id AS project FROM sboms WHERE id = ${id} AND workspace_id = ${workspace} AND NOT removing`;
+  return row?.project;
+}
+
+export async function projectExists({ id, workspace }: { id: string; workspace: WorkspaceId }, sql: Queries): Promise<boolean> {
+  return (await sql`SELECT FROM projects WHERE id = ${id} AND workspace_id = ${workspace}`).length > 0;
+}
+
+const liveStatuses = ["open", "in_progress"] as const satisfies FindingStatus[];
+
+function matching(shown: FindingFilter["shown"], sql: Queries): Fragment {
+  if (shown === "all") return sql`true`;
+  if (shown === "live") return sql`status IN ('open', 'in_progress') AND NOT false_positive`;
+  return shown === "false_positive" ? sql`false_positive` : sql`status = ${shown}`;
+}
+
+/** The rows of a rank, from its beginning on, as far as they are needed: of each status in the order of an index. */
+function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["shown"] }, sql: Queries): Fragment {
+  const stream = (condition: Fragment): Fragment => sql`
+    (SELECT id FROM findings
+      WHERE ${sql(`${scope.kind}_id`)} = ${scope.id} AND findings.rank = needed.rank AND findings.id >= needed.beginning AND ${condition}
+      ORDER BY id LIMIT needed.skip + needed.take)`;
+  if (shown !== "all" && shown !== "live") return stream(matching(shown, sql));
+  const [first, ...others] =
+    shown === "all"
+      ? findingStatuses.map((status) => stream(sql`status = ${status}`))
+      : liveStatuses.map((status) => stream(sql`status = ${status} AND NOT false_positive`));
+  return others.reduce((united, other) => sql`${united} UNION ALL ${other}`, first ?? sql``);
+}
+
+type Answered = ({ total: bigint } & ListedFinding) | { total: bigint; id: null };
+
+/** The rows of `page` with what is shown of them, as many as their names alone leave room for, the first one in any case. */
+function answer(total: Fragment, sql: Queries): Fragment {
+  return sql`
+    SELECT ${total}::bigint AS total, row.*
+    FROM (SELECT) AS one
+    LEFT JOIN (
+      SELECT finding.id, vulnerability.name AS vulnerability, page.rank, vulnerability.score = 0 AS "scoredZero", finding.status,
+        finding.false_positive AS "falsePositive", finding.component, finding.version, package.ecosystem, finding.purl,
+        finding.fix_version AS "fixVersion", finding.project_id AS project, project.name AS "projectName",
+        ARRAY(
+          SELECT sbom_id FROM finding_sboms WHERE finding_id = finding.id ORDER BY sbom_id DESC LIMIT ${findingSbomsShownMax}
+        ) AS sboms,
+        finding.first_seen AS "firstSeen", finding.last_seen AS "lastSeen", finding.evidence ->> 'source' AS source,
+        finding.evidence ->> 'range' AS range, finding.evidence ->> 'comparator' AS comparator, finding.evidence ->> 'listed' AS listed,
+        ${placeAmong(sql`octet_length(finding.component) + coalesce(octet_length(finding.purl), 0)`, sql`page.rank DESC, finding.id`, sql)}
+      FROM page
+      JOIN findings AS finding ON finding.id = page.id
+      JOIN vulnerabilities AS vulnerability ON vulnerability.id = finding.vulnerability_id
+      JOIN packages AS package ON package.id = finding.package_id
+      JOIN projects AS project ON project.id = finding.project_id
+    ) AS row ON ${fitsBy(findingPageBytesMax, sql)}
+    ORDER BY row.rank DESC, row.id`;
+}
+
+function listed(rows: Answered[]): Listed<ListedFinding> {
+  return { total: Number(rows[0]?.total ?? 0), rows: rows.filter((row) => row.id !== null) };
+}

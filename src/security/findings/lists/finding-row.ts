@@ -1,0 +1,67 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { isoTime } from "../../../kernel/clock.ts";
+import { wordOf } from "../ecosystem-words.ts";
+import type { ListedFinding } from "./finding-list-store.ts";
+import type { Shorten } from "../fit-page.ts";
+import { cvssScore, ecosystem, fixVersion } from "../row-fields.ts";
+import { FindingStatusView, SeverityView } from "../schema.ts";
+import { scoreShown, severityOf } from "../severity.ts";
+
+export const FindingRow = Type.Object({
+  id: Type.String({ description: "The finding's id" }),
+  cve_id: Type.String({ description: "What it is a finding of: a CVE id, else one of its others; get_vulnerability takes it" }),
+  severity: SeverityView,
+  cvss_score: cvssScore,
+  status: FindingStatusView,
+  false_positive: Type.Boolean({ description: "Whether somebody called it a false positive" }),
+  component: Type.String({ description: "The affected component's name, as the SBOM has it" }),
+  component_version: Type.String({ description: "The component's version; empty where the SBOM names none" }),
+  ecosystem,
+  purl: Type.Union([Type.String(), Type.Null()], { description: "The component's package URL, as the SBOM has it" }),
+  fix_version: fixVersion,
+  project_id: Type.String({ description: "Id of the project that has the component" }),
+  project: Type.String({ description: "Name of that project" }),
+  sbom_ids: Type.Array(Type.String(), { description: "SBOMs that it occurs in: the newest two" }),
+  first_seen: Type.String({ description: "When a scan found it first (UTC, ISO 8601)" }),
+  last_seen: Type.String({ description: "When a scan found it last (UTC, ISO 8601)" }),
+  evidence: Type.Object(
+    {
+      source: Type.Union([Type.String(), Type.Null()], { description: "Id of the record that says so" }),
+      range: Type.Union([Type.String(), Type.Null()], {
+        description: "The range in the record's words; null where none holds it",
+      }),
+      comparator: Type.Union([Type.String(), Type.Null()], { description: "The part of the range that holds the version" }),
+      listed: Type.Union([Type.String(), Type.Null()], { description: "The version as the record lists it; null: it does not" }),
+    },
+    { description: "Why it is a finding" },
+  ),
+});
+export type FindingRow = Static<typeof FindingRow>;
+
+/** Where a page is too long, the range and the part of it that holds the version are what may be cut. */
+export function viewFinding(finding: ListedFinding, shorten: Shorten): FindingRow {
+  return {
+    id: finding.id,
+    cve_id: finding.vulnerability,
+    severity: severityOf(finding.rank),
+    cvss_score: scoreShown(finding),
+    status: finding.status,
+    false_positive: finding.falsePositive,
+    component: finding.component,
+    component_version: finding.version,
+    ecosystem: wordOf(finding.ecosystem),
+    purl: finding.purl,
+    fix_version: finding.fixVersion,
+    project_id: finding.project,
+    project: finding.projectName,
+    sbom_ids: finding.sboms,
+    first_seen: isoTime(finding.firstSeen.getTime()),
+    last_seen: isoTime(finding.lastSeen.getTime()),
+    evidence: {
+      source: finding.source,
+      range: shorten(finding.range),
+      comparator: shorten(finding.comparator),
+      listed: finding.listed,
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { Type } from "@sinclair/typebox";
+import type { Queries } from "../../../backing/backing.ts";
+import { nameCharactersMax } from "../../../limits/constants.ts";
+import { findingPageBytesMax, findingRowsDefault, listRowsMax } from "../../../limits/tools.ts";
+import type { Caller } from "../../api/operations/caller.ts";
+import { lineOf, oneOf } from "../../api/operations/fields.ts";
+import { OperationError } from "../../api/operations/operation-error.ts";
+import { operation, reading } from "../../api/operations/operation.ts";
+import { fittedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
+import {
+  projectExists,
+  selectFindingPage,
+  selectOccurrencePage,
+  selectProjectOfSbom,
+  type FindingFilter,
+  type Listed,
+  type ListedFinding,
+} from "./finding-list-store.ts";
+import { FindingRow, viewFinding } from "./finding-row.ts";
+import { fitPage } from "../fit-page.ts";
+import { listMessage } from "./list-message.ts";
+import { activeScope } from "./list-scope.ts";
+import { findingStatuses, projectId } from "../schema.ts";
+import { ranksOf, severities } from "../severity.ts";
+
+export const listFindings = operation({
+  name: "list_findings",
+  title: "List findings",
+  description:
+    "Lists findings, each a vulnerability of one component of one project, with status, fix version and why it matched: the most " +
+    "severe first. Without sbom_id and project_id it lists the active scope; these two take its place.",
+  annotations: reading,
+  input: Type.Object({
+    sbom_id: Type.Optional(lineOf({ title: "Findings of this SBOM", min: 1, max: nameCharactersMax })),
+    project_id: Type.Optional(projectId),
+    severity: oneOf([...severities, "all"], { title: "Findings of this severity; `all` has those of none, too", normal: "all" }),
+    status: oneOf([...findingStatuses, "false_positive", "fixed", "suppressed", "all"], {
+      title: "Findings of this status (fixed: resolved, suppressed: ignored), or false positives whatever their status",
+      normal: "all",
+    }),
+    ...pageFields({ normal: findingRowsDefault, max: listRowsMax }),
+  }),
+  data: listData("findings", FindingRow),
+  async handle({ input, caller, parts: { sql } }) {
+    const { severity, status, limit, offset } = input;
+    const filter = { shown: meant(status), ranks: ranksOf(severity), page: { limit, offset } };
+    const { total, rows } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
+    const fitted = fitPage({ items: rows, bytesMax: findingPageBytesMax }, viewFinding);
+    const { isShort, ...page } = fittedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
+    const advice = status === "all" ? null : `None has the status "${status}": ask again with the status "all"`;
+    return {
+      data: { findings: fitted.rows, ...page },
+      message: listMessage({
+        plural: "findings",
+        page,
+        rows: fitted.rows.length,
+        isShort,
+        cut: fitted.cut,
+        emptyAdvice: advice,
+      }),
+    };
+  },
+});
+
+type StatusWord = FindingFilter["shown"] | "fixed" | "suppressed";
+
+function meant(word: StatusWord): FindingFilter["shown"] {
+  if (word === "fixed") return "resolved";
+  return word === "suppressed" ? "ignored" : word;
+}
+
+interface Asked extends FindingFilter {
+  sbom: string | undefined;
+  project: string | undefined;
+  caller: Caller;
+}
+
+/** @throws OperationError for an id that the caller's workspace does not have */
+async function select({ sbom, project, caller, ...filter }: Asked, sql: Queries): Promise<Listed<ListedFinding>> {
+  const { workspace } = caller;
+  if (project !== undefined && !(await projectExists({ id: project, workspace }, sql))) {
+    throw new OperationError(`There is no project with the id "${project}"`);
+  }
+  if (sbom === undefined) {
+    const scope = project === undefined ? activeScope(caller) : ({ kind: "project", id: project } as const);
+    return selectFindingPage({ ...filter, scope }, sql);
+  }
+  const owner = await selectProjectOfSbom({ id: sbom, workspace }, sql);
+  if (owner === undefined) throw new OperationError(`There is no SBOM with the id "${sbom}"`);
+  return project === undefined || project === owner ? selectOccurrencePage({ ...filter, sbom }, sql) : { total: 0, rows: [] };
+}

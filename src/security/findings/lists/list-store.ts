@@ -1,0 +1,88 @@
+/** What lists have in common: from an offset to the rows of a page by way of buckets, so that no page costs more than another. */
+import type { PendingQuery, Row } from "postgres";
+import type { Queries } from "../../../backing/backing.ts";
+import { listRowsMax } from "../../../limits/tools.ts";
+import type { Page } from "../../api/operations/page.ts";
+
+/** How deep the slices of a rank go: of findings to the batch that wrote them, of vulnerabilities to ten characters of a name. */
+const depths = { finding_buckets: 4, vulnerability_buckets: 3 } as const;
+
+/** A piece of a statement. */
+export type Fragment = PendingQuery<Row[]>;
+
+/** A workspace, product or project: what its lists are counted under. */
+export interface ListScope {
+  kind: "workspace" | "product" | "project";
+  id: string;
+}
+
+export interface Bucketed {
+  buckets: "finding_buckets" | "vulnerability_buckets";
+  scope: ListScope;
+  /** From the lowest to the highest. */
+  ranks: readonly [number, number];
+  /** A condition on buckets. */
+  matching: Fragment;
+  page: Page;
+}
+
+/**
+ * Common table expressions: `ranks`, with how many rows there are up to each; and `needed`, the ranks that the page takes rows of:
+ * `take` of them after the first `skip` from `beginning` on. Only the first can begin in its middle: slices tell where.
+ */
+export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching, page }: Bucketed, sql: Queries): Fragment {
+  const start = sql`${page.offset}::bigint`;
+  const end = sql`${page.offset}::bigint + ${page.limit}`;
+  const amounts = sql`
+    SELECT rank, slice, sum(amount)::bigint AS amount FROM ${sql(buckets)} WHERE scope_id = ${scope.id} AND ${matching}`;
+  const deepest = depths[buckets];
+  const descents = Array.from({ length: deepest }, (_, index) => descent(index + 1, amounts, sql));
+  return sql`
+    ranks AS MATERIALIZED (
+      SELECT rank, amount, (sum(amount) OVER (ORDER BY rank DESC))::bigint AS upto
+      FROM (${amounts} AND depth = 0 AND rank BETWEEN ${lowest} AND ${highest} GROUP BY rank, slice) AS bucket
+    ), pieces AS MATERIALIZED (
+      SELECT rank, greatest(${start} - (upto - amount), 0) AS skip, least(${end}, upto) - greatest(${start}, upto - amount) AS take
+      FROM ranks WHERE upto > ${start} AND upto - amount < ${end}
+    ), ${sql(depthName(0))} AS MATERIALIZED (
+      SELECT rank, '' AS slice, skip FROM pieces WHERE skip > 0
+    ), ${descents.reduce((all, one) => sql`${all}, ${one}`)}, needed AS MATERIALIZED (
+      SELECT pieces.rank, take, coalesce(found.slice, '') AS beginning, coalesce(found.skip, 0) AS skip
+      FROM pieces LEFT JOIN ${sql(depthName(deepest))} AS found ON found.rank = pieces.rank
+    )`;
+}
+
+/** The slice of a depth, within that of the depth above, in which the row after the skipped ones is; with what is left to skip. */
+function descent(depth: number, amounts: Fragment, sql: Queries): Fragment {
+  return sql`
+    ${sql(depthName(depth))} AS MATERIALIZED (
+      SELECT rank, slice, skip - before AS skip
+      FROM (
+        SELECT wider.rank, bucket.slice, skip, (sum(amount) OVER (ORDER BY bucket.slice) - amount)::bigint AS before
+        FROM ${sql(depthName(depth - 1))} AS wider
+        CROSS JOIN LATERAL (
+          ${amounts} AND depth = ${depth} AND rank = wider.rank AND slice >= wider.slice AND slice < wider.slice || '~' GROUP BY rank, slice
+        ) AS bucket
+      ) AS running
+      WHERE before <= skip ORDER BY slice DESC LIMIT 1
+    )`;
+}
+
+function depthName(depth: number): string {
+  return `depth_${depth}`;
+}
+
+/** In numbers and not as a parameter: a planner that does not know how few rows a page has reads whole tables to look them up. */
+export function rowsAtMost(sql: Queries): Fragment {
+  return sql`${sql.unsafe(String(listRowsMax))}`;
+}
+
+/** Columns of a row: its place on the page, and how many bytes its names and those of the rows before it take. */
+export function placeAmong(bytes: Fragment, order: Fragment, sql: Queries): Fragment {
+  return sql`row_number() OVER (ORDER BY ${order}) AS place, sum(${bytes}) OVER (ORDER BY ${order}) AS "bytesUpto"`;
+}
+
+/** Names may be as long as a document has them, and are shown whole: no more of them are read than a page can hold. */
+export function fitsBy(bytesMax: number, sql: Queries): Fragment {
+  return sql`(row."bytesUpto" <= ${bytesMax} OR row.place = 1)`;
+}

@@ -1,0 +1,57 @@
+import { Type } from "@sinclair/typebox";
+import { listRowsMax, vulnerabilityPageBytesMax, vulnerabilityRowsDefault } from "../../../limits/tools.ts";
+import { decimal, oneOf } from "../../api/operations/fields.ts";
+import { operation, reading } from "../../api/operations/operation.ts";
+import { fittedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
+import { ecosystemOfWord, ecosystemWords } from "../ecosystem-words.ts";
+import { fitPage } from "../fit-page.ts";
+import { listMessage } from "./list-message.ts";
+import { activeScope } from "./list-scope.ts";
+import { ranksOf, severities } from "../severity.ts";
+import { selectVulnerabilityPage } from "./vulnerability-list-store.ts";
+import { viewVulnerability, VulnerabilityRow } from "./vulnerability-row.ts";
+
+export const listVulnerabilities = operation({
+  name: "list_vulnerabilities",
+  title: "List vulnerabilities",
+  description:
+    "Lists the vulnerabilities that components of the active scope have, one row for each, the most severe first: those with a " +
+    "finding that is open or in progress and no false positive. list_findings lists where they are.",
+  annotations: reading,
+  input: Type.Object({
+    severity: oneOf([...severities, "all"], { title: "Of this severity; `all` has those of none, too", normal: "all" }),
+    ecosystem: oneOf([...ecosystemWords, "all"], { title: "With an affected component of this ecosystem", normal: "all" }),
+    cvss_min: Type.Optional(decimal({ title: "With at least this CVSS score; 0 leaves out nothing", min: 0, max: 10 })),
+    ...pageFields({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
+  }),
+  data: listData("vulnerabilities", VulnerabilityRow),
+  async handle({ input, caller, parts: { sql } }) {
+    const { severity, ecosystem, cvss_min: least = 0, limit, offset } = input;
+    const filter = {
+      scope: activeScope(caller),
+      ecosystem: ecosystem === "all" ? null : ecosystemOfWord(ecosystem),
+      ranks: ranksOf(severity),
+      scoreMin: tenths(least),
+      page: { limit, offset },
+    };
+    const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
+    const fitted = fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability);
+    const { isShort, ...page } = fittedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
+    const narrowed = severity !== "all" || ecosystem !== "all" || least > 0;
+    const message = listMessage({
+      plural: "vulnerabilities",
+      page,
+      rows: fitted.rows.length,
+      isShort,
+      cut: fitted.cut,
+      emptyAdvice: narrowed ? 'Ask again with severity and ecosystem "all" and without cvss_min' : null,
+      more: ecosystem === "all" ? null : `${unnamed} more carry no ecosystem and are left out by this filter`,
+    });
+    return { data: { vulnerabilities: fitted.rows, ...page }, message };
+  },
+});
+
+/** Scores have one decimal. The least of them that is not below `score`, times ten: 0.7 is 7, though 0.7 * 10 is a little more. */
+function tenths(score: number): number {
+  return Math.ceil(Number((score * 10).toFixed(6)));
+}

@@ -1,0 +1,156 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { findingPageBytesMax, listRowsMax, remedyComponentsBytesMax } from "../../../limits/tools.ts";
+import { OperationError } from "../../api/operations/operation-error.ts";
+import { operation, reading } from "../../api/operations/operation.ts";
+import { fittedPageAnswer, pageFields, type Page } from "../../api/operations/page.ts";
+import { wordOf } from "../ecosystem-words.ts";
+import { fitPage, type Shorten } from "../fit-page.ts";
+import { noFinding } from "../no-finding.ts";
+import { remediesOf, type ComponentRemedy, type FindingRemedy, type Remedies } from "./remediation.ts";
+import { ecosystem } from "../row-fields.ts";
+import { findingId, projectId, SeverityView } from "../schema.ts";
+import { selectTarget } from "../triage-store.ts";
+
+const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const advice = {
+  fix_version: orNull("The version to go to; null where there is none"),
+  step: Type.Union([...["line", "major", "beyond"].map((word) => Type.Literal(word)), Type.Null()], {
+    description: "How far it is: line within the installed major.minor, major within its major version, beyond",
+  }),
+  prerelease: Type.Boolean({ description: "Whether only a prerelease clears it so far" }),
+  reason: orNull("Why there is none"),
+};
+
+const FindingView = Type.Object(
+  {
+    finding_id: Type.String({ description: "Id of the finding" }),
+    cve_id: Type.String({ description: "Its issue" }),
+    severity: SeverityView,
+    cvss_score: Type.Union([Type.Number(), Type.Null()], { description: "null where no source gives one" }),
+    component: Type.String({ description: "name@version" }),
+    ...advice,
+  },
+  { description: "The nearest version that this issue does not affect" },
+);
+
+const ComponentView = Type.Object(
+  {
+    component: Type.String({ description: "name@version" }),
+    ecosystem,
+    purl: orNull("Its package URL"),
+    relation: Type.Union([...["root", "direct", "transitive", "unknown"].map((word) => Type.Literal(word)), Type.Null()], {
+      description: "How the project needs it; null where its present document does not have it",
+    }),
+    path: Type.Array(Type.String({ description: "name@version" }), {
+      description: "A shortest way to it, from the root; … stands for steps that are left out",
+    }),
+    open_findings: Type.Integer({ description: "Its findings that are open or in progress" }),
+    clears: Type.Integer({ description: "How many of these the version clears" }),
+    ...advice,
+  },
+  { description: "The smallest version that no known issue of the component affects" },
+);
+
+export const getRemediation = operation({
+  name: "get_remediation",
+  title: "Get remediation",
+  description:
+    "Tells which versions to go to: for each open finding the nearest version that is not affected, on its own release line where there " +
+    "is one, and for each component the smallest version that clears all of its findings, with where a transitive one comes from.",
+  annotations: reading,
+  addition: true,
+  input: Type.Object({
+    project_id: Type.Optional(projectId),
+    finding_id: Type.Optional(findingId),
+    ...pageFields({ normal: listRowsMax, max: listRowsMax }),
+  }),
+  data: Type.Object(
+    {
+      project_id: Type.String({ description: "Id of the project" }),
+      findings: Type.Array(FindingView, { description: "The worst first" }),
+      findings_total: Type.Integer({ description: "How many there are in all" }),
+      components: Type.Array(ComponentView, { description: "Those with the worst findings first" }),
+      components_total: Type.Integer({ description: "How many there are in all" }),
+      limit: Type.Integer({ description: "Rows of each list at most; where fewer fit into one answer, how many did" }),
+      offset: Type.Integer({ description: "Rows of each list that were skipped" }),
+      has_more: Type.Boolean({ description: "Whether one of the lists has rows after these" }),
+    },
+    { description: "Versions to go to" },
+  ),
+  async handle({ input: { project_id: asked, finding_id: finding, limit, offset }, caller: { workspace }, parts }) {
+    if ((asked === undefined) === (finding === undefined)) {
+      throw new OperationError('Exactly one of "project_id" and "finding_id" is needed');
+    }
+    const target = finding === undefined ? undefined : await selectTarget({ workspace, id: finding }, parts.sql);
+    if (finding !== undefined && target === undefined) throw noFinding(finding);
+    const project = target?.project ?? asked ?? "";
+    const remedies = await remediesOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
+    if (remedies === null) throw new OperationError(`There is no project with the id "${project}"`);
+    return answerOf({ project, remedies, page: { limit, offset } });
+  },
+});
+
+/** Both lists go on at the same offset, hence both end where the first of them is full. */
+function answerOf({ project, remedies, page }: { project: string; remedies: Remedies; page: Page }) {
+  const { totals } = remedies;
+  const fittedFindings = fitPage({ items: remedies.findings, bytesMax: findingPageBytesMax }, viewFinding).rows;
+  const fittedComponents = fitPage({ items: remedies.components, bytesMax: remedyComponentsBytesMax }, viewComponent).rows;
+  const limit = Math.min(
+    fittedPageAnswer(page, { total: totals.findings, rows: fittedFindings.length }).limit,
+    fittedPageAnswer(page, { total: totals.components, rows: fittedComponents.length }).limit,
+  );
+  const [findings, components] = [fittedFindings.slice(0, limit), fittedComponents.slice(0, limit)];
+  return {
+    data: {
+      project_id: project,
+      findings,
+      findings_total: totals.findings,
+      components,
+      components_total: totals.components,
+      limit,
+      offset: page.offset,
+      has_more: page.offset + limit < Math.max(totals.findings, totals.components),
+    },
+    message: `${fixable(findings)} of ${findings.length} findings and ${fixable(components)} of ${components.length} components have a version to go to`,
+  };
+}
+
+function fixable(rows: readonly { fix_version: string | null }[]): number {
+  return rows.filter(({ fix_version: version }) => version !== null).length;
+}
+
+function viewFinding({ advice: { version: fix, ...told }, ...finding }: FindingRemedy): Static<typeof FindingView> {
+  const { id, name, severity, score, component, version } = finding;
+  return {
+    finding_id: id,
+    cve_id: name,
+    severity,
+    cvss_score: score,
+    component: `${component}@${version}`,
+    fix_version: fix,
+    ...told,
+  };
+}
+
+/** Where a page is too long, steps of ways are what is left out. */
+function viewComponent(
+  { advice: { version: fix, ...told }, ...component }: ComponentRemedy,
+  shorten: Shorten,
+): Static<typeof ComponentView> {
+  const { ecosystem: home, purl, relation, path, open } = component;
+  const steps = path.map((step) => (shorten(step) === step ? step : leftOut));
+  return {
+    component: `${component.component}@${component.version}`,
+    ecosystem: wordOf(home),
+    purl,
+    relation,
+    path: steps.filter((step, index) => step !== leftOut || steps[index - 1] !== leftOut),
+    open_findings: open,
+    clears: fix === null ? 0 : open,
+    fix_version: fix,
+    ...told,
+  };
+}
+
+const leftOut = "…";

@@ -1,0 +1,82 @@
+/** What to do about findings: for each the nearest version that is not affected, for each component the one that clears all. */
+import type { Queries } from "../../../backing/backing.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { pathStepsMax } from "../../../limits/tools.ts";
+import { loadIssues } from "../scan/load-issues.ts";
+import {
+  selectDocument,
+  selectPlaces,
+  selectToRemedy,
+  selectVulnerable,
+  selectWays,
+  type Asked,
+  type PlaceRow,
+  type ToRemedyRow,
+  type VulnerableRow,
+} from "./remediation-store.ts";
+import { Turns } from "../../../process/yield-if-due.ts";
+import { adviceFor, adviceForAll, type Advice } from "./upgrades.ts";
+
+export interface FindingRemedy extends ToRemedyRow {
+  advice: Advice;
+}
+
+export interface ComponentRemedy extends VulnerableRow {
+  advice: Advice;
+  relation: PlaceRow["relation"] | null;
+  /** From the root to the component, each as `name@version`, `…` for what is left out; empty where no way leads to it. */
+  path: string[];
+}
+
+export interface Remedies {
+  findings: FindingRemedy[];
+  components: ComponentRemedy[];
+  totals: { findings: number; components: number };
+}
+
+/** A page of findings and one of components, the worst first. @returns null where the workspace has no such project */
+export async function remediesOf(
+  { workspace, ...asked }: Asked & { workspace: WorkspaceId },
+  { sql, clock }: { sql: Queries; clock: Clock },
+): Promise<Remedies | null> {
+  const document = await selectDocument({ workspace, project: asked.project }, sql);
+  if (document === undefined) return null;
+  const { rows: toRemedy, total: findingsTotal } = await selectToRemedy(asked, sql);
+  const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(asked, sql);
+  const turns = new Turns(clock);
+  const issues = await loadIssues([...new Set([...toRemedy, ...vulnerable].map((row) => row.package))], { sql, turns });
+  const place = await placesOf(document.sbom, vulnerable, sql);
+  const findings: FindingRemedy[] = [];
+  for (const row of toRemedy) {
+    const issue = issues.get(row.package)?.find(({ vulnerability }) => vulnerability === row.vulnerability);
+    findings.push({ ...row, advice: adviceFor(row, issue ?? nothing) });
+    await turns.rest();
+  }
+  const components: ComponentRemedy[] = [];
+  for (const row of vulnerable) {
+    components.push({ ...row, ...place(row), advice: adviceForAll(row, issues.get(row.package) ?? []) });
+    await turns.rest();
+  }
+  return { findings, components, totals: { findings: findingsTotal, components: componentsTotal } };
+}
+
+const nothing = { vulnerability: 0n, rank: 0, entries: [] };
+
+type Place = Pick<ComponentRemedy, "relation" | "path">;
+
+async function placesOf(sbom: string | null, components: VulnerableRow[], sql: Queries): Promise<(row: VulnerableRow) => Place> {
+  if (sbom === null) return () => ({ relation: null, path: [] });
+  const places = await selectPlaces({ sbom, components }, sql);
+  const rows = await selectWays({ sbom, places: places.map(({ position }) => position), stepsMax: pathStepsMax }, sql);
+  const ways = Map.groupBy(rows, ({ leaf }) => leaf);
+  const keyOf = (about: { package: bigint; version: string }) => `${about.package} ${about.version}`;
+  const byKey = new Map(places.map((place) => [keyOf(place), place]));
+  return (row) => {
+    const place = byKey.get(keyOf(row));
+    if (place === undefined) return { relation: null, path: [] };
+    const way = place.relation === "unknown" ? [] : (ways.get(place.position) ?? []);
+    const steps = way.map(({ name, version }) => (version === null ? name : `${name}@${version}`));
+    return { relation: place.relation, path: [...steps, ...(way.at(-1)?.before ? ["…"] : [])].toReversed() };
+  };
+}

@@ -1,0 +1,44 @@
+import { arrayText } from "../../../backing/array-text.ts";
+import type { Queries } from "../../../backing/backing.ts";
+import type { Ecosystem } from "../../versions/ecosystem.ts";
+import type { OsvAffected } from "../../versions/osv-affected.ts";
+
+export interface EntryRow {
+  package: bigint;
+  ecosystem: Ecosystem;
+  /** Id of the record. */
+  source: string;
+  entry: OsvAffected;
+  /** null where there are none, and for other ecosystems than Go. */
+  customRanges: unknown;
+}
+
+/** What records that are not withdrawn say of these packages, in the order of the records' ids. */
+export async function selectEntries(packages: readonly bigint[], sql: Queries): Promise<EntryRow[]> {
+  return sql<EntryRow[]>`
+    SELECT asked.package_id AS package, packages.ecosystem, advisories.id AS source, affected_packages.entry,
+      CASE WHEN packages.ecosystem = 'Go' THEN
+        advisories.record #> ARRAY['affected', affected_packages.position::text, 'ecosystem_specific', 'custom_ranges'] END AS "customRanges"
+    FROM package_records AS asked
+    JOIN affected_packages ON affected_packages.package_id = asked.told_of
+    JOIN packages ON packages.id = affected_packages.package_id
+    JOIN advisories ON advisories.id = affected_packages.advisory_id
+    WHERE asked.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[]) AND NOT advisories.withdrawn
+    ORDER BY asked.package_id, advisories.id, affected_packages.position, affected_packages.package_id`;
+}
+
+export interface SubjectRow {
+  source: string;
+  vulnerability: bigint;
+  rank: number;
+}
+
+/** The issues that records are about: a record that names several is evidence of each. */
+export async function selectSubjects(sources: readonly string[], sql: Queries): Promise<SubjectRow[]> {
+  return sql<SubjectRow[]>`
+    SELECT vulnerability_names.name AS source, vulnerabilities.id AS vulnerability, vulnerabilities.rank
+    FROM vulnerability_names
+    JOIN vulnerabilities ON vulnerabilities.id = vulnerability_names.vulnerability_id
+    WHERE vulnerability_names.name = ANY (${arrayText(sources, (id) => id)}::text[]) AND NOT vulnerabilities.ended
+    ORDER BY vulnerabilities.id`;
+}

@@ -1,0 +1,73 @@
+/**
+ * The first half of a scan: each version of each package of the document against all that is known of it. Some versions are looked at
+ * together, and of those one issue after the other: what one issue affects stands together in transactions, and lists count it once.
+ */
+import { scanComponentsMax } from "../../../limits/tools.ts";
+import { Turns } from "../../../process/yield-if-due.ts";
+import type { MatchCursor } from "../../scans/pass.ts";
+import { loadIssues } from "./load-issues.ts";
+import { matchComponent, type Component, type Issue, type Matched } from "./match.ts";
+import { MatchWriter } from "./match-writer.ts";
+import type { Scan } from "./scan.ts";
+import { selectComponents, type VersionPlace } from "./scan-store.ts";
+import { packagesToMatch } from "./spoken-of.ts";
+
+/** @returns whether it came to its end; else the slice is over, and the pass says how far it came */
+export async function matchDocument(scan: Scan & { sbom: string }): Promise<boolean> {
+  const { sbom, sql, clock } = scan;
+  const { cursor } = scan.pass;
+  let { after, done }: Pick<MatchCursor, "after" | "done"> = cursor?.phase === "match" ? cursor : { after: null, done: null };
+  const writer = new MatchWriter(scan);
+  for (const packages of await packagesToMatch({ sbom, from: after === null ? null : BigInt(after.package) }, sql)) {
+    const turns = new Turns(clock);
+    const issues = await loadIssues(packages, { sql, turns });
+    for (let more = true; more;) {
+      const page = await selectComponents({ sbom, packages, after, limit: scanComponentsMax }, sql);
+      for (const { components, issue } of pairsOf(page, issues)) {
+        const pair = { package: String(components[0].package), vulnerability: String(issue.vulnerability) };
+        if (done !== null && !isBehind(pair, done)) continue;
+        await writer.take(await matchWith(components, issue, turns), { phase: "match", after, done: pair });
+        if (scan.lease.isSliceOver) return writer.end();
+      }
+      if (page.some((component) => String(component.package) === done?.package)) done = null;
+      after = placeOf(page.at(-1)) ?? after;
+      more = page.length === scanComponentsMax;
+    }
+    if (scan.lease.isSliceOver) return writer.end({ phase: "match", after, done });
+  }
+  await writer.end();
+  return true;
+}
+
+interface Pair {
+  /** Of one package. */
+  components: readonly [Component, ...Component[]];
+  issue: Issue;
+}
+
+function* pairsOf(page: readonly Component[], issues: ReadonlyMap<bigint, readonly Issue[]>): Generator<Pair> {
+  for (const [id, [first, ...others]] of Map.groupBy(page, (component) => component.package)) {
+    const known = (issues.get(id) ?? []).toSorted((a, b) => (a.vulnerability < b.vulnerability ? -1 : 1));
+    if (first !== undefined) for (const issue of known) yield { components: [first, ...others], issue };
+  }
+}
+
+function isBehind(pair: { package: string; vulnerability: string }, done: { package: string; vulnerability: string }): boolean {
+  const [own, last] = [BigInt(pair.package), BigInt(done.package)];
+  return own === last ? BigInt(pair.vulnerability) > BigInt(done.vulnerability) : own > last;
+}
+
+async function matchWith(components: readonly Component[], issue: Issue, turns: Turns): Promise<Matched> {
+  const matched: Matched = { matches: [], unknowns: [] };
+  for (const component of components) {
+    const { matches, unknowns } = matchComponent(component, [issue]);
+    matched.matches.push(...matches);
+    matched.unknowns.push(...unknowns);
+    await turns.rest();
+  }
+  return matched;
+}
+
+function placeOf(component: Component | undefined): VersionPlace | null {
+  return component === undefined ? null : { package: String(component.package), version: component.version ?? "" };
+}

@@ -1,0 +1,125 @@
+/** Writes down what a scan matched: findings that are new, changed or as before, and what is unknown. */
+import { isDeepStrictEqual } from "node:util";
+import { newToolsId } from "../../../kernel/ids.ts";
+import { projectFindingsMax } from "../../../limits/tools.ts";
+import { reopenSeen } from "./claims.ts";
+import type { Match, Unknown } from "./match.ts";
+import { upsertUnknowns } from "./rest-store.ts";
+import type { Scan } from "./scan.ts";
+import {
+  insertEvents,
+  insertFindings,
+  insertOccurrences,
+  selectFindings,
+  updateFindings,
+  updateLastSeen,
+  type FindingRow,
+  type NewEvent,
+  type StoredFinding,
+} from "./scan-store.ts";
+import { transitionsOf, type Decision } from "../transitions.ts";
+import { openClaims, selectDecisions, type DecisionRow } from "../triage-store.ts";
+
+export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, signal }: Scan): Promise<void> {
+  signal.throwIfAborted();
+  await lease.hold((tx) => upsertUnknowns({ project: lease.project, unknowns, at }, tx));
+}
+
+/** One transaction, which keeps the scan's pass too. What an issue affects of a package may come in several. */
+export async function recordMatches(
+  matches: readonly Match[],
+  { lease, workspace, sbom, at, pass, signal, clock }: Scan & { sbom: string },
+): Promise<void> {
+  signal.throwIfAborted();
+  await lease.hold(async (tx, { product }) => {
+    const { project } = lease;
+    const known = await selectFindings({ project, keys: matches }, tx);
+    const decisions = await selectDecisions({ project, pairs: matches }, tx);
+    const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - pass.findings });
+    await insertFindings(plan.begun, { workspace, product, project, at }, tx);
+    await updateFindings(plan.changed, at, tx);
+    await updateLastSeen(plan.same, at, tx);
+    await openClaims({ project, pairs: plan.claimsOver }, tx);
+    await insertEvents(plan.events, { actor: scannerName, at }, tx);
+    const there = [...plan.begun.map(({ id }) => id), ...plan.changed.map(({ id }) => id), ...plan.same];
+    await reopenSeen({ project, pairs: plan.claimsOver, at, actor: scannerName }, tx);
+    await insertOccurrences({ sbom, findings: there }, tx);
+    pass.findings += there.length;
+    pass.findingsLeftOut += plan.leftOut;
+  }, pass);
+}
+
+export const scannerName = "scanner";
+
+interface Plan {
+  begun: StoredFinding[];
+  changed: StoredFinding[];
+  /** Ids. */
+  same: string[];
+  events: NewEvent[];
+  /** Claims of people that are over, by package and issue. */
+  claimsOver: { package: bigint; vulnerability: bigint }[];
+  /** What would be new, and has no room. */
+  leftOut: number;
+}
+
+interface Facts {
+  matches: readonly Match[];
+  known: readonly FindingRow[];
+  decisions: readonly DecisionRow[];
+  /** Of this batch: ids are of it, so that lists find their way between batches of one scan. Milliseconds. */
+  nowMs: number;
+  /** For how many findings the project has room; those that are there stay. */
+  room: number;
+}
+
+function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
+  const findings = new Map(known.map((row) => [`${pairOf(row)} ${row.version}`, row]));
+  const matches = withinRoom(all, { isThere: (match) => findings.has(`${pairOf(match)} ${match.version}`), room });
+  const plan: Plan = { begun: [], changed: [], same: [], events: [], claimsOver: [], leftOut: all.length - matches.length };
+  const decided = new Map<string, Decision>(decisions.map((row) => [pairOf(row), row]));
+  for (const [pair, group] of Map.groupBy(matches, pairOf)) {
+    const standing = (match: Match) => findings.get(`${pair} ${match.version}`) ?? null;
+    const versions = new Map(group.map((match) => [match.version, standing(match)] as const));
+    const { outcomes, claimIsOver } = transitionsOf({ versions, decision: decided.get(pair) ?? null });
+    if (claimIsOver) plan.claimsOver.push(...group.slice(0, 1));
+    for (const match of group) {
+      const outcome = outcomes.get(match.version);
+      if (outcome === undefined) continue;
+      const { cause, changes, ...decision } = outcome;
+      const finding = standing(match);
+      const id = finding?.id ?? newToolsId("fnd", nowMs);
+      const isSame = finding !== null && Object.keys(changes).length === 0 && sameFacts(finding, match);
+      if (isSame) plan.same.push(id);
+      else (finding === null ? plan.begun : plan.changed).push({ ...match, ...decision, id });
+      if (Object.keys(changes).length > 0) plan.events.push({ finding: id, cause, changes });
+    }
+  }
+  return plan;
+}
+
+/** Those that are there, and of the others as many as there is room for beside them. */
+function withinRoom(
+  matches: readonly Match[],
+  { isThere, room }: { isThere: (match: Match) => boolean; room: number },
+): readonly Match[] {
+  if (matches.length <= room) return matches;
+  let left = Math.max(room - matches.filter(isThere).length, 0);
+  return matches.filter((match) => isThere(match) || left-- > 0);
+}
+
+/** An issue in a package. */
+function pairOf(about: { package: bigint; vulnerability: bigint }): string {
+  return `${about.package} ${about.vulnerability}`;
+}
+
+/** What the database keeps of evidence is equal, whatever the order of its fields. */
+function sameFacts(finding: FindingRow, match: Match): boolean {
+  return (
+    finding.rank === match.rank &&
+    finding.component === match.component &&
+    finding.purl === match.purl &&
+    finding.fixVersion === match.fixVersion &&
+    isDeepStrictEqual(finding.evidence, match.evidence)
+  );
+}

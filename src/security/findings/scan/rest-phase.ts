@@ -1,0 +1,69 @@
+/**
+ * The second half of a scan: what it did not find any more is resolved, and what findings keep of their project and their issue is set
+ * right. Nothing is deleted: it may come back, and people look for what became of it.
+ */
+import { scanFindingsMax, scanLookedThroughMax } from "../../../limits/tools.ts";
+import { scannerName } from "./record-matches.ts";
+import type { Scan } from "./scan.ts";
+import { insertEvents } from "./scan-store.ts";
+import {
+  selectInDocument,
+  selectPlaceAfter,
+  selectStale,
+  selectUnseen,
+  updateCopies,
+  updateToGone,
+  type FindingPlace,
+  type UnseenRow,
+} from "./rest-store.ts";
+import { goneOutcome, type Cause } from "../transitions.ts";
+
+/** @returns whether it came to its end; else the slice is over, and the pass says how far it came */
+export async function lookThroughRest(scan: Scan): Promise<boolean> {
+  const { lease, pass, sql, at, signal } = scan;
+  const { project } = lease;
+  let after: FindingPlace | null = pass.cursor?.phase === "rest" ? pass.cursor : null;
+  for (;;) {
+    signal.throwIfAborted();
+    const upto: FindingPlace | null = (await selectPlaceAfter({ project, after, steps: scanLookedThroughMax }, sql)) ?? null;
+    const stale = await selectStale({ project, since: at, after, upto }, sql);
+    for (let from = 0; from < stale.length; from += scanFindingsMax) {
+      signal.throwIfAborted();
+      pass.resolved += await setRight(stale.slice(from, from + scanFindingsMax), scan);
+    }
+    if (upto === null) return true;
+    pass.cursor = { phase: "rest", ...upto };
+    await lease.hold(async () => {}, pass);
+    if (lease.isSliceOver) return false;
+    after = upto;
+  }
+}
+
+/** @returns how many are resolved */
+function setRight(findings: readonly string[], { lease, sbom, at }: Scan): Promise<number> {
+  return lease.hold(async (tx, { product }) => {
+    const gone = await selectUnseen({ findings, since: at }, tx);
+    if (gone.length > 0) {
+      const inDocument = sbom === null ? new Set() : await selectInDocument({ sbom, findings: gone }, tx);
+      const events = gone.map((row) => {
+        const { cause, changes } = goneOutcome(
+          { ...row, present: true },
+          inDocument.has(row.id) ? causeOf(row) : "component_gone",
+        );
+        return { finding: row.id, cause, changes };
+      });
+      await updateToGone(
+        gone.map(({ id }) => id),
+        tx,
+      );
+      await insertEvents(events, { actor: scannerName, at }, tx);
+    }
+    await updateCopies({ findings, product }, tx);
+    return gone.length;
+  });
+}
+
+function causeOf({ ended, withdrawn }: UnseenRow): Cause {
+  if (ended) return "issue_joined";
+  return withdrawn ? "withdrawn" : "not_affected";
+}

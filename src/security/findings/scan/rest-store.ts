@@ -1,0 +1,128 @@
+/** What a scan looks through after it has matched: findings and unknown matches that it has not seen. */
+import { arrayText } from "../../../backing/array-text.ts";
+import type { Queries, Transaction } from "../../../backing/backing.ts";
+import type { Unknown } from "./match.ts";
+import type { FindingKey, VersionPlace } from "./scan-store.ts";
+import type { FindingStatus } from "../schema.ts";
+
+/** What is unknown of these versions, as the scan of this time has seen it. */
+export async function upsertUnknowns(
+  { project, unknowns, at }: { project: string; unknowns: readonly Unknown[]; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  if (unknowns.length === 0) return;
+  await tx`
+    INSERT INTO unknown_matches (project_id, package_id, version, vulnerability_id, reason, seen)
+    SELECT ${project}, new.*, ${at}::timestamptz FROM unnest(
+      ${arrayText(unknowns, (one) => one.package)}::bigint[], ${arrayText(unknowns, ({ version }) => version)}::text[],
+      ${arrayText(unknowns, ({ vulnerability }) => vulnerability)}::bigint[], ${arrayText(unknowns, ({ reason }) => reason)}::text[])
+      AS new (package_id, version, vulnerability_id, reason)
+    ON CONFLICT (project_id, package_id, version, vulnerability_id) DO UPDATE SET reason = excluded.reason, seen = excluded.seen`;
+}
+
+/** What the scan that began at `since` has not seen, at most so many. @returns how many there were */
+export async function deleteUnseenUnknowns(
+  { project, since, limit }: { project: string; since: Date; limit: number },
+  tx: Transaction,
+): Promise<number> {
+  const gone = await tx`
+    DELETE FROM unknown_matches WHERE project_id = ${project} AND ctid = ANY (ARRAY (
+      SELECT ctid FROM unknown_matches WHERE project_id = ${project} AND seen < ${since} LIMIT ${limit}))`;
+  return gone.count;
+}
+
+export interface UnseenRow extends FindingKey {
+  id: string;
+  status: FindingStatus;
+  falsePositive: boolean;
+  /** What became of its issue. */
+  ended: boolean;
+  withdrawn: boolean;
+}
+
+/** A finding's place in the order in which the project's are looked through. */
+export interface FindingPlace extends VersionPlace {
+  vulnerability: string;
+}
+
+/** The place so many findings further; undefined: there are not so many. */
+export async function selectPlaceAfter(
+  { project, after, steps }: { project: string; after: FindingPlace | null; steps: number },
+  sql: Queries,
+): Promise<FindingPlace | undefined> {
+  const [row] = await sql<FindingPlace[]>`
+    SELECT package_id::text AS package, version, vulnerability_id::text AS vulnerability FROM findings
+    WHERE project_id = ${project} ${after === null ? sql`` : sql`AND ${places(sql)} > ${placeOf(after, sql)}`}
+    ORDER BY package_id, version, vulnerability_id OFFSET ${steps - 1} LIMIT 1`;
+  return row;
+}
+
+/** Findings that the scan that began at `since` has not seen though they were there, or that keep another rank or product than it is. */
+export async function selectStale(
+  range: { project: string; since: Date; after: FindingPlace | null; upto: FindingPlace | null },
+  sql: Queries,
+): Promise<string[]> {
+  const { project, since, after, upto } = range;
+  const rows = await sql<{ id: string }[]>`
+    SELECT findings.id FROM findings
+    JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
+    JOIN projects ON projects.id = findings.project_id
+    WHERE findings.project_id = ${project} ${after === null ? sql`` : sql`AND ${places(sql)} > ${placeOf(after, sql)}`}
+      ${upto === null ? sql`` : sql`AND ${places(sql)} <= ${placeOf(upto, sql)}`}
+      AND (present AND last_seen < ${since} OR findings.rank <> vulnerabilities.rank
+        OR findings.product_id IS DISTINCT FROM projects.product_id)`;
+  return rows.map(({ id }) => id);
+}
+
+function places(sql: Queries) {
+  return sql`(findings.package_id, findings.version, findings.vulnerability_id)`;
+}
+
+function placeOf({ package: id, version, vulnerability }: FindingPlace, sql: Queries) {
+  return sql`(${id}::bigint, ${version}, ${vulnerability}::bigint)`;
+}
+
+/** Those of these findings that the scan that began at `since` has not seen though they were there. */
+export async function selectUnseen(
+  { findings, since }: { findings: readonly string[]; since: Date },
+  sql: Queries,
+): Promise<UnseenRow[]> {
+  return sql<UnseenRow[]>`
+    SELECT finding.id, finding.package_id AS package, finding.version, finding.vulnerability_id AS vulnerability, finding.status,
+      finding.false_positive AS "falsePositive", vulnerabilities.ended, vulnerabilities.withdrawn
+    FROM findings AS finding
+    JOIN vulnerabilities ON vulnerabilities.id = finding.vulnerability_id
+    WHERE finding.id = ANY (${arrayText(findings, (id) => id)}::text[]) AND finding.present AND finding.last_seen < ${since}`;
+}
+
+/** @returns the ids of those findings whose version the document has */
+export async function selectInDocument(
+  { sbom, findings }: { sbom: string; findings: readonly (FindingKey & { id: string })[] },
+  sql: Queries,
+): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT asked.id FROM unnest(
+      ${arrayText(findings, ({ id }) => id)}::text[], ${arrayText(findings, (one) => one.package)}::bigint[],
+      ${arrayText(findings, ({ version }) => version)}::text[]) AS asked (id, package_id, version)
+    CROSS JOIN LATERAL (
+      SELECT FROM sbom_components
+      WHERE sbom_id = ${sbom} AND sbom_components.package_id = asked.package_id AND sbom_components.version = asked.version LIMIT 1) AS there`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function updateToGone(ids: readonly string[], tx: Transaction): Promise<void> {
+  await tx`
+    UPDATE findings SET present = false, status = 'resolved' WHERE id = ANY (${arrayText(ids, (id) => id)}::text[])`;
+}
+
+/** What findings keep of their project and their issue, so that lists need nothing else. */
+export async function updateCopies(
+  { findings, product }: { findings: readonly string[]; product: string | null },
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    UPDATE findings SET rank = vulnerabilities.rank, product_id = ${product}
+    FROM vulnerabilities
+    WHERE findings.id = ANY (${arrayText(findings, (id) => id)}::text[]) AND vulnerabilities.id = findings.vulnerability_id
+      AND (findings.rank <> vulnerabilities.rank OR findings.product_id IS DISTINCT FROM ${product})`;
+}

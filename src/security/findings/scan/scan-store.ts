@@ -1,0 +1,189 @@
+import { arrayText } from "../../../backing/array-text.ts";
+import type { Queries, Transaction } from "../../../backing/backing.ts";
+import type { Changes } from "../../../accounts/audit/changes.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import type { Evidence } from "./evidence.ts";
+import type { Component } from "./match.ts";
+import type { FindingStatus } from "../schema.ts";
+import type { Cause } from "../transitions.ts";
+
+/**
+ * Packages that records speak of in whatever spelling, among so many places of a document from one on, with how many components are of
+ * them. @param least the first package; null: all of them
+ */
+export async function selectSpokenOf(
+  { sbom, from, places, least }: { sbom: string; from: number; places: number; least: bigint | null },
+  sql: Queries,
+): Promise<{ id: bigint; components: number }[]> {
+  return sql<{ id: bigint; components: number }[]>`
+    SELECT package_id AS id, count(*)::integer AS components FROM sbom_components
+    WHERE sbom_id = ${sbom} AND position >= ${from}::integer AND position < ${from}::integer + ${places}::integer
+      AND package_id ${least === null ? sql`IS NOT NULL` : sql`>= ${least}`}
+      AND EXISTS (SELECT FROM package_records WHERE package_records.package_id = sbom_components.package_id)
+    GROUP BY package_id`;
+}
+
+/** How many components a document has, its root included. */
+export async function selectPlaces(sbom: string, sql: Queries): Promise<number> {
+  const [row] = await sql<{ places: number }[]>`SELECT max(position) + 1 AS places FROM sbom_components WHERE sbom_id = ${sbom}`;
+  return row?.places ?? 0;
+}
+
+/** The next versions of these packages, by package and version, each once, as the document names it first. */
+export async function selectComponents(
+  { sbom, packages, after, limit }: { sbom: string; packages: readonly bigint[]; after: VersionPlace | null; limit: number },
+  sql: Queries,
+): Promise<Component[]> {
+  const version = sql`coalesce(component.version, '') COLLATE "C"`;
+  return sql<Component[]>`
+    SELECT DISTINCT ON (component.package_id, ${version})
+      component.package_id AS package, packages.ecosystem, component.version, component.name, component.purl
+    FROM sbom_components AS component
+    JOIN packages ON packages.id = component.package_id
+    WHERE component.sbom_id = ${sbom} AND component.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[])
+      ${after === null ? sql`` : sql`AND (component.package_id, ${version}) > (${after.package}::bigint, ${after.version})`}
+    ORDER BY component.package_id, ${version}, component.position LIMIT ${limit}`;
+}
+
+/** A version of a package; '' stands for none. */
+export interface VersionPlace {
+  package: string;
+  version: string;
+}
+
+/** What a finding is about. */
+export interface FindingKey {
+  package: bigint;
+  version: string;
+  vulnerability: bigint;
+}
+
+export interface FindingRow extends FindingKey {
+  id: string;
+  status: FindingStatus;
+  falsePositive: boolean;
+  present: boolean;
+  rank: number;
+  component: string;
+  purl: string | null;
+  fixVersion: string | null;
+  evidence: Evidence;
+}
+
+/** Key by key in the index, whatever the planner believes of the size of the table: hence the limit. */
+export async function selectFindings(
+  { project, keys }: { project: string; keys: readonly FindingKey[] },
+  sql: Queries,
+): Promise<FindingRow[]> {
+  return sql<FindingRow[]>`
+    SELECT id, finding.package_id AS package, finding.version, finding.vulnerability_id AS vulnerability, status,
+      false_positive AS "falsePositive", present, rank, component, purl, fix_version AS "fixVersion", evidence
+    FROM unnest(
+      ${arrayText(keys, (key) => key.package)}::bigint[], ${arrayText(keys, (key) => key.version)}::text[],
+      ${arrayText(keys, (key) => key.vulnerability)}::bigint[]) AS key (package_id, version, vulnerability_id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM findings
+      WHERE findings.project_id = ${project} AND findings.package_id = key.package_id AND findings.version = key.version
+        AND findings.vulnerability_id = key.vulnerability_id LIMIT 1) AS finding`;
+}
+
+export interface StoredFinding extends FindingKey {
+  id: string;
+  status: FindingStatus;
+  falsePositive: boolean;
+  rank: number;
+  component: string;
+  purl: string | null;
+  fixVersion: string | null;
+  evidence: Evidence;
+}
+
+interface Place {
+  workspace: WorkspaceId;
+  product: string | null;
+  project: string;
+  at: Date;
+}
+
+export async function insertFindings(
+  findings: readonly StoredFinding[],
+  { workspace, product, project, at }: Place,
+  tx: Transaction,
+): Promise<void> {
+  if (findings.length === 0) return;
+  await tx`
+    INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, vulnerability_id, component, purl, status,
+      false_positive, present, rank, fix_version, evidence, first_seen, last_seen)
+    SELECT id, ${workspace}, ${product}, ${project}, package, version, vulnerability, component, purl, status,
+      "falsePositive", true, rank, "fixVersion", evidence, ${at}::timestamptz, ${at}::timestamptz
+    FROM jsonb_to_recordset(${tx.json(findings.map(jsonOf))}) AS new (id text, package bigint, version text, vulnerability bigint,
+      component text, purl text, status text, "falsePositive" boolean, rank smallint, "fixVersion" text, evidence jsonb)`;
+}
+
+/** They are there, with what is known of them now. */
+export async function updateFindings(findings: readonly StoredFinding[], at: Date, tx: Transaction): Promise<void> {
+  if (findings.length === 0) return;
+  await tx`
+    UPDATE findings SET component = new.component, purl = new.purl, status = new.status, false_positive = new."falsePositive",
+      present = true, rank = new.rank, fix_version = new."fixVersion", evidence = new.evidence, last_seen = ${at}
+    FROM jsonb_to_recordset(${tx.json(findings.map(jsonOf))}) AS new (id text, component text, purl text, status text,
+      "falsePositive" boolean, rank smallint, "fixVersion" text, evidence jsonb)
+    WHERE findings.id = new.id`;
+}
+
+/** A number of PostgreSQL's own is not JSON's. */
+function jsonOf(finding: StoredFinding) {
+  return { ...finding, package: String(finding.package), vulnerability: String(finding.vulnerability) } as never;
+}
+
+/** They are there as before. */
+export async function updateLastSeen(ids: readonly string[], at: Date, tx: Transaction): Promise<void> {
+  if (ids.length === 0) return;
+  await tx`UPDATE findings SET last_seen = ${at} WHERE id = ANY (${arrayText(ids, (id) => id)}::text[])`;
+}
+
+export async function insertOccurrences(
+  { sbom, findings }: { sbom: string; findings: readonly string[] },
+  tx: Transaction,
+): Promise<void> {
+  if (findings.length === 0) return;
+  await tx`
+    INSERT INTO finding_sboms (sbom_id, finding_id)
+    SELECT ${sbom}, id FROM unnest(${arrayText(findings, (id) => id)}::text[]) AS new (id)
+    ON CONFLICT DO NOTHING`;
+}
+
+/** Findings of these issues in these packages that this scan has seen, and that a claim holds to be resolved. */
+export async function selectSeenAsResolved(
+  { project, pairs, at }: { project: string; pairs: readonly Pick<FindingKey, "package" | "vulnerability">[]; at: Date },
+  sql: Queries,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT finding.id FROM unnest(
+      ${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[])
+      AS pair (package_id, vulnerability_id)
+    CROSS JOIN LATERAL (
+      SELECT id FROM findings
+      WHERE findings.project_id = ${project} AND findings.package_id = pair.package_id
+        AND findings.vulnerability_id = pair.vulnerability_id AND last_seen = ${at} AND present AND status = 'resolved') AS finding`;
+  return rows.map(({ id }) => id);
+}
+
+export interface NewEvent {
+  finding: string;
+  cause: Cause;
+  changes: Changes;
+}
+
+/** @param actor an e-mail address, or `scanner` */
+export async function insertEvents(
+  events: readonly NewEvent[],
+  { actor, at }: { actor: string; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  if (events.length === 0) return;
+  await tx`
+    INSERT INTO finding_events (finding_id, at, actor, cause, changes)
+    SELECT finding, ${at}::timestamptz, ${actor}, cause, changes
+    FROM jsonb_to_recordset(${tx.json(events as never)}) AS new (finding text, cause text, changes jsonb)`;
+}

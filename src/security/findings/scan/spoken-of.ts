@@ -1,0 +1,36 @@
+/** What is to be looked at of a document: its packages that records speak of, some at a time. */
+import type { Queries } from "../../../backing/backing.ts";
+import { scanComponentsMax, scanPackagesMax, scanPlacesMax } from "../../../limits/tools.ts";
+import { selectPlaces, selectSpokenOf } from "./scan-store.ts";
+
+/**
+ * In the order of their ids; so many together that their components are few, unless a single package has more.
+ * @param from the first package; null: all of them
+ */
+export async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {
+  const components = new Map<bigint, number>();
+  const places = await selectPlaces(sbom, sql);
+  for (let at = 0; at < places; at += scanPlacesMax) {
+    const some = await selectSpokenOf({ sbom, from: at, places: scanPlacesMax, least: from }, sql);
+    for (const spoken of some) components.set(spoken.id, (components.get(spoken.id) ?? 0) + spoken.components);
+  }
+  const packages = [...components.keys()].toSorted((a, b) => (a < b ? -1 : 1));
+  return groupsOf(packages, components);
+}
+
+function groupsOf(packages: readonly bigint[], components: ReadonlyMap<bigint, number>): bigint[][] {
+  const groups: bigint[][] = [];
+  let size = 0;
+  for (const id of packages) {
+    const own = components.get(id) ?? 0;
+    const group = groups.at(-1);
+    if (group === undefined || group.length === scanPackagesMax || size + own > scanComponentsMax) {
+      groups.push([id]);
+      size = own;
+    } else {
+      group.push(id);
+      size += own;
+    }
+  }
+  return groups;
+}

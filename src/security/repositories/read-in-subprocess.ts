@@ -1,0 +1,36 @@
+/** Reads a repository's lock files without holding the event loop: few and small ones at once, others in a process of their own. */
+import { fileURLToPath } from "node:url";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { sbomReadHereBytesMax } from "../../limits/tools.ts";
+import type { SbomReader } from "../sboms/reader/reader.ts";
+import { SbomRefusal } from "../sboms/refusal.ts";
+import { readRepository, type ReadRepository } from "./read-repository.ts";
+import { packedForReader, type ReaderInput } from "./reader-input.ts";
+import { RepositoryError } from "./repository-error.ts";
+
+const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
+
+/** @throws RepositoryError where nothing can be read, or not in time; LimitReachedError */
+export async function readApart(
+  input: ReaderInput,
+  { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
+): Promise<ReadRepository> {
+  await sboms.requireDisk();
+  const { files } = input.found;
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  if (bytes <= sbomReadHereBytesMax) return readRepository(input.name, input.found);
+  try {
+    const { taken, rest } = await sboms.readApart(program, { input: packedForReader(input), workspace });
+    if (taken?.sbom) return { sbom: taken.sbom, ...toldOf(rest) };
+    throw new RepositoryError(taken?.refused ?? "The lock files cannot be read");
+  } catch (error) {
+    if (!(error instanceof SbomRefusal)) throw error;
+    const advice = "import folders of the repository as projects of their own";
+    throw new RepositoryError(`The lock files take too long to be read: ${advice}`);
+  }
+}
+
+/** The process tells what it read as `readRepository` does. */
+function toldOf(rest: Uint8Array): Omit<ReadRepository, "sbom"> {
+  return JSON.parse(new TextDecoder().decode(rest)) as Omit<ReadRepository, "sbom">;
+}

@@ -1,0 +1,116 @@
+/** A draft to the document: every component with a reference and a way, all in one order, with a digest of it. */
+import { createHash } from "node:crypto";
+import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { sbomComponentsMax, sbomEdgesMax } from "../../limits/tools.ts";
+import { printPackageUrl } from "../versions/package-url.ts";
+import type { SbomComponent, SbomDocument, SbomEdge } from "./document.ts";
+import type { Draft, DraftComponent } from "./draft.ts";
+import { readPurl } from "./purl.ts";
+import { SbomRefusal } from "./refusal.ts";
+import { findWays, type Way } from "./dependency-paths.ts";
+
+/** @throws SbomRefusal too_large */
+export function finishSbom(draft: Draft, bytes: Uint8Array): SbomDocument {
+  bound("components", draft.components.length, sbomComponentsMax);
+  bound("relationships", draft.edges.length + draft.holdings.length, sbomEdgesMax);
+  const all = draft.root === null ? draft.components : [draft.root, ...draft.components];
+  const refs = referencesOf(all);
+  const edges = inOrder(draft.edges);
+  const root = draft.root === null ? null : (refs.get(draft.root) ?? null);
+  const holdings = inOrder([...draft.holdings, ...parentHoldings(all, refs)]);
+  const ways = findWays({ root, tops: draft.tops.toSorted(), edges, holdings });
+  const finish = (component: DraftComponent) => finished({ component, refs, ways });
+  const described = new Set(refs.values());
+  const content = {
+    format: draft.format,
+    specVersion: draft.specVersion,
+    documentId: draft.documentId,
+    name: draft.name,
+    created: draft.created,
+    tools: unique(draft.tools),
+    root: draft.root === null ? null : finish(draft.root),
+    components: draft.components.map(finish).toSorted((one, other) => byCodeUnits(one.ref, other.ref)),
+    edges,
+    missingRefs: missingRefs([...edges, ...draft.holdings], new Set([...described, ...draft.otherRefs])),
+    otherSteps: otherSteps(ways, described),
+  };
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { ...content, encoding: draft.encoding, sha256, digest: digestOf(content) };
+}
+
+function bound(what: string, count: number, max: number): void {
+  if (count > max) throw new SbomRefusal("too_large", `The document has ${count} ${what}; at most ${max} are read`);
+}
+
+interface ComponentToFinish {
+  component: DraftComponent;
+  refs: ReadonlyMap<DraftComponent, string>;
+  ways: ReadonlyMap<string, Way>;
+}
+
+function finished({ component, refs, ways }: ComponentToFinish): SbomComponent {
+  const ref = refs.get(component) ?? "";
+  const way: Way = ways.get(ref) ?? { relation: "unknown", distance: null, via: null };
+  const { type, group, name, version, versionRange, hashes, scope, external } = component;
+  const parent = component.parent === null ? null : (refs.get(component.parent) ?? null);
+  const purl = readPurl(component.purl);
+  const licenses = unique(component.licenses);
+  return { ref, type, group, name, version, versionRange, purl, licenses, hashes, scope, external, parent, ...way };
+}
+
+/** A component without a reference of its own gets one made of what it is, so that other orders of it give the same. */
+function referencesOf(components: readonly DraftComponent[]): Map<DraftComponent, string> {
+  const taken = new Set(components.flatMap(({ ref }) => ref ?? []));
+  const counts = new Map<string, number>();
+  const made = components.map((component): [DraftComponent, string] => {
+    if (component.ref !== null) return [component, component.ref];
+    const named = `${component.group === null ? "" : `${component.group}/`}${component.name}`;
+    const base = component.purl ?? (component.version === null ? named : `${named}@${component.version}`);
+    let count = counts.get(base) ?? 0;
+    let ref = base;
+    do ref = count++ === 0 ? base : `${base}#${count}`;
+    while (taken.has(ref));
+    counts.set(base, count);
+    taken.add(ref);
+    return [component, ref];
+  });
+  return new Map(made);
+}
+
+function parentHoldings(components: readonly DraftComponent[], refs: ReadonlyMap<DraftComponent, string>): SbomEdge[] {
+  return components.flatMap((component) => {
+    const from = component.parent === null ? undefined : refs.get(component.parent);
+    const to = refs.get(component);
+    return from === undefined || to === undefined ? [] : [{ from, to }];
+  });
+}
+
+/** Each edge once. */
+function inOrder(edges: readonly SbomEdge[]): SbomEdge[] {
+  const sorted = edges.toSorted((one, other) => byCodeUnits(one.from, other.from) || byCodeUnits(one.to, other.to));
+  return sorted.filter(({ from, to }, index) => from !== sorted[index - 1]?.from || to !== sorted[index - 1]?.to);
+}
+
+function missingRefs(edges: readonly SbomEdge[], known: ReadonlySet<string>): string[] {
+  return unique(edges.flatMap(({ from, to }) => [from, to].filter((ref) => !known.has(ref))));
+}
+
+function otherSteps(ways: ReadonlyMap<string, Way>, described: ReadonlySet<string>): SbomDocument["otherSteps"] {
+  const steps = [...ways].filter(([ref]) => !described.has(ref)).map(([ref, { via }]) => ({ ref, via }));
+  return steps.toSorted((one, other) => byCodeUnits(one.ref, other.ref));
+}
+
+function digestOf({ root, components, edges, ...rest }: Omit<SbomDocument, "encoding" | "sha256" | "digest">): string {
+  const hash = createHash("sha256").update(JSON.stringify(rest));
+  for (const component of root === null ? components : [root, ...components]) {
+    const { written, parsed } = component.purl;
+    const purl = parsed === null ? written : printPackageUrl(parsed);
+    hash.update(`\n${JSON.stringify({ ...component, purl })}`);
+  }
+  for (const { from, to } of edges) hash.update(`\n${JSON.stringify([from, to])}`);
+  return hash.digest("hex");
+}
+
+function unique(texts: Iterable<string>): string[] {
+  return [...new Set(texts)].toSorted(byCodeUnits);
+}

@@ -1,4 +1,0 @@
-import { describeCounters } from "../contracts/counters.ts";
-import { openEmbeddedHarness } from "../support/counters/embedded.ts";
-
-describeCounters("counters in Maps", openEmbeddedHarness);

@@ -1,0 +1,4 @@
+import { describeCounters } from "../../contracts/counters.ts";
+import { openEmbeddedHarness } from "../../support/counters/embedded.ts";
+
+describeCounters("counters in Maps", openEmbeddedHarness);

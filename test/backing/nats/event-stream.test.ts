@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import type { Server } from "../../../scripts/services/server.ts";
+import { EventConsumer } from "../../../src/backing/nats/event-consumer.ts";
+import { EventStream } from "../../../src/backing/nats/event-stream.ts";
+import { NatsLink } from "../../../src/backing/nats/nats-link.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
+import { temporaryFolder } from "../../support/services.ts";
+import { until } from "../../support/until.ts";
+import { openNats, serversMissing } from "../servers.ts";
+
+const payload = new Uint8Array(100);
+
+describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
+  let folder: string;
+  let server: Server;
+  let link: NatsLink;
+  let stream: EventStream;
+
+  beforeAll(async () => {
+    folder = await temporaryFolder("nats");
+    server = await openNats(folder);
+  }, 60_000);
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    const parts = { clock: systemClock, log: silentLog, stream: "settlements" } as const;
+    link = new NatsLink({ ...parts, url: new Secret(server.url), name: "test" });
+    stream = new EventStream({ ...parts, link });
+    await until(() => link.up);
+    await stream.ensure();
+  });
+  afterEach(async () => {
+    const manager = await jetstreamManager(link.connection);
+    await manager.streams.delete("settlements");
+    await link[Symbol.asyncDispose]();
+  });
+
+  /** Consumes until all of `ids` were seen and acknowledged. */
+  async function consume(ids: string[]): Promise<void> {
+    const missing = new Set(ids);
+    await using _consumer = new EventConsumer({
+      link,
+      clock: systemClock,
+      log: silentLog,
+      stream: "settlements",
+      everyMs: 0,
+      messagesMax: 10,
+      handler: async (events) => {
+        for (const { id } of events) missing.delete(id);
+      },
+    });
+    await until(() => missing.size === 0);
+  }
+
+  async function publish(count: number, name: string): Promise<string[]> {
+    const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+    for (const id of ids) await stream.publish(id, payload);
+    return ids;
+  }
+
+  test("refuses new events when it is full instead of deleting old ones, and works on server 2.9", async () => {
+    const { config } = await (await jetstreamManager(link.connection)).streams.info("settlements");
+    expect(config).toMatchObject({ retention: "limits", discard: "new", storage: "file" });
+    const { config: consumer } = await stream.consumer();
+    expect(consumer).toMatchObject({ ack_policy: "explicit", max_deliver: -1, durable_name: "worker" });
+  });
+
+  test("removes what was acknowledged once it is large, and nothing else", async () => {
+    await consume(await publish(10, "old"));
+    await until(async () => (await stream.consumer()).ack_floor.stream_seq === 10);
+    const waiting = await publish(3, "waiting");
+    await stream.trim();
+    expect(await stored()).toBe(13);
+    await stream.trim(0);
+    expect(await stored()).toBe(3);
+    await consume(waiting);
+  });
+
+  test("a consumer that is made anew delivers what was not acknowledged", async () => {
+    await consume(await publish(4, "done"));
+    await until(async () => (await stream.consumer()).ack_floor.stream_seq === 4);
+    const open = await publish(4, "open");
+    await stream.restartConsumer(await stream.consumer());
+    expect((await stream.consumer()).num_pending).toBe(4);
+    await consume(open);
+  });
+
+  test("a consumer that remembers more than a stream that lost its end gets the new events", async () => {
+    await consume(await publish(20, "lost"));
+    await until(async () => (await stream.consumer()).ack_floor.stream_seq === 20);
+    await server.stop();
+    const messages = join(folder, "streams/jetstream/$G/streams/settlements/msgs");
+    for (const file of readdirSync(messages)) rmSync(join(messages, file));
+    await server.restart();
+    await until(() => link.up);
+    await consume(await publish(3, "new"));
+  }, 30_000);
+
+  async function stored(): Promise<number> {
+    const manager = await jetstreamManager(link.connection);
+    return (await manager.streams.info("settlements")).state.messages;
+  }
+});

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { BusTimeoutError, BusUnavailableError } from "../../../src/backing/bus.ts";
+import type { Server } from "../../../scripts/services/server.ts";
+import { DistributedBus } from "../../../src/backing/nats/bus.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
+import { reporterMemoryMs, surveyListenMs } from "../../../src/limits/constants.ts";
+import { failureOf } from "../../support/failure-of.ts";
+import { OurProcess } from "../../support/process.ts";
+import { temporaryFolder } from "../../support/services.ts";
+import { until } from "../../support/until.ts";
+import { openNats, serversMissing } from "../servers.ts";
+
+const question = new TextEncoder().encode("what do you hold?");
+
+describe.skipIf(serversMissing)("a survey of a fleet", () => {
+  let stack: AsyncDisposableStack;
+  let bus: DistributedBus;
+  let reporter: OurProcess;
+  let server: Server;
+  let url: Secret;
+  let refusal: unknown;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    server = await openNats(await temporaryFolder("survey"));
+    stack.defer(() => server.stop());
+    url = new Secret(server.url);
+    bus = stack.use(new DistributedBus({ url, name: "test", clock: systemClock, log: silentLog }));
+    reporter = stack.use(new OurProcess({ arguments: ["test/support/reporting-process.ts", server.url], environment: {} }));
+    await reporter.says("reporting");
+    await until(() => bus.connected());
+    await until(async () => (await answers())?.length === 1);
+  }, 60_000);
+  afterEach(() => stack.disposeAsync());
+
+  /** null: there is none, for it is not known who is there, or somebody who is did not answer. */
+  function answers(): Promise<Uint8Array[] | null> {
+    return bus.survey("open-generations", question, 300).catch((error: unknown) => {
+      refusal = error;
+      return null;
+    });
+  }
+
+  test("is refused until it is known who is there, and somebody who serves listens for that from the beginning", async () => {
+    const fresh = stack.use(new DistributedBus({ url, name: "fresh", clock: systemClock, log: silentLog }));
+    await until(() => fresh.connected());
+    stack.use(await fresh.serve("admission", async (payload) => payload));
+    const servedAt = performance.now();
+    expect(await failureOf(fresh.survey("open-generations", question, 300))).toBeInstanceOf(BusUnavailableError);
+    await until(() => performance.now() - servedAt > surveyListenMs + 200);
+    reporter.signal("SIGSTOP");
+    expect(await failureOf(fresh.survey("open-generations", question, 300))).toBeInstanceOf(BusTimeoutError);
+  }, 30_000);
+
+  test("fails also where NATS was lost meanwhile: who was there and has not come back is not forgotten", async () => {
+    reporter.signal("SIGSTOP");
+    await server.kill("SIGKILL");
+    await until(() => !bus.connected());
+    await server.restart();
+    await until(async () => (await answers()) === null && refusal instanceof BusTimeoutError);
+    await until(async () => (await answers())?.length === 0);
+  }, 30_000);
+
+  for (const signal of ["SIGSTOP", "SIGKILL"] as const) {
+    test(`fails while somebody who reports is silent (${signal}), and goes without who must be dead`, async () => {
+      reporter.signal(signal);
+      const since = performance.now();
+      expect(await answers()).toBeNull();
+      expect(refusal).toBeInstanceOf(BusTimeoutError);
+      await until(async () => (await answers())?.length === 0);
+      expect(performance.now() - since).toBeWithin(reporterMemoryMs - 200, reporterMemoryMs + 2_000);
+    }, 30_000);
+  }
+});

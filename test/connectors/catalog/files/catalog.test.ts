@@ -1,0 +1,143 @@
+/** The catalog of this repository, and the commands that read it. */
+import { Value } from "@sinclair/typebox/value";
+import { describe, expect, test } from "bun:test";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../../../../scripts/weir/run.ts";
+import { canonicalText } from "../../../../src/connectors/catalog/files/canonical.ts";
+import { readConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
+import { exportCatalog } from "../../../../src/connectors/catalog/exports.ts";
+import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
+import { ConnectorRow } from "../../../../src/connectors/catalog/row.ts";
+import { tallyOf } from "../../../../src/connectors/catalog/files/tally.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
+import { sampleConnector } from "../sample.ts";
+
+const folder = new URL("../../../../catalog-data", import.meta.url).pathname;
+const { catalog, problems } = judgeConnectors(await readConnectorFiles(folder));
+const tally = tallyOf(catalog);
+
+async function weir(catalogDir: string, ...words: string[]): Promise<{ code: number; out: string; error: string }> {
+  const said = { out: "", error: "" };
+  const terminal = {
+    out: (text: string) => void (said.out += `${text}\n`),
+    error: (text: string) => void (said.error += `${text}\n`),
+  };
+  const service = () => {
+    throw new Error("A service is asked");
+  };
+  return { code: await run(["catalog", ...words], { service, files: () => ({ catalogDir }) }, terminal), ...said };
+}
+
+async function copyOfCatalog(): Promise<TemporaryFolder> {
+  const copy = await temporaryFolder();
+  cpSync(folder, copy.path, { recursive: true });
+  return copy;
+}
+
+describe("the catalog", () => {
+  test("obeys every rule", () => {
+    expect(problems).toEqual([]);
+  });
+
+  test("holds the 672 connectors, some in each of the 21 categories of the specification", () => {
+    expect(catalog.connectors.length).toBeGreaterThanOrEqual(672);
+    expect(catalog.categories).toHaveLength(21);
+    expect(tally.categories.filter(({ connectors }) => connectors === 0)).toEqual([]);
+    expect(catalog.categories.at(0)).toBe("Identity & SSO");
+    expect(catalog.categories.at(-1)).toBe("Vendor Management");
+  });
+
+  test("takes an API token everywhere but in one record", () => {
+    const without = catalog.connectors.filter(({ methods }) => !methods.includes("api_token"));
+    expect(without.map(({ methods }) => methods)).toEqual([["record_only"]]);
+  });
+
+  test("has the seven standard notes of the specification", () => {
+    expect(catalog.grantNotes.map(({ code }) => code)).toEqual([
+      "no_read_only_credential",
+      "admin_credential_for_full_user_list",
+      "scim_token_can_write",
+      "broader_grant_optional",
+      "carries_user_rights",
+      "vendor_plan_required",
+      "oauth_cannot_read_everything",
+    ]);
+  });
+
+  test("gives rows of the published schema", () => {
+    const rows: unknown[] = JSON.parse(exportCatalog(catalog, "json")).connectors;
+    expect(rows).toHaveLength(catalog.connectors.length);
+    expect(rows.flatMap((row) => [...Value.Errors(ConnectorRow, row)])).toEqual([]);
+  });
+
+  test("has no form without a secret in it, but where the specification's own form is meant", () => {
+    const open = catalog.connectors.filter(({ credential_sets = [] }) =>
+      credential_sets.some(({ fields }) => !fields.some(({ secret }) => secret)),
+    );
+    // A role that is assumed is named, not proved by a secret.
+    expect(open.map(({ slug }) => slug)).toEqual(["amazon-web-services"]);
+  });
+
+  test("keeps no public half of a pair secret, and asks for an id and its token apart", () => {
+    const fields = catalog.connectors.flatMap(({ slug, credential_sets = [] }) =>
+      credential_sets.flatMap((set) => set.fields.map(({ label, secret }) => ({ slug, label, secret }))),
+    );
+    expect(fields.filter(({ label, secret }) => secret && /\bpublic\b/i.test(label))).toEqual([]);
+    expect(fields.filter(({ label }) => label.includes(":"))).toEqual([]);
+  });
+});
+
+describe("weir catalog check", () => {
+  test("prints the counts by category and by evidence, and needs no service", async () => {
+    const { code, out, error } = await weir(folder, "check");
+    expect([code, error]).toEqual([0, ""]);
+    const { connectors, specific, grants, docs, mcp } = tally.total;
+    expect(out).toMatch(new RegExp(`^all +${[connectors, specific, grants, docs, mcp].join(" +")}$`, "m"));
+    for (const { category } of tally.categories) expect(out).toContain(`${category} `);
+    expect(out).toMatch(new RegExp(`^docs +${docs}$`, "m"));
+  });
+
+  test("prints the same as one JSON document", async () => {
+    const { code, out } = await weir(folder, "check", "--json");
+    expect([code, JSON.parse(out)]).toEqual([0, { ok: true, ...tally, problems: [] }]);
+  });
+
+  test("takes the 673rd connector as one file more", async () => {
+    await using copy = await copyOfCatalog();
+    const notes = catalog.grantNotes.map(({ code }) => code);
+    writeFileSync(join(copy.path, "connectors", "acme-directory.json"), canonicalText(sampleConnector(), notes));
+    const { code, out } = await weir(copy.path, "check", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out).total.connectors).toBe(tally.total.connectors + 1);
+    const exported = (await weir(copy.path, "export", "--format", "ndjson")).out.split("\n");
+    expect(exported.filter((line) => !exportCatalog(catalog, "ndjson").includes(line)).join()).toContain(
+      '"slug":"acme-directory"',
+    );
+  });
+
+  test("ends with 1 and names file, field and change on stderr when a file must be changed", async () => {
+    await using copy = await copyOfCatalog();
+    const path = join(copy.path, "connectors", "vouch.json");
+    writeFileSync(path, readFileSync(path, "utf8").replace("Cyber Insurance", "Gardening"));
+    const message = 'connectors/vouch.json: category: "Gardening" is not in categories.json: write one of its names';
+    expect(await weir(copy.path, "check")).toMatchObject({ code: 1, error: `${message}\n` });
+    expect(await weir(copy.path, "export")).toEqual({
+      code: 1,
+      out: "",
+      error: `weir: ${message} (1 in all: weir catalog check lists them)\n`,
+    });
+  });
+
+  test("ends with 1 where there is no catalog, and with 2 for a word that it does not know", async () => {
+    expect(await weir("/nowhere", "check")).toMatchObject({ code: 1, out: "" });
+    expect((await weir(folder, "export", "--format", "xml")).code).toBe(2);
+    expect((await weir(folder, "check", "--as", "a@b.c")).error).toBe(
+      'weir: Cannot act as "a@b.c": catalog check calls no service\n',
+    );
+  });
+});
+
+test.each(["ndjson", "csv", "json"] as const)("weir catalog export prints the %s to the byte", async (format) => {
+  expect(await weir(folder, "export", "--format", format)).toEqual({ code: 0, error: "", out: exportCatalog(catalog, format) });
+});

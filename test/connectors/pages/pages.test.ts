@@ -1,0 +1,198 @@
+/** The catalog's pages as text; what a reader does with them is in test/browser. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
+import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
+import { markup } from "../../../src/http/html.ts";
+import { setUpPage } from "../../../src/connectors/pages/set-up-page.ts";
+import { ConnectorLibrary } from "../../../src/connectors/catalog/catalog-cache.ts";
+import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts";
+import { rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { Fleet } from "../../support/fleet.ts";
+import { noDatabase } from "../../support/no-database.ts";
+import { sampleConnector } from "../catalog/sample.ts";
+
+const catalog = catalogOf(await readConnectorFiles(new URL("../../../catalog-data", import.meta.url).pathname));
+const rows = catalog.connectors.map((connector) => rowOf(connector, catalog));
+const page = (row: ConnectorRow): string => setUpPage(row, { version: "2026-11-20.1", grantNotes: catalog.grantNotes });
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+const escaped = (text: string): string => String(markup`${text}`);
+
+describe("a template", () => {
+  test("escapes whatever is put into it, in text and in attributes", () => {
+    const hostile = `<script>alert("1")</script>'&`;
+    expect(String(markup`<p title="${hostile}">${hostile}</p>`)).toBe(
+      `<p title="${"&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#39;&#38;"}">${"&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#39;&#38;"}</p>`,
+    );
+  });
+
+  test("takes its own kind as it is, lists one after the other, and nothing for null", () => {
+    const words = ["a<b", "c"].map((word) => markup`<li>${word}</li>`);
+    expect(String(markup`<ul>${words}</ul>${null}${0}`)).toBe("<ul><li>a&#60;b</li><li>c</li></ul>0");
+  });
+});
+
+describe("of each of the 672 connectors, the page", () => {
+  test("has the fields of its sets and no others: label, name, kind, secret or not, needed or not", () => {
+    for (const row of rows) {
+      const text = page(row);
+      const fields = row.credential_sets.flatMap((set, number) => set.fields.map((field) => ({ ...field, number })));
+      expect([row.slug, count(text, / data-kind="/g)]).toEqual([row.slug, fields.length]);
+      for (const { key, label, secret, optional, number } of fields) {
+        const [element = ""] = new RegExp(`<(input|textarea)\\s+id="set-${number}-${key}"[^>]*>`).exec(text) ?? [];
+        const long = element.startsWith("<textarea");
+        expect([row.slug, key, element.includes(`name="${key}"`), /\srequired\s/.test(element)]).toEqual([
+          row.slug,
+          key,
+          true,
+          !optional,
+        ]);
+        expect([row.slug, key, /type="password"|class="secret"/.test(element)]).toEqual([row.slug, key, secret]);
+        expect([row.slug, key, element.includes('autocomplete="off"'), / value=/.test(element) && !long]).toEqual([
+          row.slug,
+          key,
+          true,
+          false,
+        ]);
+        expect([row.slug, key, text.includes(`<label for="set-${number}-${key}">${escaped(label)}`)]).toEqual([
+          row.slug,
+          key,
+          true,
+        ]);
+      }
+    }
+  });
+
+  test("says what to grant, word for word: the vendor's own words, each scope, each note", () => {
+    const texts = new Map(catalog.grantNotes.map(({ code, text }) => [code, text.slice(1).split("{plan}")[0] ?? ""]));
+    for (const row of rows) {
+      const text = page(row);
+      const { scopes = [], notes = [], plan } = row.grant ?? {};
+      const promised = [...scopes, ...notes.map((code) => texts.get(code) ?? code), ...(plan === undefined ? [] : [plan])];
+      if (row.grant?.text && scopes.length === 0) promised.push(row.grant.text);
+      expect([row.slug, promised.filter((words) => !text.includes(escaped(words)))]).toEqual([row.slug, []]);
+    }
+  });
+
+  test("links to its documentation and its sources, and tells neither where the reader came from", () => {
+    for (const row of rows) {
+      const text = page(row);
+      for (const url of [...(row.docs === null ? [] : [row.docs]), ...row.evidence.map(({ url }) => url)])
+        expect([row.slug, url, text.includes(`<a href="${escaped(url)}" rel="noopener noreferrer"`)]).toEqual([
+          row.slug,
+          url,
+          true,
+        ]);
+      expect([row.slug, count(text, /<a href="https?:/g)]).toEqual([row.slug, count(text, /rel="noopener noreferrer"/g)]);
+    }
+  });
+
+  test("shows the command and the file's shape for each set, without a value", () => {
+    for (const row of rows) {
+      const text = page(row);
+      row.credential_sets.forEach(({ fields }, number) => {
+        const shape = JSON.stringify(Object.fromEntries(fields.map(({ key }) => [key, ""])), null, 2);
+        expect([row.slug, text.includes(escaped(shape))]).toEqual([row.slug, true]);
+        expect(text.includes(`--credential-set ${number}`)).toBe(number > 0);
+      });
+      expect([row.slug, text.includes(`--connector ${row.slug}`)]).toEqual([row.slug, true]);
+    }
+  });
+});
+
+test("where only a recorded catalog is known, the notes' words are those of the row", () => {
+  const row = rowOf(sampleConnector(), catalog);
+  const text = setUpPage(row, { version: "2026-11-20.1", grantNotes: [] });
+  expect(text.includes(escaped("groups.read, users.read; needs the vendor's plan: Enterprise"))).toBe(true);
+});
+
+test("while there is no catalog, a page says so", async () => {
+  const library = new ConnectorLibrary({ sql: noDatabase, folder: "/none", clock: systemClock, log: silentLog });
+  const routes = connectorRoutes({ library, clock: systemClock, log: silentLog });
+  for (const path of ["/connectors", "/connectors/okta"]) {
+    const response = await routes.handle(new Request(`http://localhost${path}`));
+    expect([response.status, response.headers.get("retry-after"), response.headers.get("content-type")]).toEqual([
+      503,
+      "5",
+      "text/html; charset=utf-8",
+    ]);
+    expect((await response.text()).includes("There is no connector catalog yet")).toBe(true);
+  }
+});
+
+describe("served", () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await Fleet.start({ services: null });
+  }, 60_000);
+  afterAll(() => fleet[Symbol.asyncDispose]());
+  const get = (path: string, init?: RequestInit): Promise<Response> =>
+    fetch(`${fleet.url()}${path}`, { redirect: "manual", ...init });
+
+  test.each(["/connectors", "/connectors/okta"])("%s has a strong ETag, 304, gzip and HEAD", async (path) => {
+    const plain = await get(path, { headers: { "accept-encoding": "identity" } });
+    const etag = plain.headers.get("etag") ?? "";
+    const text = await plain.text();
+    expect([plain.status, plain.headers.get("content-type"), plain.headers.get("cache-control")]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      "public, no-cache",
+    ]);
+    expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
+    expect(plain.headers.get("x-catalog-version")).toMatch(/^\d{4}-\d{2}-\d{2}\.1$/);
+    const known = await get(path, { headers: { "if-none-match": etag, "accept-encoding": "identity" } });
+    expect([known.status, await known.text()]).toEqual([304, ""]);
+    const gzip = await get(path, { headers: { "accept-encoding": "gzip" } });
+    expect(gzip.headers.get("etag")).not.toBe(etag);
+    expect(await gzip.text()).toBe(text);
+    const head = await get(path, { method: "HEAD", headers: { "accept-encoding": "identity" } });
+    expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, etag, ""]);
+  });
+
+  test.each(["/connectors", "/connectors/okta", "/connectors/nobody", "/connectors?page=x"])(
+    "%s may load nothing from elsewhere, and nothing may frame it",
+    async (path) => {
+      const { headers } = await get(path);
+      const policy = (headers.get("content-security-policy") ?? "").split("; ");
+      expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]));
+      expect(policy.join(" ")).not.toMatch(/unsafe|\*|https?:/);
+      expect([headers.get("x-content-type-options"), headers.get("referrer-policy")]).toEqual(["nosniff", "no-referrer"]);
+    },
+  );
+
+  test.each([
+    [400, "/connectors?page=0", "parameter &#34;page&#34;"],
+    [400, "/connectors?page=two", "parameter &#34;page&#34;"],
+    [400, "/connectors?category=Nope", "parameter &#34;category&#34;"],
+    [400, "/connectors?method=telepathy", "parameter &#34;method&#34;"],
+    [400, `/connectors?q=${"x".repeat(201)}`, "parameter &#34;q&#34;"],
+    [400, "/connectors?pag=2", "nearest known parameter is &#34;page&#34;"],
+    [400, "/connectors/okta?x=1", "no parameter &#34;x&#34;"],
+    [404, "/connectors?page=99", "the last one is page 14"],
+    [404, "/connectors?page=99&q=hr", '<a href="/connectors?q=hr">See its first page</a>'],
+    [404, "/connectors/oktaa", 'The nearest is <a href="/connectors/okta">Okta</a>'],
+    [404, "/connectors/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "&#60;script&#62;"],
+  ])("%i for %s, on a page that says why", async (status, path, words) => {
+    const response = await get(path);
+    const text = await response.text();
+    expect([response.status, response.headers.get("cache-control")]).toEqual([status, "no-store"]);
+    expect([text.includes(words), text.includes("<script>alert")]).toEqual([true, false]);
+  });
+
+  test("another method is 405", async () => {
+    const response = await get("/connectors", { method: "POST", body: "q=okta" });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  test("the pages of the list are, one after the other, the connectors of the API in its order", async () => {
+    const slugs: string[] = [];
+    for (let number = 1; number <= 14; number++) {
+      const text = await (await get(`/connectors?page=${number}`)).text();
+      slugs.push(
+        ...[...text.matchAll(/<th role="rowheader" scope="row"><a href="\/connectors\/([^"]+)"/g)].map(([, slug = ""]) => slug),
+      );
+    }
+    expect(slugs).toEqual(rows.map(({ slug }) => slug));
+  });
+});

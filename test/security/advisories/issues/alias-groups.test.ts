@@ -1,0 +1,171 @@
+import { describe, expect, test } from "bun:test";
+import { array, assert, constantFrom, property, record, uniqueArray, type Arbitrary } from "fast-check";
+import { aliasChanges } from "../../../../src/security/advisories/issues/alias-changes.ts";
+import {
+  groupAliases,
+  groupsByName,
+  type AliasClaim,
+  type AliasGroup,
+} from "../../../../src/security/advisories/issues/alias-groups.ts";
+import { isCve } from "../../../../src/security/advisories/advisory-id.ts";
+
+const [one, two] = ["CVE-2026-0001", "CVE-2026-0002"];
+const claim = (id: string, ...aliases: string[]): AliasClaim => ({ id, aliases });
+const group = (ids: string[], shared: string[] = []) => ({ id: ids[0] ?? "", ids: ids.toSorted(), shared });
+
+describe("records are about one issue", () => {
+  test("when one names the other, in either direction, and over others", () => {
+    const groups = groupAliases([claim("PYSEC-1", "GHSA-1"), claim("GO-1", "PYSEC-1"), claim("GHSA-1"), claim("X-1")]);
+    expect(groups).toEqual([group(["GHSA-1", "GO-1", "PYSEC-1"]), group(["X-1"])]);
+  });
+
+  test("and are shown under its CVE id, else the GHSA id, else the first other", () => {
+    expect(groupAliases([claim("A-1", "GHSA-1", one)]).map(({ id }) => id)).toEqual([one]);
+    expect(groupAliases([claim("A-1", "GHSA-2", "GHSA-1")]).map(({ id }) => id)).toEqual(["GHSA-1"]);
+    expect(groupAliases([claim("B-1", "A-1")]).map(({ id }) => id)).toEqual(["A-1"]);
+  });
+
+  test("but never two CVE ids: a record that names several is evidence of each and joins none", () => {
+    expect(groupAliases([claim("GO-1", one, two)])).toEqual([group([one], ["GO-1"]), group([two], ["GO-1"])]);
+    expect(groupAliases([claim(one, two)])).toEqual([group([one]), group([two])]);
+  });
+
+  test("and what is nearer to one CVE than to others is about that one", () => {
+    const groups = groupAliases([claim("GO-1", one, two, "GHSA-1"), claim("GHSA-1", one), claim("PYSEC-1", two, "GHSA-2")]);
+    expect(groups).toEqual([
+      { id: one, ids: [one, "GHSA-1"], shared: ["GO-1"] },
+      { id: two, ids: [two, "GHSA-2", "PYSEC-1"], shared: ["GO-1"] },
+    ]);
+  });
+
+  test("of two records that a wrong alias chains, each stays with its own CVE", () => {
+    expect(groupAliases([claim("PYSEC-1", one, "GHSA-1"), claim("PYSEC-2", two, "GHSA-1")])).toEqual([
+      { id: one, ids: [one, "PYSEC-1"], shared: ["GHSA-1"] },
+      { id: two, ids: [two, "PYSEC-2"], shared: ["GHSA-1"] },
+    ]);
+  });
+
+  test("every name leads to the issues that it stands for", () => {
+    const byName = groupsByName(groupAliases([claim("GO-1", one, two), claim("GHSA-1", one)]));
+    const ids = (name: string) => byName.get(name)?.map(({ id }) => id);
+    expect([ids("GHSA-1"), ids("GO-1"), ids("X-1")]).toEqual([[one], [one, two], undefined]);
+  });
+});
+
+describe("when aliases are corrected", () => {
+  const states = (before: AliasClaim[], after: AliasClaim[]) =>
+    aliasChanges({ before: groupAliases(before), after: groupAliases(after) });
+  const told = ({ begun, continued, ended }: ReturnType<typeof aliasChanges>) => ({
+    begun: begun.map(({ group: { id }, from }) => [id, from]),
+    continued: continued.map(({ before, after }) => [before.id, after.id]),
+    ended: ended.map(({ group: { id }, into }) => [id, into]),
+  });
+
+  test("nothing is told of what did not change", () => {
+    const claims = [claim("PYSEC-1", one), claim("GO-1")];
+    expect(told(states(claims, claims.toReversed()))).toEqual({ begun: [], continued: [], ended: [] });
+  });
+
+  test("a removed alias splits a group: the issue goes on under its id, the other one begins", () => {
+    const changes = states([claim("PYSEC-1", one), claim("GO-1", one)], [claim("PYSEC-1", one), claim("GO-1")]);
+    expect(told(changes)).toEqual({ begun: [["GO-1", [one]]], continued: [[one, one]], ended: [] });
+  });
+
+  test("a new alias merges two groups: one goes on, the other one ends in it", () => {
+    const changes = states([claim("PYSEC-1", one), claim("GO-1")], [claim("PYSEC-1", one), claim("GO-1", one)]);
+    expect(told(changes)).toEqual({ begun: [], continued: [[one, one]], ended: [["GO-1", [one]]] });
+  });
+
+  test("an issue that gets its CVE id goes on under it", () => {
+    const changes = states([claim("GHSA-1", "PYSEC-1")], [claim("GHSA-1", "PYSEC-1", one)]);
+    expect(told(changes)).toEqual({ begun: [], continued: [["GHSA-1", one]], ended: [] });
+  });
+
+  test("an alias that moves takes its name along, and both issues go on", () => {
+    const changes = states([claim("A-1", one), claim("B-1", two)], [claim("A-1", two), claim("B-1", two), claim(one)]);
+    expect(told(changes)).toEqual({
+      begun: [],
+      continued: [
+        [one, one],
+        [two, two],
+      ],
+      ended: [],
+    });
+  });
+
+  test("what no record names any longer ends in nothing", () => {
+    expect(told(states([claim("X-1")], []))).toEqual({ begun: [], continued: [], ended: [["X-1", []]] });
+  });
+});
+
+const ids = [one, two, "CVE-2026-0003", "GHSA-1", "GHSA-2", "GO-1", "PYSEC-1", "PYSEC-2", "X-1"];
+const anyClaim: Arbitrary<AliasClaim> = record({
+  id: constantFrom(...ids),
+  aliases: uniqueArray(constantFrom(...ids), { maxLength: 4 }),
+});
+const anyClaims = uniqueArray(anyClaim, { selector: ({ id }) => id, maxLength: 9 });
+const runs = { numRuns: 500 };
+
+describe("whatever records come", () => {
+  test("the groups do not depend on their order", () => {
+    const holds = (claims: AliasClaim[]) => {
+      const turned = claims.map(({ id, aliases }) => ({ id, aliases: aliases.toReversed() })).toReversed();
+      expect(groupAliases(turned)).toEqual(groupAliases(claims));
+    };
+    assert(property(anyClaims, holds), runs);
+  });
+
+  test("no group holds two CVE ids, no id is in two groups unless it is shared, and none is lost", () => {
+    const holds = (claims: AliasClaim[]) => {
+      const groups = groupAliases(claims);
+      const own = groups.flatMap((found) => found.ids);
+      const shared = groups.flatMap((found) => found.shared);
+      expect(groups.every((found) => found.ids.filter(isCve).length <= 1 && found.ids.includes(found.id))).toBe(true);
+      expect(new Set(own).size).toBe(own.length);
+      expect(new Set(own).isDisjointFrom(new Set(shared)) && !shared.some(isCve)).toBe(true);
+      expect(new Set([...own, ...shared])).toEqual(new Set(claims.flatMap(({ id, aliases }) => [id, ...aliases])));
+    };
+    assert(property(anyClaims, holds), runs);
+  });
+
+  test("taking them away again restores the groups, and the changes lead there and back", () => {
+    const holds = (before: AliasClaim[], more: AliasClaim[]) => {
+      const kept = new Set(before.map(({ id }) => id));
+      const states = {
+        before: groupAliases(before),
+        after: groupAliases([...before, ...more.filter(({ id }) => !kept.has(id))]),
+      };
+      expect(applied(states)).toEqual(states.after);
+      expect(applied({ before: states.after, after: states.before })).toEqual(states.before);
+    };
+    assert(property(anyClaims, anyClaims, holds), runs);
+  });
+
+  test("some components alone give their own groups", () => {
+    const holds = (parts: AliasClaim[][]) => {
+      const claims = parts.map((part, index) =>
+        part.map(({ id, aliases }) => claim(apart(id, index), ...aliases.map((alias) => apart(alias, index)))),
+      );
+      const groupedAlone = claims.flatMap((part) => groupAliases(part));
+      expect(new Set(groupAliases(claims.flat()).map((found) => JSON.stringify(found)))).toEqual(
+        new Set(groupedAlone.map((found) => JSON.stringify(found))),
+      );
+    };
+    assert(property(array(anyClaims, { maxLength: 3 }), holds), runs);
+  });
+});
+
+/** The same id of another world. */
+function apart(id: string, world: number): string {
+  return `${id}${world}`;
+}
+
+/** What comes out where the changes are applied to the state before. */
+function applied(states: { before: AliasGroup[]; after: AliasGroup[] }): AliasGroup[] {
+  const { begun, continued, ended } = aliasChanges(states);
+  const gone = new Set([...ended.map((end) => end.group.id), ...continued.map(({ before }) => before.id)]);
+  const kept = states.before.filter(({ id }) => !gone.has(id));
+  return [...kept, ...continued.map(({ after }) => after), ...begun.map((begin) => begin.group)].toSorted((left, right) =>
+    left.id < right.id ? -1 : 1,
+  );
+}

@@ -1,0 +1,201 @@
+/** What a tools key may do in a minute and at once, and what its bodies may hold: refused clearly, and never a person's ordinary use. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rateWindowMs } from "../../../../src/limits/constants.ts";
+import {
+  diskFloorBytes,
+  sbomFailedReadCalls,
+  toolsBodiesPerKeyBytesMax,
+  toolsCallsPerMinuteDefault,
+} from "../../../../src/limits/quotas.ts";
+import { sbomReadHereBytesMax } from "../../../../src/limits/tools.ts";
+import { ByteBudget } from "../../../../src/accounts/quotas/byte-budget.ts";
+import { CallWindows, type Counts } from "../../../../src/accounts/quotas/call-windows.ts";
+import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";
+import { FairTurns } from "../../../../src/accounts/quotas/fair-turns.ts";
+import { ManualClock } from "../../../support/clock.ts";
+import { openEmbeddedDatabase } from "../../../support/databases.ts";
+import { failureOf } from "../../../support/failure-of.ts";
+import { ToolsApi } from "../../../support/tools-api.ts";
+import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+
+let stage: ToolsStage;
+beforeAll(async () => {
+  stage = await toolsStage(openEmbeddedDatabase);
+}, 60_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+
+/** With the limits of a service, at the stage's clock. */
+async function limited(settings: { rpm?: number; full?: boolean } = {}): Promise<{ api: ToolsApi; key: string }> {
+  const { key } = await stage.control.key("w", {
+    kind: "tools",
+    owner: "member@w",
+    ...(settings.rpm && { rate_limit_rpm: settings.rpm }),
+  });
+  const { clock, platforms, keyring } = stage.control;
+  const disk = new DiskFloor(clock, async () => (settings.full ? diskFloorBytes - 1 : diskFloorBytes));
+  const options = { clock, platforms, keyring, callsPerMinute: toolsCallsPerMinuteDefault, disk };
+  return { api: new ToolsApi(stage.database.sql, key, options), key };
+}
+
+const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+const mcpHeaders = { accept: "application/json, text/event-stream" };
+
+describe("calls a minute", () => {
+  test("a key with a limit of its own is refused beyond it, with the time until a call leaves the window", async () => {
+    const { api } = await limited({ rpm: 3 });
+    expect((await api.call("list_my_tickets")).status).toBe(200);
+    stage.control.clock.advance(20_000);
+    for (const _ of [1, 2]) expect((await api.call("list_my_tickets")).status).toBe(200);
+    const { status, headers, body } = await api.call("list_my_tickets");
+    const error = "Too many calls for this key: its limit is 3 calls a minute";
+    expect([status, headers.get("retry-after"), body]).toEqual([429, "40", { success: false, error }]);
+    stage.control.clock.advance(40_000);
+    expect((await api.call("list_my_tickets")).status).toBe(200);
+    expect((await api.call("list_my_tickets")).status).toBe(429);
+  });
+
+  test("one without has the default, and one key's calls are no other's", async () => {
+    const [one, other] = [await limited(), await limited()];
+    const answers = await Promise.all(Array.from({ length: 150 }, () => one.api.call("get_active_scope")));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(Array.from({ length: 150 }, () => one.api.call("get_active_scope")));
+    }
+    expect((await one.api.call("get_active_scope")).status).toBe(429);
+    expect((await other.api.call("get_active_scope")).status).toBe(200);
+  }, 60_000);
+
+  test("over MCP the refusal is an error of JSON-RPC, with Retry-After", async () => {
+    const { api } = await limited({ rpm: 1 });
+    expect((await api.call("list_my_tickets")).status).toBe(200);
+    const { status, headers, body } = await api.send("/mcp", ping, { headers: mcpHeaders });
+    expect([status, headers.get("retry-after")]).toEqual([429, "60"]);
+    expect(body).toEqual({
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32000, message: expect.stringContaining("calls a minute") },
+    });
+  });
+
+  test("a batch over MCP is one refusal, and nothing of it is done", async () => {
+    const { api } = await limited();
+    const file = (id: number) => {
+      const call = { name: "platform_create_support_request", arguments: { subject: `Batch ${id}`, message: "x" } };
+      return { jsonrpc: "2.0", id, method: "tools/call", params: call };
+    };
+    const { status, body } = await api.send("/mcp", [file(1), file(2)], { headers: mcpHeaders });
+    expect([status, body]).toMatchObject([400, { jsonrpc: "2.0", id: null, error: { code: -32600 } }]);
+    const rows = await stage.database.sql`SELECT 1 FROM tickets WHERE subject LIKE 'Batch%'`;
+    expect(rows).toHaveLength(0);
+  });
+
+  test("a large document that is read in vain counts as many calls", async () => {
+    const { api } = await limited({ rpm: sbomFailedReadCalls });
+    const sbom = { bomFormat: "CycloneDX", specVersion: "9.9", x: "x".repeat(sbomReadHereBytesMax) };
+    expect((await api.call("upload_sbom", { sbom, project: "p" })).status).toBe(400);
+    expect((await api.call("list_my_tickets")).status).toBe(429);
+  }, 30_000);
+
+  test("gateways tell each other what they counted", async () => {
+    const clock = new ManualClock();
+    const told: Counts[] = [];
+    const here = new CallWindows({ clock, share: (counts) => told.push(counts) });
+    const there = new CallWindows({ clock });
+    for (let call = 0; call < 3; call++) here.count("key", 5);
+    clock.advance(1_000);
+    expect(told).toEqual([[["key", 3]]]);
+    there.addOthers(told[0] ?? []);
+    for (let call = 0; call < 2; call++) there.count("key", 5);
+    expect(String(await failureOf((async () => there.count("key", 5))()))).toContain("5 calls a minute");
+    clock.advance(rateWindowMs);
+    there.count("key", 5);
+  });
+});
+
+test("while the disk is nearly full documents are refused with 503, and everything else goes on", async () => {
+  const { api } = await limited({ full: true });
+  const { status, headers, body } = await api.call("upload_sbom", { sbom: { bomFormat: "CycloneDX" }, project: "p" });
+  expect([status, headers.get("retry-after"), body["error"]]).toEqual([503, "60", expect.stringContaining("(diskFloorBytes)")]);
+  expect((await api.call("list_my_tickets")).status).toBe(200);
+});
+
+describe("bodies under way", () => {
+  const mebibyte = 1024 * 1024;
+  const limits = { totalBytes: 10 * mebibyte, perWorkspaceBytes: 6 * mebibyte, perKeyBytes: 4 * mebibyte };
+
+  test("of a key, of a workspace and of all are bounded, and given back whole", () => {
+    const budget = new ByteBudget(limits);
+    const of = (key: string, workspace: string, size: number) => {
+      const lease = budget.lease({ key, workspace });
+      lease.grow(size * mebibyte);
+      return lease;
+    };
+    const first = of("a", "w", 4);
+    expect(() => of("a", "w", 1)).toThrow("Request bodies of this key");
+    const second = of("b", "w", 2);
+    expect(() => of("c", "w", 1)).toThrow("Request bodies of this workspace");
+    const third = of("d", "x", 4);
+    expect(() => of("e", "y", 1)).toThrow("Request bodies of all callers");
+    for (const lease of [first, second, third]) lease[Symbol.dispose]();
+    expect(budget.total).toBe(0);
+    of("a", "w", 4)[Symbol.dispose]();
+  });
+
+  test("large ones never shut small ones out", () => {
+    const budget = new ByteBudget({ ...limits, reserve: { bytes: mebibyte, smallBytes: 1_024 } });
+    for (const name of ["a", "b", "c"]) budget.lease({ key: name, workspace: name }).grow(3 * mebibyte);
+    expect(() => budget.lease({ key: "d", workspace: "d" }).grow(2_048)).toThrow("of all callers");
+    budget.lease({ key: "e", workspace: "e" }).grow(1_024);
+  });
+
+  test("slow bodies of one key end at its budget, by what they declare, and others are answered", async () => {
+    const { api } = await limited();
+    const slow = (declared: number) =>
+      api.start("list_my_tickets", { body: new ReadableStream({ pull: () => new Promise(() => {}) }), declared });
+    const waiting = Array.from({ length: toolsBodiesPerKeyBytesMax / mebibyte }, () => slow(mebibyte));
+    const { status, headers, body } = await slow(mebibyte);
+    expect([status, headers.get("retry-after"), body["error"]]).toEqual([429, "1", expect.stringContaining("of this key")]);
+    expect(waiting).toHaveLength(24);
+    const other = await limited();
+    expect((await other.api.call("list_my_tickets")).status).toBe(200);
+  });
+});
+
+describe("turns", () => {
+  const limits = { runningMax: 2, runningPerHolderMax: 1, waitingMax: 4, waitingPerHolderMax: 3, waitMs: 1_000 };
+  const turns = (clock = new ManualClock()) => new FairTurns({ clock, limits, busy: "Busy" });
+
+  test("go to one holder after the other, however many one has waiting", async () => {
+    const fair = turns();
+    const order: string[] = [];
+    const ends = [await fair.take("a"), await fair.take("b")];
+    const wait = (holder: string) =>
+      fair.take(holder).then((end) => {
+        order.push(holder);
+        ends.push(end);
+      });
+    const all = [wait("a"), wait("a"), wait("a"), wait("c")];
+    for (let turn = 0; turn < 4; turn++) {
+      ends.shift()?.();
+      await Promise.race(all.slice(turn));
+      await Promise.resolve();
+    }
+    for (const end of ends) end();
+    await Promise.all(all);
+    expect(order.slice(0, 2).toSorted()).toEqual(["a", "c"]);
+  });
+
+  test("end at the bound of a holder with 429, at that of all and after the wait with 503", async () => {
+    const clock = new ManualClock();
+    const fair = turns(clock);
+    await fair.take("a");
+    const late = failureOf(fair.take("a"));
+    for (const _ of [1, 2]) fair.take("a").catch(() => {});
+    expect(await failureOf(fair.take("a"))).toMatchObject({ status: 429, retryAfterMs: 1_000 });
+    await fair.take("b");
+    fair.take("b").catch(() => {});
+    expect(await failureOf(fair.take("c"))).toMatchObject({ status: 503 });
+    clock.advance(1_000);
+    expect(await late).toMatchObject({ status: 503 });
+  });
+});

@@ -1,0 +1,27 @@
+/** The limit of a key holds for all gateways of a fleet together. */
+import { expect, test } from "bun:test";
+import type { Bus } from "../../../../src/backing/bus.ts";
+import { rateWindowMs } from "../../../../src/limits/constants.ts";
+import { toolsCallsShareMs } from "../../../../src/limits/quotas.ts";
+import { callLimits } from "../../../../src/security/api/calls/share-calls.ts";
+import { ManualClock } from "../../../support/clock.ts";
+
+test("what one gateway counts, the other knows a quarter of a second later, and neither counts its own twice", () => {
+  const clock = new ManualClock();
+  const listeners: ((payload: Uint8Array) => void)[] = [];
+  const bus: Pick<Bus, "broadcast" | "listen"> = {
+    broadcast: (_topic, payload = new Uint8Array()) => listeners.forEach((listener) => listener(payload)),
+    listen: (_topic, listener) => (listeners.push(listener), { [Symbol.dispose]() {} }),
+  };
+  const [one, other] = [callLimits(bus, clock), callLimits(bus, clock)];
+  for (let call = 0; call < 4; call++) one.windows.count("key", 10);
+  for (let call = 0; call < 5; call++) other.windows.count("key", 10);
+  clock.advance(toolsCallsShareMs);
+  one.windows.count("key", 10);
+  expect(() => one.windows.count("key", 10)).toThrow("its limit is 10 calls a minute");
+  clock.advance(toolsCallsShareMs);
+  expect(() => other.windows.require("key")).toThrow("its limit is 10 calls a minute");
+  clock.advance(rateWindowMs);
+  one.windows.count("key", 10);
+  expect([one.windows.knows("key"), other.windows.knows("another")]).toEqual([true, false]);
+});

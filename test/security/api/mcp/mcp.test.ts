@@ -1,0 +1,252 @@
+/** The same operations over three doors: HTTP, MCP over HTTP and MCP over stdio, as the official client sees them, in both eras. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { operations } from "../../../../src/security/api/calls/operations.ts";
+import { objectOf } from "../../../support/control.ts";
+import { Fleet } from "../../../support/fleet.ts";
+import { bun, repository } from "../../../support/process.ts";
+import { largeBom } from "../../../support/sbom-documents.ts";
+import { until } from "../../../support/until.ts";
+import { mcpClient, overHttp, overStdio, type McpService } from "./mcp-clients.ts";
+import { calls, decided, imported, making, moved, ofFinding, ofProject, uploaded } from "../sample-calls.ts";
+import { problems, withoutTitles } from "../../../support/described.ts";
+import { startGithub } from "../../repositories/github-stub.ts";
+import type { PlatformStub } from "../../repositories/stub.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
+
+let fleet: Fleet;
+let folder: TemporaryFolder;
+let github: PlatformStub;
+let key = "";
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await mkdir(join(folder.path, "inside"));
+  github = startGithub({ "go.mod": "module m\ngo 1.21\nrequire golang.org/x/text v0.3.0\n" });
+  fleet = await Fleet.start({ services: null, environment: { GITHUB_API_URL: github.url } });
+  key = await fleet.operator().agentKey();
+}, 60_000);
+afterAll(async () => {
+  await fleet[Symbol.asyncDispose]();
+  await github[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+const service = (): McpService => ({ url: fleet.url(), key, attachRoot: join(folder.path, "inside") });
+
+interface Called {
+  isError: boolean;
+  body: Record<string, unknown>;
+}
+
+const call = async (through: Client, operation: string, input: Record<string, unknown> = {}): Promise<Called> => {
+  const result = await through.callTool({ name: `platform_${operation}`, arguments: input });
+  const body = objectOf(result.structuredContent);
+  const [text] = result.content;
+  expect(text?.type === "text" ? JSON.parse(text.text) : null).toEqual(body);
+  return { isError: result.isError === true, body };
+};
+
+const overPost = async (operation: string, input: Record<string, unknown> = {}): Promise<Called> => {
+  const headers = { authorization: key, "content-type": "application/json" };
+  const url = `${fleet.url()}/api/tools/platform_${operation}`;
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(input) });
+  return { isError: !response.ok, body: objectOf(await response.json()) };
+};
+
+beforeAll(async () => {
+  const stored = objectOf((await overPost("upload_sbom", uploaded)).body["data"]);
+  ofProject.project_id = moved.project_id = String(stored["project_id"]);
+  await overPost("import_repository", calls["import_repository"]);
+  const projects = async () => rowsOf(objectOf((await overPost("list_projects")).body["data"])["projects"]);
+  await until(async () => (await projects()).every(({ scan_status }) => scan_status === "completed"));
+  await fleet.operator().call("POST", "/advisories", imported);
+  const found = async () => rowsOf(objectOf((await overPost("list_findings")).body["data"])["findings"]);
+  await until(async () => (await found()).length > 0);
+  const [finding = {}] = await found();
+  ofFinding.finding_id = decided.finding_id = String(finding["id"]);
+  await overPost("update_finding", decided);
+}, 30_000);
+
+function rowsOf(rows: unknown): Record<string, unknown>[] {
+  return Array.isArray(rows) ? rows.map(objectOf) : [];
+}
+
+test("every operation is called below", () => {
+  expect(Object.keys({ ...calls, ...making }).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+});
+
+describe.each([
+  ["HTTP", "legacy", overHttp],
+  ["HTTP", "auto", overHttp],
+  ["stdio", "legacy", overStdio],
+  ["stdio", "auto", overStdio],
+] as const)("MCP over %s, era %s", (_door, era, connect) => {
+  let connected: Client;
+  beforeAll(async () => {
+    connected = await connect(era, service());
+  }, 30_000);
+  afterAll(() => connected.close());
+
+  test("speaks the revision of its era", () => {
+    expect(connected.getProtocolEra()).toBe(era === "legacy" ? "legacy" : "modern");
+  });
+
+  test("lists every operation in one order, with title, description, schemas and annotations", async () => {
+    const { tools } = await connected.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(operations.map(({ name }) => `platform_${name}`));
+    for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
+      expect([typeof title, typeof description, inputSchema.type, outputSchema?.["type"]]).toEqual([
+        "string",
+        "string",
+        "object",
+        "object",
+      ]);
+      expect(inputSchema["additionalProperties"]).toBe(false);
+      expect(Object.keys(annotations ?? {}).toSorted()).toEqual([
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+        "readOnlyHint",
+        "title",
+      ]);
+      for (const field of Object.values(inputSchema.properties ?? {}))
+        expect(typeof objectOf(field)["description"]).toBe("string");
+    }
+    expect(tools.find(({ name }) => name === "platform_list_my_tickets")?.annotations?.readOnlyHint).toBe(true);
+    expect(tools.find(({ name }) => name === "platform_submit_feedback")?.annotations?.readOnlyHint).toBe(false);
+  });
+
+  // The client checks what comes back against the output schema.
+  test.each(Object.entries(calls))("%s gives the same data as over HTTP", async (operation, input) => {
+    await connected.listTools();
+    const expected = await overPost(operation, input);
+    const { isError, body } = await call(connected, operation, input);
+    expect([isError, body["success"]]).toEqual([false, true]);
+    expect(body["data"]).toEqual(expected.body["data"]);
+  });
+
+  test.each([
+    ["submit_feedback", { mesage: "x" }],
+    ["submit_feedback", {}],
+    ["list_my_tickets", { limit: 500 }],
+    ["list_my_tickets", { limit: null }],
+    ["set_active_scope", { kind: "project", id: "prj_none" }],
+    ["update_finding", { finding_id: "fnd_none", status: "ignored" }],
+    ["get_remediation", {}],
+    ["create_product", { name: "" }],
+    ["import_repository", { url: "https://git.example.com/acme/app" }],
+    ...operations.map(({ name }) => [name, { unknown_field: 1 }] as const),
+  ])("a call of %s with %j fails with the envelope of HTTP, as the tool's output schema has it", async (operation, input) => {
+    const expected = await overPost(operation, input);
+    const { isError, body } = await call(connected, operation, input);
+    expect([isError, body]).toEqual([true, expected.body]);
+    const { tools } = await connected.listTools();
+    const tool = tools.find(({ name }) => name === `platform_${operation}`);
+    expect(problems({}, withoutTitles(tool?.outputSchema), body)).toEqual([]);
+  });
+
+  test.each(Object.entries(making))("%s makes what it makes over HTTP, each time another one", async (operation, input) => {
+    await connected.listTools();
+    const fresh = () =>
+      Object.fromEntries(Object.entries(input).map(([field, value]) => [field, `${value} ${crypto.randomUUID()}`]));
+    const [given, elsewhere] = [fresh(), fresh()];
+    const expected = objectOf((await overPost(operation, elsewhere)).body["data"]);
+    const { isError, body } = await call(connected, operation, given);
+    const made = objectOf(body["data"]);
+    expect([isError, made]).toEqual([false, { ...expected, ...given, id: expect.any(String) }]);
+    expect(made["id"]).not.toBe(expected["id"]);
+  });
+
+  test("a tool that there is not is an error of the protocol", async () => {
+    expect(connected.callTool({ name: "platform_none", arguments: {} })).rejects.toThrow("There is no tool platform_none");
+  });
+});
+
+test("a document of more values than any other call may have goes through MCP as it does over HTTP", async () => {
+  const sbom = largeBom(30_000);
+  const connected = await overHttp("auto", service());
+  const { isError, body } = await call(connected, "upload_sbom", { project: "large", sbom });
+  expect([isError, objectOf(body["data"])["components"]]).toEqual([false, 30_000]);
+  const again = await overPost("upload_sbom", { project: "large", sbom });
+  expect(objectOf(again.body["data"])["sbom_id"]).toBe(objectOf(body["data"])["sbom_id"]);
+  await connected.close();
+}, 60_000);
+
+describe("an attachment over stdio", () => {
+  let connected: Client;
+  const inside = (name: string) => join(folder.path, "inside", name);
+  beforeAll(async () => {
+    connected = await overStdio("auto", service());
+    await writeFile(inside("notes.txt"), "What I saw");
+    await writeFile(inside("server.pem"), "secret");
+    await writeFile(inside(".env"), "SECRET=1");
+    await mkdir(inside(".hidden"));
+    await writeFile(inside(".hidden/file.txt"), "secret");
+    await mkdir(inside("folder"));
+    await writeFile(join(folder.path, "outside.txt"), "secret");
+    await symlink(join(folder.path, "outside.txt"), inside("link.txt"));
+    await symlink(inside(".env"), inside("plain.txt"));
+    await writeFile(inside("huge.bin"), new Uint8Array(50 * 1024 * 1024 + 1));
+  }, 30_000);
+  afterAll(() => connected.close());
+
+  test("is sent ahead, kept beside its ticket, and named in the confirmation", async () => {
+    const { body } = await call(connected, "submit_feedback", { message: "See the file", attachment_path: "notes.txt" });
+    expect(objectOf(body["data"])["attachment"]).toEqual({ name: "notes.txt", size: 10 });
+    const kept = await readdir(join(fleet.dataDir, "attachments"));
+    const texts = await Promise.all(kept.map((name) => readFile(join(fleet.dataDir, "attachments", name), "utf8")));
+    expect(texts).toContain("What I saw");
+  });
+
+  test.each([
+    ["../outside.txt", /^Cannot attach "..\/outside.txt": it is not in /],
+    ["/etc/passwd", /it is not in /],
+    ["link.txt", /it is not in /],
+    ["plain.txt", /hidden files and keys are never attached$/],
+    [".env", /hidden files and keys are never attached$/],
+    [".hidden/file.txt", /hidden files and keys are never attached$/],
+    ["server.pem", /hidden files and keys are never attached$/],
+    ["folder", /it is not a regular file$/],
+    [".", /it is not in /],
+    ["none.txt", /the file does not exist$/],
+    ["huge.bin", /it has 52428801 bytes, more than the limit of 52428800$/],
+  ])("%s is refused, and no ticket is logged", async (path, sentence) => {
+    const before = await call(connected, "list_my_tickets");
+    const { isError, body } = await call(connected, "submit_feedback", { message: `Attach ${path}`, attachment_path: path });
+    expect([isError, body["error"]]).toEqual([true, expect.stringMatching(sentence)]);
+    expect(await call(connected, "list_my_tickets")).toEqual(before);
+  });
+
+  test("is not read where the rest of the call is wrong", async () => {
+    const { body } = await call(connected, "submit_feedback", { attachment_path: "none.txt" });
+    expect(body["error"]).toStartWith('The field "message" is missing');
+  });
+
+  test("of somebody else's sending is not there", async () => {
+    const headers = { authorization: key, "content-type": "application/json", "x-attachment": "att_none" };
+    const response = await fetch(`${fleet.url()}/api/tools/platform_submit_feedback`, {
+      method: "POST",
+      headers,
+      body: '{"message":"x"}',
+    });
+    const error = "The attachment is not there any longer: send the file again";
+    expect([response.status, await response.json()]).toEqual([400, { success: false, error }]);
+  });
+});
+
+test("without a service it fails in words, and with no key it does not start", async () => {
+  const env = { PATH: process.env["PATH"] ?? "", WEIR_URL: "http://127.0.0.1:9", WEIR_TOOLS_KEY: key };
+  const connected = mcpClient("auto");
+  await connected.connect(
+    new StdioClientTransport({ command: bun, args: ["scripts/mcp.ts"], env, cwd: repository, stderr: "ignore" }),
+  );
+  const { isError, body } = await call(connected, "get_active_scope");
+  expect([isError, body["error"]]).toEqual([true, expect.stringMatching(/^Cannot reach Weir at http:\/\/127\.0\.0\.1:9: /)]);
+  await connected.close();
+  const child = Bun.spawn([bun, "scripts/mcp.ts"], { cwd: repository, env: { PATH: env.PATH }, stdout: "pipe", stderr: "pipe" });
+  expect([await child.exited, await new Response(child.stdout).text()]).toEqual([1, ""]);
+  expect(await new Response(child.stderr).text()).toStartWith("mcp: WEIR_TOOLS_KEY holds no tools key");
+});

@@ -1,0 +1,272 @@
+/** What list_findings and list_vulnerabilities answer: rows, filters, messages, refusals, and how large they may become. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { databases } from "../../../support/databases.ts";
+import { ListWorld } from "../../../support/list-world.ts";
+import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+
+type Row = Record<string, unknown>;
+
+describe.each(databases)("lists on $name", ({ open }) => {
+  let stage: ToolsStage;
+  let world: ListWorld;
+  let workspace = "";
+  let project = "";
+  let other = { project: "", sbom: "" };
+  let npm = 0n;
+  const sboms: string[] = [];
+
+  beforeAll(async () => {
+    stage = await toolsStage(open);
+    world = new ListWorld(stage.database.sql);
+    workspace = stage.workspace;
+    project = await world.project(workspace, "shop");
+    for (let n = 0; n < 3; n++) sboms.push(await world.sbom(workspace, project));
+    const elsewhere = await stage.control.workspace("other");
+    other = { project: await world.project(elsewhere, "shop"), sbom: "" };
+    other.sbom = await world.sbom(elsewhere, other.project);
+    npm = await world.package("npm", "lodash");
+    const bad = await world.vulnerability("CVE-2021-23337", { rank: 3072, score: 7.2, description: "Command injection" });
+    const unscored = await world.vulnerability("GHSA-aaaa-bbbb-cccc", { rank: 0 });
+    const zero = await world.vulnerability("CVE-2020-1", { rank: 0, score: 0 });
+    const of = { project, package: npm, version: "4.17.20" };
+    const [id = ""] = await world.find([{ ...of, vulnerability: bad }]);
+    await world.find([
+      { ...of, vulnerability: unscored, status: "ignored" },
+      { ...of, vulnerability: zero, falsePositive: true },
+    ]);
+    for (const sbom of sboms) await world.occur(sbom, [id]);
+  }, 60_000);
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  const findings = async (input: object = {}) => (await stage.api.data("list_findings", input))["findings"] as Row[];
+  const message = async (operation: string, input: object) => String((await stage.api.call(operation, input)).body["message"]);
+
+  test("a finding's row has what it is, where it is, the fix, when it was seen, and why it matched", async () => {
+    expect((await findings())[0]).toEqual({
+      id: expect.stringMatching(/^fnd_[2-7a-z]{26}$/),
+      cve_id: "CVE-2021-23337",
+      severity: "high",
+      cvss_score: 7.2,
+      status: "open",
+      false_positive: false,
+      component: "lodash",
+      component_version: "4.17.20",
+      ecosystem: "npm",
+      purl: "pkg:test/lodash@4.17.20",
+      fix_version: "9.9.9",
+      project_id: project,
+      project: "shop",
+      sbom_ids: [sboms[2], sboms[1]],
+      first_seen: "2026-11-20T00:00:00.000Z",
+      last_seen: "2026-11-20T00:00:00.000Z",
+      evidence: { source: "GHSA-1", range: "introduced 0, fixed 9.9.9", comparator: ">= 0, < 9.9.9", listed: null },
+    });
+  });
+
+  test("a vulnerability's row has its first live finding, a short description and how many have it; others are not listed", async () => {
+    expect(await stage.api.data("list_vulnerabilities")).toEqual({
+      vulnerabilities: [
+        {
+          cve_id: "CVE-2021-23337",
+          severity: "high",
+          cvss_score: 7.2,
+          affected_component: "lodash@4.17.20",
+          affected_project: "shop",
+          fix_version: "9.9.9",
+          description: "Command injection",
+          ecosystem: "npm",
+          affected_components_count: 1,
+          affected_projects_count: 1,
+        },
+      ],
+      total: 1,
+      limit: 25,
+      offset: 0,
+      has_more: false,
+    });
+  });
+
+  test("what has no severity comes last, is shown under all alone, and a score of zero is told from none", async () => {
+    const rows = await findings();
+    const shown = rows.map(({ cve_id: id, severity, cvss_score: score }) => [id, severity, score]).slice(1);
+    expect(shown.toSorted()).toEqual([
+      ["CVE-2020-1", null, 0],
+      ["GHSA-aaaa-bbbb-cccc", null, null],
+    ]);
+    for (const severity of ["critical", "medium", "low"]) expect(await findings({ severity })).toEqual([]);
+    expect(await findings({ severity: "high" })).toHaveLength(1);
+  });
+
+  test.each([
+    ["open", 2],
+    ["resolved", 0],
+    ["fixed", 0],
+    ["ignored", 1],
+    ["suppressed", 1],
+    ["in_progress", 0],
+    ["false_positive", 1],
+    ["all", 3],
+  ])("the status %s lists %d findings", async (status, count) => {
+    expect(await findings({ status })).toHaveLength(count);
+  });
+
+  test("where nothing has the status that was asked for, the message advises all", async () => {
+    expect(await message("list_findings", { status: "fixed" })).toBe(
+      '0 of 0 findings. None has the status "fixed": ask again with the status "all"',
+    );
+    expect(await message("list_findings", { offset: 7 })).toBe("0 of 3 findings. The offset 7 is beyond the last of them");
+    expect(await message("list_findings", { severity: "low" })).toBe("0 of 0 findings");
+  });
+
+  test("a filter by ecosystem tells how many carry none", async () => {
+    expect(await message("list_vulnerabilities", { ecosystem: "npm" })).toBe(
+      "1 of 1 vulnerabilities. 0 more carry no ecosystem and are left out by this filter",
+    );
+    expect(await message("list_vulnerabilities", { ecosystem: "go" })).toContain('Ask again with severity and ecosystem "all"');
+  });
+
+  test("an SBOM and a project together list what is in both", async () => {
+    const second = await world.project(workspace, "second");
+    expect(await findings({ sbom_id: sboms[0] })).toHaveLength(1);
+    expect(await findings({ sbom_id: sboms[0], project_id: project })).toHaveLength(1);
+    expect(await findings({ sbom_id: sboms[0], project_id: second })).toEqual([]);
+    expect(await findings({ project_id: second })).toEqual([]);
+  });
+
+  test("ids that nobody has and ids of another workspace are refused in the same words", async () => {
+    for (const id of ["prj_none", other.project]) {
+      expect(await stage.api.refusal("list_findings", { project_id: id })).toBe(`There is no project with the id "${id}"`);
+    }
+    for (const id of ["sbom_none", other.sbom]) {
+      expect(await stage.api.refusal("list_findings", { sbom_id: id })).toBe(`There is no SBOM with the id "${id}"`);
+    }
+  });
+
+  test.each<[string, object, string]>([
+    ["list_findings", { limit: 0 }, "a whole number from 1 to 200 is needed"],
+    ["list_findings", { limit: 201 }, "a whole number from 1 to 200 is needed"],
+    ["list_findings", { limit: 2.5 }, "a whole number from 1 to 200 is needed"],
+    ["list_findings", { limit: "50" }, "a whole number from 1 to 200 is needed"],
+    ["list_findings", { offset: -1 }, "a whole number of 0 or more is needed"],
+    ["list_findings", { severity: "High" }, "one of critical, high, medium, low, all is needed"],
+    ["list_findings", { status: null }, "leave the field out where you mean none"],
+    ["list_findings", { project_id: 7 }, "one line of 1 to"],
+    ["list_findings", { sbom_id: "" }, "one line of 1 to"],
+    ["list_findings", { project: "shop" }, 'the nearest known field is "project_id"'],
+    ["list_vulnerabilities", { cvss_min: 10.1 }, "a number from 0 to 10 is needed"],
+    ["list_vulnerabilities", { cvss_min: "7" }, "a number from 0 to 10 is needed"],
+    ["list_vulnerabilities", { cvss_min: null }, "a number from 0 to 10 is needed; leave the field out"],
+    ["list_vulnerabilities", { ecosystem: "crates.io" }, "one of npm, pypi, maven, go, cargo, rubygems, nuget, all is needed"],
+  ])("%s refuses %p", async (operation, input, sentence) => {
+    expect(await stage.api.refusal(operation, input)).toContain(sentence);
+  });
+
+  test("each page is of its own moment: a row that moved up meanwhile makes another one appear twice, and the total stays exact", async () => {
+    const walked = await world.project(workspace, "walked");
+    const ranks = [2050, 2040, 2030];
+    const issues = await Promise.all(ranks.map((rank, n) => world.vulnerability(`CVE-2027-${n}000`, { rank })));
+    const found = [];
+    for (const vulnerability of issues)
+      found.push(...(await world.find([{ project: walked, package: npm, version: "1", vulnerability }])));
+    const page = (offset: number) => stage.api.data("list_findings", { project_id: walked, limit: 2, offset });
+    expect(await page(0)).toMatchObject({ total: 3, has_more: true, findings: [{ id: found[0] }, { id: found[1] }] });
+    await stage.database.sql`UPDATE findings SET rank = 3098 WHERE id = ${found[2] ?? ""}`;
+    expect(await page(2)).toMatchObject({ total: 3, has_more: false, findings: [{ id: found[1] }] });
+    expect(await page(0)).toMatchObject({
+      findings: [{ id: found[2], severity: "high", cvss_score: 9.8 }, { id: found[0] }],
+    });
+  });
+
+  describe("of two hundred rows", () => {
+    const issueCount = 200;
+    const bytesMax = { list_findings: 125_000, list_vulnerabilities: 96_000 };
+    const plurals = { list_findings: "findings", list_vulnerabilities: "vulnerabilities" } as const;
+    let crowded = "";
+    let ids: string[] = [];
+    const purl = (n: number) => `pkg:golang/golang.org/x/text${n}@v0.3.5-0.20201125200606-c27b9fd57aec`;
+
+    beforeAll(async () => {
+      crowded = await world.project(workspace, "crowded");
+      const issues = await Promise.all(
+        Array.from({ length: issueCount }, (_, n) =>
+          world.vulnerability(`CVE-2026-${10_000 + n}`, { rank: 4098, description: '"日本\u{1f600}'.repeat(32) }),
+        ),
+      );
+      ids = await world.find(
+        issues.map((vulnerability) => ({ project: crowded, package: npm, version: "1.0.0", vulnerability })),
+      );
+      await stage.api.data("set_active_scope", { kind: "project", id: crowded });
+    }, 60_000);
+    afterAll(() => stage.api.data("set_active_scope", { kind: "workspace" }));
+
+    const fill = async (evidence: object, name: string) => {
+      const { sql } = stage.database;
+      const given = ids.map((id, n) => ({ id, purl: purl(n) + name, component: `golang.org/x/text${n}${name}` }));
+      await sql`
+        UPDATE findings SET component = given.component, purl = given.purl, version = 'v0.3.5-0.20201125200606-c27b9fd57aec',
+          evidence = ${sql.json(evidence as never)}
+        FROM jsonb_to_recordset(${sql.json(given as never)}) AS given (id text, purl text, component text) WHERE findings.id = given.id`;
+    };
+    const ask = async (operation: keyof typeof bytesMax, offset = 0) => {
+      const { body } = await stage.api.call(operation, { limit: 200, offset });
+      expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(bytesMax[operation]);
+      const data = body["data"] as Row;
+      return { data, rows: data[plurals[operation]] as Row[], message: String(body["message"]) };
+    };
+    const wholeNames = (rows: Row[], name: string) =>
+      rows.every(({ purl: own, component, component_version: version }) => {
+        const n = /text(\d+)/.exec(String(component))?.[1];
+        return (
+          own === purl(Number(n)) + name &&
+          component === `golang.org/x/text${n}${name}` &&
+          String(version).endsWith("c27b9fd57aec")
+        );
+      });
+
+    test("texts that explain are cut for the page's sake, and names, versions and package URLs never", async () => {
+      await fill({ source: "GO-2021-0113", range: "introduced 0, fixed 0.3.7, ".repeat(20), comparator: ">= 0, < 0.3.7" }, "");
+      const found = await ask("list_findings");
+      expect(found.data).toMatchObject({ total: 200, limit: 200, has_more: false });
+      expect(found.rows).toHaveLength(200);
+      expect(wholeNames(found.rows, "")).toBe(true);
+      expect(found.message).toBe("200 of 200 findings. Long texts are cut: they end with …");
+      expect(found.rows[0]).toMatchObject({ evidence: { range: expect.stringMatching(/^introduced 0.*…$/) } });
+      const listed = await ask("list_vulnerabilities");
+      expect(listed.message).toBe("200 of 200 vulnerabilities. Long texts are cut: they end with …");
+      expect(
+        listed.rows.every(({ affected_component: one }) => String(one).endsWith("@v0.3.5-0.20201125200606-c27b9fd57aec")),
+      ).toBe(true);
+    });
+
+    test("those whose names fill a page come in shorter pages, whole, each once", async () => {
+      const name = `/${"日本".repeat(150)}`;
+      await fill({ source: "GO-2021-0113", range: "introduced 0" }, name);
+      for (const operation of ["list_findings", "list_vulnerabilities"] as const) {
+        const seen = new Set<unknown>();
+        for (let offset = 0; offset < issueCount;) {
+          const { data, rows, message: told } = await ask(operation, offset);
+          const isLast = offset + rows.length === issueCount;
+          expect(data).toMatchObject({ total: 200, offset, has_more: !isLast, limit: isLast ? 200 : rows.length });
+          if (!isLast)
+            expect(told).toContain(`No more fit into one answer: the next begin at the offset ${offset + rows.length}`);
+          if (operation === "list_findings") expect(wholeNames(rows, name)).toBe(true);
+          else expect(rows.every(({ affected_component: one }) => String(one).includes(`${name}@v0.3.5`))).toBe(true);
+          for (const row of rows) seen.add(row["id"] ?? row["cve_id"]);
+          offset += rows.length;
+          expect(rows.length).toBeGreaterThan(20);
+        }
+        expect(seen.size).toBe(issueCount);
+      }
+    });
+
+    test("a row that is longer than a page is given whole and alone", async () => {
+      const name = "x".repeat(65_000);
+      await fill({ source: "GO-2021-0113", range: "introduced 0" }, name);
+      const { body } = await stage.api.call("list_findings", { limit: 200, offset: 3 });
+      const data = body["data"] as Row;
+      expect(data).toMatchObject({ total: 200, limit: 1, has_more: true });
+      expect(data["findings"]).toHaveLength(1);
+      expect(wholeNames(data["findings"] as Row[], name)).toBe(true);
+    });
+  });
+});

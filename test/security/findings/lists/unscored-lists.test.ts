@@ -1,0 +1,127 @@
+/** Lists of what has no severity: their order, and that a page costs the same wherever it is. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { migrate } from "../../../../src/backing/migrate.ts";
+import { scanFindingsMax } from "../../../../src/limits/tools.ts";
+import { ManualClock } from "../../../support/clock.ts";
+import { databases, type TestDatabase } from "../../../support/databases.ts";
+import { listDifferences, ListWorld } from "../../../support/list-world.ts";
+import { fixedIn, SecurityWorld } from "../../../support/security-world.ts";
+import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+
+/** Each look at it is a millisecond later. */
+class TickingClock extends ManualClock {
+  override now(): number {
+    this.advance(1);
+    return super.now();
+  }
+}
+
+describe.each(databases)("lists of what has no severity on $name", ({ open }) => {
+  let stage: ToolsStage;
+  let world: SecurityWorld;
+  beforeAll(async () => {
+    stage = await toolsStage(open);
+    world = new SecurityWorld({ sql: stage.database.sql, clock: new TickingClock(), workspace: stage.workspace });
+  }, 60_000);
+  afterAll(() => stage[Symbol.asyncDispose]());
+  beforeEach(() => world.clear());
+
+  const named = async (operation: string, plural: string, input: object = {}) =>
+    ((await stage.api.data(operation, input))[plural] as { cve_id: string }[]).map(({ cve_id: id }) => id);
+
+  test("the newest are first, by the month in which they were published, and no score is made of that", async () => {
+    const project = await world.project("shop");
+    const affected = [{ ecosystem: "Go" as const, name: "example.org/a", ranges: fixedIn("2.0.0") }];
+    await world.publish(
+      { id: "GO-2020-0001", affected, published: "2020-05-30T00:00:00Z" },
+      { id: "GO-2020-0002", affected },
+      { id: "GO-2020-0003", affected, published: "2026-02-01T00:00:00Z" },
+      { id: "GO-2020-0004", affected, published: "1980-01-01T00:00:00Z" },
+      { id: "GO-2020-0005", affected, published: "2020-06-01T00:00:00Z", aliases: ["CVE-2020-0005"] },
+      // What a group was first published counts, not what was said of it again.
+      { id: "GHSA-aaaa-bbbb-cccc", affected, published: "2026-03-01T00:00:00Z", aliases: ["CVE-2020-0005"] },
+    );
+    await world.upload(project, ["pkg:golang/example.org/a@v1.0.0"]);
+    await world.scan();
+    const expected = ["GO-2020-0003", "CVE-2020-0005", "GO-2020-0001", "GO-2020-0004", "GO-2020-0002"];
+    expect(await named("list_findings", "findings")).toEqual(expected);
+    expect(await named("list_vulnerabilities", "vulnerabilities")).toEqual(expected);
+    expect((await stage.api.data("list_findings", { limit: 1 }))["findings"]).toMatchObject([
+      { severity: null, cvss_score: null },
+    ]);
+    expect(await named("list_vulnerabilities", "vulnerabilities", { cvss_min: 0.1 })).toEqual([]);
+    expect(await named("list_findings", "findings", { severity: "low" })).toEqual([]);
+    expect(await listDifferences(world.sql)).toEqual([]);
+  });
+
+  test("a page is found among what one batch of a scan wrote, however many findings the scan wrote in a moment", async () => {
+    const count = 3 * scanFindingsMax;
+    const names = Array.from({ length: count }, (_, n) => `example.org/module${n}`);
+    const project = await world.project("large");
+    await world.publish({
+      id: "GO-2026-0001",
+      affected: names.map((name) => ({ ecosystem: "Go" as const, name, ranges: fixedIn("2.0.0") })),
+    });
+    await world.upload(
+      project,
+      names.map((name) => `pkg:golang/${name}@v1.0.0`),
+    );
+    await world.scan();
+    const [widest] = await world.sql<{ findings: number }[]>`
+      SELECT max(amount)::integer AS findings FROM finding_buckets
+      WHERE scope_id = ${project} AND depth = (SELECT max(depth) FROM finding_buckets)`;
+    expect(widest?.findings).toBeLessThanOrEqual(scanFindingsMax);
+    const ids = await world.sql<{ id: string }[]>`SELECT id FROM findings WHERE project_id = ${project} ORDER BY id`;
+    const { findings, total } = await stage.api.data("list_findings", { project_id: project, limit: 50, offset: 1_234 });
+    expect([total, (findings as { id: string }[]).map(({ id }) => id)]).toEqual([
+      count,
+      ids.slice(1_234, 1_284).map(({ id }) => id),
+    ]);
+  });
+});
+
+describe.each(databases)("the migration of lists on $name", ({ open }) => {
+  let database: TestDatabase;
+  beforeAll(async () => void (database = await open()), 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("brings what was kept before to the order by publication", async () => {
+    const { sql } = database;
+    const folder = join(import.meta.dir, "../../../../src/backing/migrations");
+    const files = (await readdir(folder)).toSorted().filter((name) => name < "0015");
+    const before = await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name), "utf8") })));
+    await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
+    await migrate(sql, before);
+    const world = new ListWorld(sql);
+    await sql`INSERT INTO workspaces (id, name) VALUES ('ws-1', 'w')`;
+    const product = await world.product("ws-1", "A");
+    const projects = [await world.project("ws-1", "a", product), await world.project("ws-1", "b")];
+    const sbom = await world.sbom("ws-1", projects[0] ?? "");
+    const module = await world.package("Go", "example.org/a");
+    const published = { "GO-1": "2020-05-01T00:00:00Z", "GO-2": "2026-11-20T00:00:00.5Z", "GO-3": null, "CVE-2026-1": null };
+    for (const [name, at] of Object.entries(published)) {
+      const vulnerability = await world.vulnerability(name, { rank: name.startsWith("GO") ? 0 : 3075 });
+      if (!name.startsWith("GO"))
+        await sql`UPDATE vulnerabilities SET severity = 'high', score = 7.5 WHERE id = ${vulnerability}`;
+      await sql`
+        INSERT INTO advisories (id, modified, withdrawn, digest, record, imported_at)
+        VALUES (${name}, '2026-01-01T00:00:00Z', false, '', ${sql.json({ published: at } as never)}, now())`;
+      await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES (${name}, ${vulnerability}, false)`;
+      const found = projects.map((project) => ({ project, vulnerability, package: module, version: "1.0.0" }));
+      await world.occur(sbom, await world.find(found));
+    }
+    expect((await migrate(sql))[0]).toStartWith("0015");
+    expect([...(await sql`SELECT name, rank FROM vulnerabilities ORDER BY rank DESC`)]).toEqual([
+      { name: "CVE-2026-1", rank: 3075 },
+      { name: "GO-2", rank: 335 },
+      { name: "GO-1", rank: 257 },
+      { name: "GO-3", rank: 0 },
+    ]);
+    expect([...(await sql`SELECT DISTINCT rank FROM findings ORDER BY rank`)].map(({ rank }) => rank)).toEqual([
+      0, 257, 335, 3075,
+    ]);
+    expect(await listDifferences(sql)).toEqual([]);
+  });
+});

@@ -1,0 +1,177 @@
+/** What a scan writes: findings that follow their project's present document, and what people decided. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { databases, type TestDatabase } from "../../../support/databases.ts";
+import { fixedIn, lodash, SecurityWorld } from "../../../support/security-world.ts";
+
+const old = "pkg:npm/lodash@4.17.20";
+
+describe.each(databases)("a scan on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: SecurityWorld;
+  let project: string;
+  beforeAll(async () => {
+    database = await open();
+    world = await SecurityWorld.open(database);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    project = await world.onlyProject("shop");
+  });
+  const scan = () => world.scan();
+  const decide = (status: string, falsePositive = false) => database.sql`
+    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, decided_by, decided_at)
+    SELECT project_id, package_id, vulnerability_id, ${status}, ${falsePositive}, 'member@w', ${new Date(world.clock.now())}
+    FROM findings WHERE project_id = ${project}
+    ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status, false_positive = excluded.false_positive`;
+
+  test("a finding begins open, with why it matched, the fix, the document it is in, and its first event", async () => {
+    await world.publish(lodash("CVE-1"));
+    const sbom = await world.upload(project, [old]);
+    await scan();
+    const [finding] = await world.findings(project);
+    expect(finding).toMatchObject({
+      name: "CVE-1",
+      version: "4.17.20",
+      status: "open",
+      present: true,
+      fixVersion: "4.17.21",
+      evidence: { source: "CVE-1", range: "introduced 0, fixed 4.17.21", comparator: ">= 0, < 4.17.21", listed: null, more: [] },
+    });
+    expect(await world.events(finding?.id ?? "")).toEqual(["scanner found status null open"]);
+    expect(await database.sql`SELECT sbom_id FROM finding_sboms`).toEqual([{ sbom_id: sbom }] as never);
+    expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
+  });
+
+  test("the same document ten times over keeps every id and writes no event", async () => {
+    await world.publish(lodash("CVE-1"), lodash("CVE-2"));
+    await world.upload(project, [old]);
+    await scan();
+    const before = await world.findings(project);
+    for (let round = 0; round < 10; round++) {
+      await world.upload(project, [old]);
+      await scan();
+    }
+    expect(await world.findings(project)).toEqual(before);
+    const [events] = await database.sql`SELECT count(*)::integer AS count FROM finding_events`;
+    expect(events?.["count"]).toBe(2);
+    const [seen] = await database.sql`SELECT bool_and(last_seen > first_seen) AS later FROM findings`;
+    expect(seen?.["later"]).toBe(true);
+  });
+
+  test("what is gone from the present document is resolved, and open again when it is back", async () => {
+    await world.publish(lodash("CVE-1"));
+    const first = await world.upload(project, [old]);
+    await scan();
+    const [before] = await world.findings(project);
+    await world.upload(project, ["pkg:npm/lodash@4.17.21"]);
+    await scan();
+    expect(await world.told(project)).toEqual(["CVE-1 4.17.20 resolved gone"]);
+    const third = await world.upload(project, [old]);
+    await scan();
+    expect(await world.told(project)).toEqual(["CVE-1 4.17.20 open"]);
+    expect((await world.findings(project))[0]?.id).toBe(before?.id ?? "");
+    expect(await world.events(before?.id ?? "")).toEqual([
+      "scanner found status null open",
+      "scanner component_gone status open resolved present true false",
+      "scanner returned status resolved open present false true",
+    ]);
+    const sboms = await database.sql`SELECT sbom_id FROM finding_sboms ORDER BY sbom_id`;
+    expect(sboms.map(({ sbom_id: id }) => String(id))).toEqual([first, third].toSorted());
+  });
+
+  test.each([
+    ["ignored", false, "CVE-1 4.17.20 ignored"],
+    ["open", true, "CVE-1 4.17.20 open false positive"],
+    ["in_progress", false, "CVE-1 4.17.20 in_progress"],
+    ["resolved", false, "CVE-1 4.17.20 open"],
+  ])(
+    "decided %s (false positive: %p), it comes back as decided, but for a claim that did not hold",
+    async (status, wrong, back) => {
+      await world.publish(lodash("CVE-1"));
+      await world.upload(project, [old]);
+      await scan();
+      await decide(status, wrong);
+      await world.upload(project, []);
+      await scan();
+      expect((await world.told(project))[0]).toStartWith("CVE-1 4.17.20 resolved");
+      await world.upload(project, [old]);
+      await scan();
+      expect(await world.told(project)).toEqual([back]);
+    },
+  );
+
+  test.each([
+    ["ignored", false, "ignored"],
+    ["open", true, "open false positive"],
+    ["in_progress", false, "in_progress"],
+    ["resolved", false, "open"],
+  ])(
+    "a new version takes the decision %s (false positive: %p) over, but for a claim that did not hold",
+    async (status, wrong, taken) => {
+      await world.publish(lodash("CVE-1"));
+      await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
+      await scan();
+      await decide(status, wrong);
+      await world.upload(project, [old]);
+      await scan();
+      const [gone, there] = await world.told(project);
+      expect(gone).toStartWith("CVE-1 4.17.19 resolved");
+      expect(there).toBe(`CVE-1 4.17.20 ${taken}`);
+    },
+  );
+
+  test("what a person resolved stays so while nothing changes", async () => {
+    await world.publish(lodash("CVE-1"));
+    await world.upload(project, [old]);
+    await scan();
+    await decide("resolved");
+    for (let round = 0; round < 3; round++) {
+      await world.upload(project, [old]);
+      await scan();
+      expect(await world.told(project)).toEqual(["CVE-1 4.17.20 resolved"]);
+    }
+  });
+
+  test("the root is matched too, and each version of a package once, however often it is there", async () => {
+    await world.publish(lodash("CVE-1"));
+    await world.upload(project, [{ purl: old, relation: "root" }, old, "pkg:npm/lodash@4.17.19", old]);
+    await scan();
+    expect(await world.told(project)).toEqual(["CVE-1 4.17.19 open", "CVE-1 4.17.20 open"]);
+  });
+
+  test("a project moved to another product and an issue of another rank move what findings keep of them", async () => {
+    await world.publish(lodash("CVE-1"));
+    await world.upload(project, [old]);
+    await scan();
+    const at = new Date(world.clock.now());
+    await database.sql`INSERT INTO products (id, workspace_id, name, created_at) VALUES ('prd_x', ${world.workspace}, ${project}, ${at})`;
+    await database.sql`UPDATE projects SET product_id = 'prd_x' WHERE id = ${project}`;
+    await database.sql`UPDATE vulnerabilities SET rank = 4098`;
+    await world.upload(project, []);
+    await scan();
+    expect(await database.sql`SELECT product_id, rank FROM findings`).toEqual([{ product_id: "prd_x", rank: 4098 }] as never);
+  });
+
+  test("five hundred packages with twelve hundred issues take several transactions and lose nothing", async () => {
+    const names = Array.from({ length: 600 }, (_, index) => `package-${index}`);
+    await world.publish(
+      ...names.map((name, index) => ({
+        id: `OSV-${index}`,
+        aliases: [`CVE-2026-${1_000 + index}`, `CVE-2027-${1_000 + index}`],
+        affected: [{ ecosystem: "npm" as const, name, ranges: fixedIn("2.0.0") }],
+      })),
+    );
+    await world.upload(
+      project,
+      names.map((name) => `pkg:npm/${name}@1.0.0`),
+    );
+    await scan();
+    const [count] =
+      await database.sql`SELECT count(*)::integer AS findings, count(DISTINCT vulnerability_id)::integer AS issues FROM findings`;
+    expect({ ...count }).toEqual({ findings: 1_200, issues: 1_200 });
+    await world.upload(project, []);
+    await scan();
+    const [open] = await database.sql`SELECT count(*)::integer AS count FROM findings WHERE status <> 'resolved'`;
+    expect(open?.["count"]).toBe(0);
+  }, 60_000);
+});

@@ -1,0 +1,122 @@
+/** Large documents are read beside the event loop, some at a time, and give what small ones give. */
+import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../../../../src/kernel/clock.ts";
+import { diskFloorBytes, diskRetryMs } from "../../../../src/limits/quotas.ts";
+import {
+  sbomReadersPerWorkspaceMax,
+  sbomReadersWaitingPerWorkspaceMax,
+  sbomReaderWaitMs,
+  sbomReadHereBytesMax,
+  sbomReadMs,
+} from "../../../../src/limits/tools.ts";
+import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";
+import { SbomReader } from "../../../../src/security/sboms/reader/reader.ts";
+import { takeSbom } from "../../../../src/security/sboms/reader/parse-sbom-field.ts";
+import { ManualClock } from "../../../support/clock.ts";
+import { failureOf } from "../../../support/failure-of.ts";
+import { until } from "../../../support/until.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
+import { roomyDisk, testSbomReader } from "../../../support/sbom-reader.ts";
+import { largeBom } from "../../../support/sbom-documents.ts";
+
+const workspace = "ws_of_the_test";
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+test("a large document gives what the same code gives here, and the rest of its body", async () => {
+  const reader = testSbomReader();
+  const bytes = bytesOf({ project: "p", sbom: largeBom(25_000), filename: "é" });
+  expect(bytes.length).toBeGreaterThan(sbomReadHereBytesMax);
+  const [there, here] = [await reader.take({ pieces: [bytes], path: ["sbom"], workspace }), takeSbom({ bytes, path: ["sbom"] })];
+  expect(there.taken).toEqual(here.taken);
+  expect(new TextDecoder().decode(there.rest)).toBe(new TextDecoder().decode(here.rest));
+  expect(here.taken?.sbom?.components).toBe(25_000);
+  const alone = bytesOf(largeBom(3_000));
+  expect(await reader.take({ pieces: [alone], path: null, workspace })).toEqual(takeSbom({ bytes: alone, path: null }));
+}, 60_000);
+
+test("a large document that is refused is refused with the same sentence", async () => {
+  const reader = testSbomReader();
+  const bytes = bytesOf({ sbom: { ...largeBom(3_000), specVersion: "9.9" } });
+  const { taken } = await reader.take({ pieces: [bytes], path: ["sbom"], workspace });
+  expect(taken?.refused).toContain('The document is CycloneDX, version "9.9"');
+  const none = new Uint8Array(sbomReadHereBytesMax + 1).fill(0x20);
+  expect(await reader.take({ pieces: [none], path: ["sbom"], workspace })).toEqual({ taken: null, rest: none });
+}, 60_000);
+
+test("the event loop goes on while a large document is read", async () => {
+  const reading = testSbomReader().take({ pieces: [bytesOf(largeBom(40_000))], path: null, workspace });
+  let longestMs = 0;
+  let last = performance.now();
+  const ticking = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  const { taken } = await reading;
+  clearInterval(ticking);
+  expect(taken?.sbom?.components).toBe(40_000);
+  expect(longestMs).toBeLessThan(500);
+}, 60_000);
+
+test("one that takes too long is ended and refused, and others come after it", async () => {
+  const clock = new ManualClock();
+  const reader = testSbomReader(clock);
+  const bytes = bytesOf(largeBom(3_000));
+  const late = failureOf(reader.take({ pieces: [bytes], path: null, workspace }));
+  await until(() => clock.pending === 1);
+  clock.advance(sbomReadMs);
+  expect(String(await late)).toContain(`The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
+  expect((await reader.take({ pieces: [bytes], path: null, workspace })).taken?.sbom?.components).toBe(3_000);
+  expect(clock.pending).toBe(0);
+}, 60_000);
+
+test("more than may wait of one workspace are turned away at once, and those that wait are read", async () => {
+  const clock = new ManualClock();
+  const reader = testSbomReader(clock);
+  const bytes = bytesOf(largeBom(3_000));
+  const places = sbomReadersPerWorkspaceMax + sbomReadersWaitingPerWorkspaceMax;
+  const take = async () => (await reader.take({ pieces: [bytes], path: null, workspace })).taken?.refused;
+  const taken = Array.from({ length: places }, take);
+  await until(() => clock.pending === places);
+  const refused = await failureOf(take());
+  expect(refused).toMatchObject({ status: 429, retryAfterMs: sbomReaderWaitMs });
+  expect(String(refused)).toContain("Too many SBOMs are being read at present");
+  expect(await Promise.all(taken)).toEqual(taken.map(() => null));
+}, 60_000);
+
+test("a workspace that sends many documents keeps nobody else from having one read", async () => {
+  const clock = new ManualClock();
+  const reader = testSbomReader(clock);
+  const bytes = bytesOf(largeBom(1_000));
+  const ended: string[] = [];
+  const read = async (name: string, of: string) => {
+    await reader.take({ pieces: [bytes], path: null, workspace: of });
+    ended.push(name);
+  };
+  const many = Array.from({ length: 6 }, (_, number) => read(`many ${number}`, "one"));
+  await until(() => clock.pending === 6);
+  await Promise.all([read("single", "two"), ...many]);
+  expect(ended.indexOf("single")).toBeLessThanOrEqual(3);
+}, 60_000);
+
+test("a document that waits for its turn, and one that is read, leave no file behind", async () => {
+  await using folder = await temporaryFolder();
+  const reader = new SbomReader({ clock: systemClock, folder: join(folder.path, "documents"), disk: roomyDisk });
+  const bytes = bytesOf(largeBom(1_000));
+  const reading = [1, 2].map(() => reader.take({ pieces: [bytes], path: null, workspace }));
+  await Promise.all(reading);
+  const broken = async function* () {
+    yield bytes;
+    throw new Error("The client left");
+  };
+  expect(String(await failureOf(reader.take({ pieces: broken(), path: null, workspace })))).toContain("The client left");
+  expect(await readdir(join(folder.path, "documents"))).toEqual([]);
+}, 60_000);
+
+test("while the disk is nearly full no document is taken, and the answer says when to come again", async () => {
+  const full = new DiskFloor(systemClock, async () => diskFloorBytes - 1);
+  const refused = await failureOf(testSbomReader(systemClock, full).take({ pieces: [bytesOf({})], path: null, workspace }));
+  expect(refused).toMatchObject({ status: 503, retryAfterMs: diskRetryMs });
+  const room = new DiskFloor(systemClock, async () => diskFloorBytes);
+  await testSbomReader(systemClock, room).take({ pieces: [bytesOf({})], path: null, workspace });
+});
