@@ -8,7 +8,7 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { connectClient } from "../support/counters/redis.ts";
 import { temporaryFolder, testServers } from "../support/services.ts";
-import { heldGenerations } from "./harness/checks/held.ts";
+import { heldGenerations } from "./harness/checks/held-generations.ts";
 
 const servers = await testServers();
 

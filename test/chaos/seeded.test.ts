@@ -39,9 +39,9 @@ test.skipIf(servers === null)(
     expect(violations).toEqual([]);
     expect(tally).toMatchObject({ lost: [], doubled: [], unmetered: [] });
     expect(notes.episodes.length).toBe(faults.length);
-    const looked = new Map(results.map(({ id, looked }) => [id, looked]));
+    const checks = new Map(results.map(({ id, checks }) => [id, checks]));
     for (const id of ["I-1", "I-2", "I-3", "I-4", "I-8", "I-9", "I-10", "I-11", "I-13", "I-15"])
-      expect(looked.get(id)).toBeGreaterThan(0);
+      expect(checks.get(id)).toBeGreaterThan(0);
     expect(tally.charged).toBeGreaterThan(100);
   },
   60_000,

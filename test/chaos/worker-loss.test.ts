@@ -24,11 +24,11 @@ describe.skipIf(services === null)("one of two workers", () => {
     killed: async () => fleet.workers[0]?.kill(),
   };
 
-  for (const [name, inflict] of Object.entries(faults)) {
+  for (const [name, inject] of Object.entries(faults)) {
     test(`${name}: no request fails`, async () => {
       const load = new Load({ urls: [fleet.url()], keys, connections: 16, model: "sandbox/echo" });
       await until(() => load.succeeded.length > 200);
-      await inflict();
+      await inject();
       const before = load.succeeded.length;
       await until(() => load.succeeded.length > before + 1_000, 20_000);
       await load.stop();

@@ -28,8 +28,8 @@ export function countersConserve(workspace: string, { account, totals, holds, de
 export function nothingIsHeld(settled: Settled[]): Finding {
   const notes = new Notes();
   for (const { workspace, counters } of settled) {
-    const { looked, broken } = countersConserve(workspace, counters);
-    notes.looked += looked;
+    const { checks, broken } = countersConserve(workspace, counters);
+    notes.checks += checks;
     notes.broken.push(...broken);
     const { reserved } = counters.account;
     notes.check(reserved === "0", () => `${workspace}: ${reserved} is still held, by ${Object.keys(counters.holds).join(", ")}`);

@@ -25,18 +25,18 @@ export interface Evidence {
 
 export interface Finding {
   /** How many things could have broken it: none proves nothing. */
-  looked: number;
+  checks: number;
   broken: string[];
 }
 
 /** What a checker notes while it goes through a history. */
 export class Notes implements Finding {
-  looked = 0;
+  checks = 0;
   readonly broken: string[] = [];
 
   /** @param problem told where it does not hold */
   check(holds: boolean, problem: () => string): void {
-    this.looked++;
+    this.checks++;
     if (!holds) this.broken.push(problem());
   }
 }

@@ -165,20 +165,20 @@ export interface Quiet {
   /** Events that metering has not taken. */
   backlog: number;
   /** Admissions that gateways could not give up yet. */
-  voids: number;
+  unknownAdmissions: number;
   /** Amounts that are still set aside, of a run in which nobody who should give them up was lost; absent: somebody was. */
   held?: number;
 }
 
 /** A look inside the counters around requests that were all refused. */
-export interface Looked {
-  kind: "looked";
+export interface Inspected {
+  kind: "inspected";
   why: string;
   before: unknown;
   after: unknown;
 }
 
-type Told =
+type AnyEvent =
   | Invoked
   | Answered
   | Info
@@ -197,21 +197,21 @@ type Told =
   | Stepped
   | Healed
   | Quiet
-  | Looked;
+  | Inspected;
 
 /** `at`: milliseconds of one clock for all events of a run. */
-export type HistoryEvent = Told & { at: number };
-export type EventOf<Kind extends Told["kind"]> = Extract<Told, { kind: Kind }> & { at: number };
+export type HistoryEvent = AnyEvent & { at: number };
+export type EventOf<Kind extends AnyEvent["kind"]> = Extract<AnyEvent, { kind: Kind }> & { at: number };
 
 /** In the order in which it happened. */
 export type History = readonly HistoryEvent[];
 
-export function eventsOf<Kind extends Told["kind"]>(history: History, kind: Kind): EventOf<Kind>[] {
+export function eventsOf<Kind extends AnyEvent["kind"]>(history: History, kind: Kind): EventOf<Kind>[] {
   return history.filter((event): event is EventOf<Kind> => event.kind === kind);
 }
 
 /** What makes room stands before what takes it where the times of both are the same, or known to a millisecond alone. */
-const first: readonly Told["kind"][] = [
+const first: readonly AnyEvent["kind"][] = [
   "credited",
   "rate",
   "spend limit",

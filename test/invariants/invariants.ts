@@ -6,7 +6,7 @@ import { creditCoversHolds } from "./credit-covers-holds.ts";
 import type { Evidence, Finding } from "./evidence.ts";
 import { failClosed } from "./fail-closed.ts";
 import type { History } from "./history.ts";
-import { leavingPays } from "./leaving-pays.ts";
+import { disconnectIsCharged } from "./disconnect-is-charged.ts";
 import { monthLimits } from "./month-limits.ts";
 import { noDebt } from "./no-debt.ts";
 import { noSecrets } from "./no-secrets.ts";
@@ -25,7 +25,7 @@ interface Invariant {
   id: string;
   promise: string;
   /** By what it needs: one promise may have two sides. */
-  checks: Partial<Record<Need, (evidence: Evidence) => Finding | null>>;
+  checkers: Partial<Record<Need, (evidence: Evidence) => Finding | null>>;
 }
 
 const ofHistory =
@@ -39,46 +39,46 @@ const ofStored =
     stored && storedMoney(id, stored);
 
 export const invariants: readonly Invariant[] = [
-  { id: "I-1", promise: "a provider is called with a reservation alone", checks: { history: ofHistory(reservedBeforeCalled) } },
-  { id: "I-2", promise: "a balance below zero is explained", checks: { stored: ofStored("I-2") } },
-  { id: "I-3", promise: "credit covers all that is held", checks: { history: ofHistory(creditCoversHolds) } },
-  { id: "I-4", promise: "the ledger is one gapless chain", checks: { stored: ofStored("I-4") } },
-  { id: "I-5", promise: "no minute has more than the limit", checks: { history: ofHistory(rateWindow) } },
-  { id: "I-6", promise: "Retry-After is exact", checks: { history: ofHistory(retryAfter) } },
-  { id: "I-7", promise: "refusals change nothing", checks: { history: ofHistory(refusalsChangeNothing) } },
+  { id: "I-1", promise: "a provider is called with a reservation alone", checkers: { history: ofHistory(reservedBeforeCalled) } },
+  { id: "I-2", promise: "a balance below zero is explained", checkers: { stored: ofStored("I-2") } },
+  { id: "I-3", promise: "credit covers all that is held", checkers: { history: ofHistory(creditCoversHolds) } },
+  { id: "I-4", promise: "the ledger is one gapless chain", checkers: { stored: ofStored("I-4") } },
+  { id: "I-5", promise: "no minute has more than the limit", checkers: { history: ofHistory(rateWindow) } },
+  { id: "I-6", promise: "Retry-After is exact", checkers: { history: ofHistory(retryAfter) } },
+  { id: "I-7", promise: "refusals change nothing", checkers: { history: ofHistory(refusalsChangeNothing) } },
   {
     id: "I-8",
     promise: "each call is charged once, and what it cost",
-    checks: { stored: ofStored("I-8"), history: ofHistory(chargedOnce) },
+    checkers: { stored: ofStored("I-8"), history: ofHistory(chargedOnce) },
   },
   {
     id: "I-9",
     promise: "counters hold the sum of their holds",
-    checks: { settled: ({ settled }) => settled && nothingIsHeld(settled) },
+    checkers: { settled: ({ settled }) => settled && nothingIsHeld(settled) },
   },
   {
     id: "I-10",
     promise: "counters say what the ledger says",
-    checks: { settled: ({ settled }) => settled && countersEqualLedger(settled) },
+    checkers: { settled: ({ settled }) => settled && countersEqualLedger(settled) },
   },
   {
     id: "I-11",
     promise: "months sum up, and no limit is passed",
-    checks: { stored: ofStored("I-11"), history: ofHistory(monthLimits) },
+    checkers: { stored: ofStored("I-11"), history: ofHistory(monthLimits) },
   },
-  { id: "I-12", promise: "what cannot be checked is refused", checks: { history: ofHistory(failClosed) } },
-  { id: "I-13", promise: "healing is felt within 5 s", checks: { history: ofHistory(recovery) } },
-  { id: "I-14", promise: "a revoked key is refused after 30 s", checks: { history: ofHistory(revocation) } },
-  { id: "I-15", promise: "secrets are written nowhere", checks: { secrets: ({ secrets }) => secrets && noSecrets(secrets) } },
+  { id: "I-12", promise: "what cannot be checked is refused", checkers: { history: ofHistory(failClosed) } },
+  { id: "I-13", promise: "healing is felt within 5 s", checkers: { history: ofHistory(recovery) } },
+  { id: "I-14", promise: "a revoked key is refused after 30 s", checkers: { history: ofHistory(revocation) } },
+  { id: "I-15", promise: "secrets are written nowhere", checkers: { secrets: ({ secrets }) => secrets && noSecrets(secrets) } },
   {
     id: "I-16",
     promise: "no balance falls below zero by a charge",
-    checks: { stored: ofStored("I-16"), history: ofHistory(noDebt) },
+    checkers: { stored: ofStored("I-16"), history: ofHistory(noDebt) },
   },
   {
     id: "I-17",
     promise: "whoever leaves pays for what was bought",
-    checks: { stored: ofStored("I-17"), history: ofHistory(leavingPays) },
+    checkers: { stored: ofStored("I-17"), history: ofHistory(disconnectIsCharged) },
   },
 ];
 
@@ -90,10 +90,10 @@ export interface Result extends Finding {
 
 /** All for which there is evidence, in their order. */
 export function checkAll(evidence: Evidence): Result[] {
-  return invariants.flatMap(({ id, promise, checks }) =>
-    Object.entries(checks).flatMap(([need, check]) => {
+  return invariants.flatMap(({ id, promise, checkers }) =>
+    Object.entries(checkers).flatMap(([need, check]) => {
       const finding = check(evidence);
-      return finding ? [{ id, promise, need: need as Need, looked: finding.looked, broken: finding.broken }] : [];
+      return finding ? [{ id, promise, need: need as Need, checks: finding.checks, broken: finding.broken }] : [];
     }),
   );
 }

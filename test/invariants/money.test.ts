@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { chargedOnce } from "./charged-once.ts";
-import { leavingPays } from "./leaving-pays.ts";
+import { disconnectIsCharged } from "./disconnect-is-charged.ts";
 import { noDebt } from "./no-debt.ts";
 import { creditCoversHolds } from "./credit-covers-holds.ts";
 import { inOrder, type History } from "./history.ts";
 import { monthLimits } from "./month-limits.ts";
 import { reservedBeforeCalled } from "./reserved-before-called.ts";
-import { admitted, answered, called, charged, credited, generation, invoked, owed, served } from "./told.ts";
+import { admitted, answered, called, charged, credited, generation, invoked, owed, served } from "./example-events.ts";
 
 const sound: History = [credited(0, 1_000n), ...generation(10, "gen-1"), ...generation(20, "gen-2", 200n)];
 
 describe("I-1, a provider is called with a reservation alone", () => {
   test("holds where each call was admitted before", () => {
-    expect(reservedBeforeCalled(sound)).toEqual({ looked: 8, broken: [] });
+    expect(reservedBeforeCalled(sound)).toEqual({ checks: 8, broken: [] });
   });
 
   test.each<[string, History, string]>([
@@ -43,7 +43,7 @@ describe("I-3, credit covers all that is held", () => {
   const full = [credited(0, 400n), admitted(1, "gen-1"), admitted(2, "gen-2")];
 
   test("holds up to the last of it, and again after a charge below its hold", () => {
-    expect(creditCoversHolds(sound)).toEqual({ looked: 2, broken: [] });
+    expect(creditCoversHolds(sound)).toEqual({ checks: 2, broken: [] });
     expect(creditCoversHolds([...full, charged(3, "gen-1", { cost: 0n }), admitted(4, "gen-3")]).broken).toEqual([]);
     expect(creditCoversHolds([...full, { kind: "released", at: 3, generation: "gen-1" }, admitted(4, "gen-3")]).broken).toEqual(
       [],
@@ -70,7 +70,7 @@ describe("I-3, credit covers all that is held", () => {
 
 describe("I-8, each call is charged once, and what it cost", () => {
   test("holds for what is settled, and for what was given up and charged late", () => {
-    expect(chargedOnce(sound)).toMatchObject({ looked: 14, broken: [] });
+    expect(chargedOnce(sound)).toMatchObject({ checks: 14, broken: [] });
     const late = charged(4, "gen-1", { late: true });
     expect(chargedOnce([called(1, "gen-1"), charged(3, "gen-1", { outcome: "expired", cost: 0n }), late]).broken).toEqual([]);
     expect(chargedOnce([called(1, "gen-1"), late]).broken).toEqual([]);
@@ -111,7 +111,7 @@ describe("I-16, no balance falls below zero by a charge", () => {
   const spent = [credited(0, 100n), charged(1, "gen-1", { cost: 100n })];
 
   test("holds down to nothing", () => {
-    expect(noDebt(spent)).toEqual({ looked: 1, broken: [] });
+    expect(noDebt(spent)).toEqual({ checks: 1, broken: [] });
     expect(noDebt([...spent, charged(2, "gen-2", { cost: 0n, excess: 50n, late: true })]).broken).toEqual([]);
   });
 
@@ -124,15 +124,15 @@ describe("I-17, whoever leaves pays for what was bought", () => {
   const left = [called(1, "gen-1"), owed(1, "gen-1", 20n)];
 
   test("holds where what is owed is charged, or goes beyond the reservation", () => {
-    expect(leavingPays([...left, charged(2, "gen-1", { cost: 20n })])).toEqual({ looked: 1, broken: [] });
-    expect(leavingPays([...left, charged(2, "gen-1", { cost: 5n, excess: 15n })]).broken).toEqual([]);
+    expect(disconnectIsCharged([...left, charged(2, "gen-1", { cost: 20n })])).toEqual({ checks: 1, broken: [] });
+    expect(disconnectIsCharged([...left, charged(2, "gen-1", { cost: 5n, excess: 15n })]).broken).toEqual([]);
   });
 
   test("holds of a provider that failed, of a lower count of its own, and of what nobody was left to tell", () => {
-    expect(leavingPays([...left, owed(2, "gen-1", 0n), charged(3, "gen-1", { cost: 0n })]).broken).toEqual([]);
-    expect(leavingPays([...left, served(2, "gen-1", 3n), charged(3, "gen-1", { cost: 3n })]).broken).toEqual([]);
-    expect(leavingPays([...left, charged(3, "gen-1", { outcome: "expired", cost: 0n })]).broken).toEqual([]);
-    expect(leavingPays(left).broken).toEqual([]);
+    expect(disconnectIsCharged([...left, owed(2, "gen-1", 0n), charged(3, "gen-1", { cost: 0n })]).broken).toEqual([]);
+    expect(disconnectIsCharged([...left, served(2, "gen-1", 3n), charged(3, "gen-1", { cost: 3n })]).broken).toEqual([]);
+    expect(disconnectIsCharged([...left, charged(3, "gen-1", { outcome: "expired", cost: 0n })]).broken).toEqual([]);
+    expect(disconnectIsCharged(left).broken).toEqual([]);
   });
 
   test.each<[string, History]>([
@@ -141,7 +141,7 @@ describe("I-17, whoever leaves pays for what was bought", () => {
     ["a gateway that died makes it free", [charged(2, "gen-1", { cost: 0n, cut: true })]],
     ["what was sent ends as unknown", [charged(2, "gen-1", { outcome: "unknown", cost: 0n })]],
   ])("says so when %s", (_, history) => {
-    expect(leavingPays([...left, ...history]).broken).toHaveLength(1);
+    expect(disconnectIsCharged([...left, ...history]).broken).toHaveLength(1);
   });
 });
 
@@ -159,7 +159,7 @@ describe("I-11, no limit is passed", () => {
       charged(3, "gen-1", { cost: 0n }),
       admitted(4, "gen-3"),
     ];
-    expect(monthLimits(history, 0)).toEqual({ looked: 6, broken: [] });
+    expect(monthLimits(history, 0)).toEqual({ checks: 6, broken: [] });
     expect(monthLimits([...history, admitted(5, "gen-4", { month: "2026-12" })], 0).broken).toEqual([]);
   });
 

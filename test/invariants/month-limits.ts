@@ -1,6 +1,6 @@
 import { Notes, type Finding } from "./evidence.ts";
 import type { Admitted, History } from "./history.ts";
-import { settingOf, type InForce } from "./in-force.ts";
+import { settingOf, type SettingHistory } from "./setting-history.ts";
 
 /**
  * I-11: whatever is admitted could be charged in full without passing the month's limit of its key or workspace, as it was at
@@ -8,7 +8,7 @@ import { settingOf, type InForce } from "./in-force.ts";
  */
 export function monthLimits(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
-  const limits = new Map<string, InForce<bigint | null>>();
+  const limits = new Map<string, SettingHistory<bigint | null>>();
   const months = new Map<string, Month>();
   const open = new Map<string, Admitted>();
   const closed = new Set<string>();

@@ -3,17 +3,17 @@ import { failClosed } from "./fail-closed.ts";
 import type { History, HistoryEvent } from "./history.ts";
 import { recoveries, recovery } from "./recovery.ts";
 import { refusalsChangeNothing } from "./refusals-change-nothing.ts";
-import { admitted, answered, called, generation, invoked, refused } from "./told.ts";
+import { admitted, answered, called, generation, invoked, refused } from "./example-events.ts";
 
 describe("I-7, refusals change nothing", () => {
-  const looked = (after: unknown): History => [{ kind: "looked", at: 1, why: "429", before: { reserved: 1n }, after }];
+  const inspected = (after: unknown): History => [{ kind: "inspected", at: 1, why: "429", before: { reserved: 1n }, after }];
 
   test("holds where before and after are the same", () => {
-    expect(refusalsChangeNothing(looked({ reserved: 1n }))).toEqual({ looked: 1, broken: [] });
+    expect(refusalsChangeNothing(inspected({ reserved: 1n }))).toEqual({ checks: 1, broken: [] });
   });
 
   test("says so when something moved", () => {
-    expect(refusalsChangeNothing(looked({ reserved: 2n })).broken).toEqual([
+    expect(refusalsChangeNothing(inspected({ reserved: 2n })).broken).toEqual([
       '429 at 1: {"reserved":"1"} became {"reserved":"2"}',
     ]);
   });
@@ -26,18 +26,18 @@ describe("I-12, what cannot be checked is refused", () => {
   test("holds where all are refused, after what was admitted before has gone its way", () => {
     const before = [invoked(90, "a"), admitted(95, "a"), begins, called(160, "a"), answered(170, "a")];
     const history = [...before, invoked(200, "b"), refused(201, "b", "billing_unavailable"), ends, ...generation(1_001, "c")];
-    expect(failClosed(history)).toEqual({ looked: 2, broken: [] });
+    expect(failClosed(history)).toEqual({ checks: 2, broken: [] });
   });
 
   test("takes it that a revoked key is known as one, and no other", () => {
     const told = { status: 401, code: "invalid_api_key", generation: null, whole: false };
     const refusal = [invoked(160, "a"), answered(170, "a", told)];
-    expect(failClosed([{ kind: "revoked", at: 1, key: "k" }, begins, ...refusal])).toEqual({ looked: 1, broken: [] });
+    expect(failClosed([{ kind: "revoked", at: 1, key: "k" }, begins, ...refusal])).toEqual({ checks: 1, broken: [] });
     expect(failClosed([begins, ...refusal]).broken.join()).toContain("401 invalid_api_key");
   });
 
   test("lets a fault that closes nothing pass", () => {
-    expect(failClosed([{ kind: "fault", at: 1, name: "slow", phase: "begins" }, ...generation(200, "a")]).looked).toBe(0);
+    expect(failClosed([{ kind: "fault", at: 1, name: "slow", phase: "begins" }, ...generation(200, "a")]).checks).toBe(0);
   });
 
   test.each<[string, History, string]>([
@@ -55,11 +55,18 @@ describe("I-12, what cannot be checked is refused", () => {
 
 describe("I-13, healing is felt within 5 s", () => {
   const healed: HistoryEvent = { kind: "healed", at: 1_000 };
-  const quiet = (fields = {}): HistoryEvent => ({ kind: "quiet", at: 9_000, unsettled: 0, backlog: 0, voids: 0, ...fields });
+  const quiet = (fields = {}): HistoryEvent => ({
+    kind: "quiet",
+    at: 9_000,
+    unsettled: 0,
+    backlog: 0,
+    unknownAdmissions: 0,
+    ...fields,
+  });
 
   test("holds where an answer flows in time and nothing is left", () => {
     const history = [answered(900, "a"), healed, refused(1_500, "b", "billing_unavailable"), answered(6_000, "c"), quiet()];
-    expect(recovery(history)).toEqual({ looked: 2, broken: [] });
+    expect(recovery(history)).toEqual({ checks: 2, broken: [] });
     expect(recoveries(history)).toEqual([{ at: 1_000, ms: 5_000 }]);
   });
 

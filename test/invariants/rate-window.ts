@@ -1,7 +1,7 @@
 import { rateWindowMs } from "../../src/limits/constants.ts";
 import { Notes, type Finding } from "./evidence.ts";
 import type { Admitted, History } from "./history.ts";
-import { settingOf, type InForce } from "./in-force.ts";
+import { settingOf, type SettingHistory } from "./setting-history.ts";
 
 /**
  * I-5: of what a key was admitted, no N + 1 lie within a minute by the counters' clock, where N is its limit, nor in true time,
@@ -9,7 +9,7 @@ import { settingOf, type InForce } from "./in-force.ts";
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
-  const rates = new Map<string, InForce<number>>();
+  const rates = new Map<string, SettingHistory<number>>();
   const steps: { at: number; ms: number }[] = [];
   const admitted = new Map<string, Admitted>();
   const byStore = new Map<string, Sent[]>();

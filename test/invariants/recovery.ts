@@ -16,9 +16,9 @@ export function recovery(history: History): Finding {
   const last = history.findLast(({ kind }) => kind === "quiet");
   if (last?.kind !== "quiet") notes.check(!history.some(({ kind }) => kind === "healed"), () => "it never became quiet");
   else {
-    const { unsettled, backlog, voids, held } = last;
-    const left = `${unsettled} unsettled, ${backlog} events and ${voids} unknown admissions are left`;
-    notes.check(unsettled + backlog + voids === 0, () => left);
+    const { unsettled, backlog, unknownAdmissions, held } = last;
+    const left = `${unsettled} unsettled, ${backlog} events and ${unknownAdmissions} unknown admissions are left`;
+    notes.check(unsettled + backlog + unknownAdmissions === 0, () => left);
     if (held !== undefined) notes.check(held === 0, () => `${held} amounts are still set aside, for nobody`);
   }
   return notes;

@@ -9,7 +9,7 @@ import type { Evidence, Settled } from "./evidence.ts";
 import { brokenLines, checkAll, invariants } from "./invariants.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { storedInvariants } from "./stored-money.ts";
-import { generation } from "./told.ts";
+import { generation } from "./example-events.ts";
 
 const nothing: Evidence = { history: null, delayMsMax: 0, stored: null, settled: null, secrets: null };
 const month = "2026-11";
@@ -28,8 +28,8 @@ async function settled({ isOpen }: { isOpen: boolean }): Promise<Settled> {
 describe("I-9, counters hold the sum of their holds", () => {
   test("holds of real counters, and in the end there is none", async () => {
     expect(nothingIsHeld([await settled({ isOpen: false })]).broken).toEqual([]);
-    const { looked, broken } = nothingIsHeld([await settled({ isOpen: true })]);
-    expect(looked).toBeGreaterThan(4);
+    const { checks, broken } = nothingIsHeld([await settled({ isOpen: true })]);
+    expect(checks).toBeGreaterThan(4);
     expect(broken).toEqual(["w1: 5 is still held, by gen-1"]);
   });
 
@@ -47,9 +47,9 @@ describe("I-9, counters hold the sum of their holds", () => {
 describe("I-10, counters say what the ledger says", () => {
   test("holds where they agree, and of what counters do not know", async () => {
     const one = await settled({ isOpen: false });
-    expect(countersEqualLedger([one])).toEqual({ looked: 3, broken: [] });
-    expect(countersEqualLedger([{ ...one, counters: { ...one.counters, ready: false } }]).looked).toBe(0);
-    expect(countersEqualLedger([{ ...one, counters: { ...one.counters, totals: {} } }])).toEqual({ looked: 1, broken: [] });
+    expect(countersEqualLedger([one])).toEqual({ checks: 3, broken: [] });
+    expect(countersEqualLedger([{ ...one, counters: { ...one.counters, ready: false } }]).checks).toBe(0);
+    expect(countersEqualLedger([{ ...one, counters: { ...one.counters, totals: {} } }])).toEqual({ checks: 1, broken: [] });
   });
 
   test("says so when balance, sequence or a month is another", async () => {
@@ -72,9 +72,9 @@ describe("I-15, secrets are written nowhere", () => {
   test("holds where no trace has one, and says where one does", () => {
     const traces = new Traces();
     const canaries = [{ name: "the key", text: "secret-canary" }];
-    expect(noSecrets({ traces, canaries }).looked).toBe(0);
+    expect(noSecrets({ traces, canaries }).checks).toBe(0);
     traces.add("log", "nothing to see");
-    expect(noSecrets({ traces, canaries })).toEqual({ looked: 1, broken: [] });
+    expect(noSecrets({ traces, canaries })).toEqual({ checks: 1, broken: [] });
     traces.add("redis", Buffer.from("secret-canary").toString("hex"));
     expect(noSecrets({ traces, canaries }).broken).toEqual(["the key stands in redis"]);
   });
@@ -102,7 +102,7 @@ describe("I-2, I-4, I-8, I-11, I-16 and I-17, what is stored", () => {
 describe("the list of invariants", () => {
   test("has all seventeen, each with something to check", () => {
     expect(invariants.map(({ id }) => id)).toEqual(Array.from({ length: 17 }, (_, index) => `I-${index + 1}`));
-    expect(invariants.every(({ checks }) => Object.keys(checks).length > 0)).toBe(true);
+    expect(invariants.every(({ checkers }) => Object.keys(checkers).length > 0)).toBe(true);
   });
 
   test("checks what there is evidence for, and tells what is broken", () => {

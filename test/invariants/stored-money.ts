@@ -15,6 +15,6 @@ export const storedInvariants = {
 /** Of one promise. A verification names the first invariant that is broken. */
 export function storedMoney(promise: keyof typeof storedInvariants, { checked, broken }: Verification): Finding {
   const names: readonly string[] = storedInvariants[promise];
-  const looked = checked.filter(({ invariant }) => names.includes(invariant)).reduce((sum, { rows }) => sum + rows, 0);
-  return { looked, broken: broken && names.includes(broken.invariant) ? [`${broken.invariant}: ${broken.detail}`] : [] };
+  const checks = checked.filter(({ invariant }) => names.includes(invariant)).reduce((sum, { rows }) => sum + rows, 0);
+  return { checks, broken: broken && names.includes(broken.invariant) ? [`${broken.invariant}: ${broken.detail}`] : [] };
 }

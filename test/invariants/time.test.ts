@@ -3,7 +3,7 @@ import type { History, HistoryEvent } from "./history.ts";
 import { rateWindow } from "./rate-window.ts";
 import { retryAfter } from "./retry-after.ts";
 import { revocation } from "./revocation.ts";
-import { admitted, answered, called, invoked, refused } from "./told.ts";
+import { admitted, answered, called, invoked, refused } from "./example-events.ts";
 
 describe("I-5, no minute has more than the limit", () => {
   const rate = (at: number, requestsPerMinute: number): HistoryEvent => ({ kind: "rate", at, key: "k", requestsPerMinute });
@@ -11,7 +11,7 @@ describe("I-5, no minute has more than the limit", () => {
     times.flatMap((at, number) => [admitted(at, `gen-${number}`), called(at, `gen-${number}`)]);
 
   test("holds where the place of the oldest was free to the millisecond", () => {
-    expect(rateWindow([rate(0, 2), ...calls(0, 10, 60_000, 60_010)], 0)).toEqual({ looked: 4, broken: [] });
+    expect(rateWindow([rate(0, 2), ...calls(0, 10, 60_000, 60_010)], 0)).toEqual({ checks: 4, broken: [] });
   });
 
   test("holds for half a minute after the limit was lowered", () => {
@@ -66,18 +66,18 @@ describe("I-6, Retry-After is exact", () => {
   ];
 
   test("holds where it admits when it is due and refuses a second before", () => {
-    expect(retryAfter(probed(0, answered(5_001, "probe")))).toEqual({ looked: 1, broken: [] });
-    expect(retryAfter(probed(-1_000, refused(4_001, "probe", "rate_limited", 1_000)))).toEqual({ looked: 1, broken: [] });
+    expect(retryAfter(probed(0, answered(5_001, "probe")))).toEqual({ checks: 1, broken: [] });
+    expect(retryAfter(probed(-1_000, refused(4_001, "probe", "rate_limited", 1_000)))).toEqual({ checks: 1, broken: [] });
   });
 
   test("proves nothing in the second in which it is rounded, nor where the answer was lost", () => {
-    expect(retryAfter(probed(-500, answered(4_501, "probe"))).looked).toBe(0);
-    expect(retryAfter(probed(0, { kind: "info", at: 9_000, invocation: "probe" })).looked).toBe(0);
+    expect(retryAfter(probed(-500, answered(4_501, "probe"))).checks).toBe(0);
+    expect(retryAfter(probed(0, { kind: "info", at: 9_000, invocation: "probe" })).checks).toBe(0);
   });
 
   test("says so when it named too early a moment, or too late a one", () => {
     expect(retryAfter(probed(0, refused(5_001, "probe", "rate_limited", 1)))).toMatchObject({
-      looked: 1,
+      checks: 1,
       broken: [expect.any(String)],
     });
     expect(retryAfter(probed(-1_000, answered(4_001, "probe"))).broken.join()).toContain("not refused but 200");
@@ -92,7 +92,7 @@ describe("I-14, a revoked key is refused after 30 s", () => {
   ];
 
   test("holds where it was asked within them", () => {
-    expect(revocation(asked(30_100), 0)).toEqual({ looked: 1, broken: [] });
+    expect(revocation(asked(30_100), 0)).toEqual({ checks: 1, broken: [] });
   });
 
   test("says so when it was asked later, and takes who does not know the moment of asking at its word", () => {

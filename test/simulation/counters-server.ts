@@ -102,7 +102,7 @@ export class CountersServer {
   async #admitMany(batch: AdmitBatch): Promise<AdmitBatchReply> {
     const { recorder } = this.#parts;
     const workspaces = [...new Set(batch.requests.map(({ workspace }) => workspace))];
-    const before = recorder.looksInside() ? workspaces.map((workspace) => this.dump(workspace)) : null;
+    const before = recorder.isInspected() ? workspaces.map((workspace) => this.dump(workspace)) : null;
     const reply = await this.#counters.admitMany(batch);
     for (const [index, one] of reply.replies.entries()) {
       const request = batch.requests[index];
@@ -112,7 +112,7 @@ export class CountersServer {
     const areRefused = reply.replies.every((one) => one.outcome !== "admitted" || one.replay);
     if (before && areRefused) {
       const why = reply.replies.map(({ outcome }) => outcome).join();
-      recorder.note({ kind: "looked", why, before, after: workspaces.map((workspace) => this.dump(workspace)) });
+      recorder.note({ kind: "inspected", why, before, after: workspaces.map((workspace) => this.dump(workspace)) });
     }
     return reply;
   }

@@ -72,7 +72,7 @@ export class SimGateway {
     return [...this.#admitted].some((generation) => !open.has(generation) && !charges.has(generation));
   }
 
-  get voids(): number {
+  get unknownAdmissions(): number {
     return this.#gateway.admission.voids.size;
   }
 

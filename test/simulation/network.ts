@@ -39,7 +39,7 @@ interface Of<T> {
 
 export class Network {
   readonly events: EventLog;
-  /** Told of each generation that is said to have expired. */
+  /** AnyEvent of each generation that is said to have expired. */
   onExpiry: (generation: string) => void = () => {};
   readonly #parts: NetworkParts;
   #servers: Of<Answer>[] = [];

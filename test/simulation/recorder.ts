@@ -21,7 +21,7 @@ export class Recorder {
   }
 
   /** Looking into the counters before and after is dear, so only some decisions are looked at. */
-  looksInside(): boolean {
+  isInspected(): boolean {
     return this.#chance.happens(0.1);
   }
 }

@@ -96,17 +96,19 @@ function becomeQuiet(world: World): void {
 }
 
 function isQuiet(world: World): boolean {
-  const { unsettled, backlog, voids } = leftOf(world);
-  return unsettled + backlog + voids + world.counters.holds === 0 && !world.fleet.hasOrphans && world.clients.waiting === 0;
+  const { unsettled, backlog, unknownAdmissions } = leftOf(world);
+  return (
+    unsettled + backlog + unknownAdmissions + world.counters.holds === 0 && !world.fleet.hasOrphans && world.clients.waiting === 0
+  );
 }
 
-function leftOf({ fleet, network }: World): { unsettled: number; backlog: number; voids: number } {
+function leftOf({ fleet, network }: World): { unsettled: number; backlog: number; unknownAdmissions: number } {
   const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
   const { gateways } = fleet;
   return {
     unsettled: sum(gateways.map(({ unsettled }) => unsettled)),
     backlog: network.events.size,
-    voids: sum(gateways.map(({ voids }) => voids)),
+    unknownAdmissions: sum(gateways.map(({ unknownAdmissions }) => unknownAdmissions)),
   };
 }
 

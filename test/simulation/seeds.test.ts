@@ -22,8 +22,8 @@ test("whatever is lost, late, doubled, killed, frozen, emptied or changed: no pr
   for (const what of ["faults", "messages harmed", "charged", "charged late", "expired", "cut"]) {
     expect([what, (total[what] ?? 0) > 0]).toEqual([what, true]);
   }
-  const looked = Object.entries(total).filter(([name]) => name.startsWith("I-"));
-  expect(looked.filter(([, count]) => count === 0)).toEqual([]);
+  const checks = Object.entries(total).filter(([name]) => name.startsWith("I-"));
+  expect(checks.filter(([, count]) => count === 0)).toEqual([]);
 }, 60_000);
 
 test("the same seed gives the same history, whatever ran before it", async () => {

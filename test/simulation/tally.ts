@@ -21,7 +21,7 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     expired: of((event) => event.kind === "charged" && event.outcome === "expired"),
     unknown: of((event) => event.kind === "charged" && event.outcome === "unknown"),
     steps: world.scheduler.steps,
-    ...Object.fromEntries(results.map(({ id, need, looked }) => [`${id} ${need}`, looked])),
+    ...Object.fromEntries(results.map(({ id, need, checks }) => [`${id} ${need}`, checks])),
   };
 }
 

@@ -19,7 +19,7 @@ export function summaryOf(result: RunResult): string[] {
     ...skipped.map((what) => `left out: ${what}`),
     `requests sent ${notes.clients.length}, admitted ${admitted}, charged ${charged}, of unknown end where a gateway died ${unknown}`,
     `answers: ${shown(answersByCode(notes.clients))}`,
-    `invariants checked: ${results.map(({ id, looked }) => `${id} ${looked}`).join(", ")}`,
+    `invariants checked: ${results.map(({ id, checks }) => `${id} ${checks}`).join(", ")}`,
     `lost ${lost.length}, doubled ${doubled.length}, unmetered ${unmetered.length}; ${worst}`,
     ...shownViolations(violations),
   ];
@@ -97,8 +97,8 @@ function historyOf(generation: string, { notes, stored }: RunResult): unknown {
 
 const nearMs = 10_000;
 
-function isNear(at: number, { inflictedAt, healedAt }: { inflictedAt: number; healedAt: number }): boolean {
-  return at > inflictedAt - nearMs && at < healedAt + nearMs;
+function isNear(at: number, { injectedAt, healedAt }: { injectedAt: number; healedAt: number }): boolean {
+  return at > injectedAt - nearMs && at < healedAt + nearMs;
 }
 
 function faultsOf({ notes }: RunResult): Fault[] {
@@ -111,16 +111,16 @@ function faultsByKind(result: RunResult): Record<string, number> {
 
 function answersByCode(calls: readonly ClientCall[]): Record<string, number> {
   return counted(
-    calls.map(({ status, code, left, whole }) => {
-      if (left) return "client left";
+    calls.map(({ status, code, hungUp, whole }) => {
+      if (hungUp) return "client hung up";
       if (status === 0 || (status === 200 && !whole && code === null)) return "broken off";
       return code === null ? String(status) : `${status} ${code}`;
     }),
   );
 }
 
-function isWithin(at: number, { inflictedAt, healedAt }: { inflictedAt: number; healedAt: number }): boolean {
-  return at >= inflictedAt && at <= healedAt;
+function isWithin(at: number, { injectedAt, healedAt }: { injectedAt: number; healedAt: number }): boolean {
+  return at >= injectedAt && at <= healedAt;
 }
 
 function counted(names: string[]): Record<string, number> {

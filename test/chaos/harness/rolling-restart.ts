@@ -9,7 +9,7 @@ import { isGood, type ClientCall } from "./load/client-call.ts";
 import { makeCustomers } from "./load/customers.ts";
 import { OpenStreams } from "./load/open-streams.ts";
 import { Traffic } from "./load/traffic.ts";
-import { openSite } from "./world/site.ts";
+import { openTestbed } from "./world/testbed.ts";
 
 export interface RollingPlan {
   servers: Servers;
@@ -35,16 +35,16 @@ const stopMsMax = 90_000;
 
 export async function runRollingRestart(plan: RollingPlan): Promise<RollingResult> {
   const { streams, streamSeconds, requestsPerSecond, leaveMs, say } = plan;
-  await using site = await openSite({ ...plan, environment: { SHUTDOWN_LEAVE_MS: String(leaveMs) } });
-  const customers = await makeCustomers(site);
+  await using testbed = await openTestbed({ ...plan, environment: { SHUTDOWN_LEAVE_MS: String(leaveMs) } });
+  const customers = await makeCustomers(testbed);
   const [customer] = customers;
   if (customer === undefined) throw new Error("There is no customer");
   const startedAt = Date.now();
-  const traffic = new Traffic({ site, customers: [customer], seed: 1, requestsPerSecond });
-  const open = new OpenStreams({ site, customer, streams, seconds: streamSeconds });
+  const traffic = new Traffic({ testbed, customers: [customer], seed: 1, requestsPerSecond });
+  const open = new OpenStreams({ testbed, customer, streams, seconds: streamSeconds });
   await until(() => open.calls.filter(({ answeredAt }) => answeredAt === null).length === 0 && open.open >= streams);
   const endedAfterMs: number[] = [];
-  for (const { part, url } of site.gateways) {
+  for (const { part, url } of testbed.gateways) {
     const toldAt = performance.now();
     const { starts } = part;
     part.signal("SIGTERM");
@@ -54,13 +54,13 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
     say(`${part.name} ended ${((endedAfterMs.at(-1) ?? 0) / 1_000).toFixed(1)} s after it was told, and serves again`);
   }
   await Promise.all([traffic.stop(), open.stop()]);
-  const quiet = await untilQuiet(site, customers);
+  const quiet = await untilQuiet(testbed, customers);
   const clients = [...traffic.calls, ...open.calls];
-  const notes = { customers, startedAt, clients, provider: site.provider.calls, episodes: [], topUps: [], revoked: [], quiet };
-  const { evidence, stored } = await gather(site, notes);
-  const failed = clients.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.left));
+  const notes = { customers, startedAt, clients, provider: testbed.provider.calls, episodes: [], topUps: [], revoked: [], quiet };
+  const { evidence, stored } = await gather(testbed, notes);
+  const failed = clients.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.hungUp));
   const tally = tallyOf(notes, stored);
-  const violations = [...failed.map(describeCall), ...brokenLines(checkAll(evidence)), ...moneyLines(tally), ...quiet.left];
+  const violations = [...failed.map(describeCall), ...brokenLines(checkAll(evidence)), ...moneyLines(tally), ...quiet.unfinished];
   return { calls: clients.length, endedAfterMs, tally, violations };
 }
 

@@ -10,12 +10,12 @@ import type { Stored } from "./checks/stored.ts";
 import { moneyLines, tallyOf, type Tally } from "./checks/tally.ts";
 import type { Episode } from "./faults/episode.ts";
 import { describeFault, type Fault } from "./faults/fault.ts";
-import { inflict } from "./faults/inflict.ts";
+import { injectFault } from "./faults/inject-fault.ts";
 import { planFaults } from "./faults/plan-faults.ts";
 import { makeCustomers } from "./load/customers.ts";
-import { Errands } from "./load/errands.ts";
+import { OperatorActions } from "./load/operator-actions.ts";
 import { Traffic } from "./load/traffic.ts";
-import { openSite, type Site } from "./world/site.ts";
+import { openTestbed, type Testbed } from "./world/testbed.ts";
 
 export interface RunPlan {
   servers: Servers;
@@ -48,74 +48,74 @@ export interface RunResult {
 }
 
 /** After healing, until the service is steady; then the next fault comes. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 export async function runChaos(plan: RunPlan): Promise<RunResult> {
-  await using site = await openSite(plan);
-  const skipped = site.disk.problem === null ? [] : [`full disk: ${site.disk.problem}`];
-  const customers = await makeCustomers(site);
+  await using testbed = await openTestbed(plan);
+  const skipped = testbed.disk.problem === null ? [] : [`full disk: ${testbed.disk.problem}`];
+  const customers = await makeCustomers(testbed);
   const startedAt = Date.now();
-  plan.say(`ready: ${site.parts.size} processes of ours, data in ${site.folder}`);
-  const traffic = new Traffic({ site, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
-  const errands = new Errands(site, customers);
-  const { recoveries, problems } = await disturb({ site, traffic, plan });
-  const { topUps, revoked } = await errands.stop();
+  plan.say(`ready: ${testbed.parts.size} processes of ours, data in ${testbed.folder}`);
+  const traffic = new Traffic({ testbed, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
+  const actions = new OperatorActions(testbed, customers);
+  const { recoveries, problems } = await disturb({ testbed, traffic, plan });
+  const { topUps, revoked } = await actions.stop();
   await traffic.stop();
-  const quiet = await untilQuiet(site, customers);
+  const quiet = await untilQuiet(testbed, customers);
   plan.say(`quiet after ${seconds(quiet.afterMs)}`);
   const episodes = recoveries.map(({ episode }) => episode);
   const { calls: clients } = traffic;
-  const { calls: provider } = site.provider;
+  const { calls: provider } = testbed.provider;
   const notes: RunNotes = { customers, startedAt, clients, provider, episodes, topUps, revoked, quiet };
-  const { evidence, stored } = await gather(site, notes);
+  const { evidence, stored } = await gather(testbed, notes);
   const tally = tallyOf(notes, stored);
   const results = checkAll(evidence);
   const slow = recoveries.flatMap((one) => tooSlow(one, traffic));
-  const violations = [...brokenLines(results), ...moneyLines(tally), ...quiet.left, ...slow, ...problems];
-  const logs = Object.fromEntries([...site.parts].map(([name, part]) => [name, part.output]));
+  const violations = [...brokenLines(results), ...moneyLines(tally), ...quiet.unfinished, ...slow, ...problems];
+  const logs = Object.fromEntries([...testbed.parts].map(([name, part]) => [name, part.output]));
   return { seed: plan.seed, tally, results, violations, recoveries, notes, stored, logs, skipped };
 }
 
 interface Disturbance {
-  site: Site;
+  testbed: Testbed;
   traffic: Traffic;
   plan: RunPlan;
 }
 
 /** One fault after the other, each healed before the next comes. `problems`: what could not be healed. */
-async function disturb({ site, traffic, plan }: Disturbance): Promise<Pick<RunResult, "recoveries"> & { problems: string[] }> {
+async function disturb({ testbed, traffic, plan }: Disturbance): Promise<Pick<RunResult, "recoveries"> & { problems: string[] }> {
   const problems: string[] = [];
-  await steadySince(traffic, site, Date.now());
+  await steadySince(traffic, testbed, Date.now());
   const { seed, longestFaultMs, say } = plan;
-  const without: Fault["kind"][] = site.disk.problem === null ? [] : ["full-disk"];
+  const without: Fault["kind"][] = testbed.disk.problem === null ? [] : ["full-disk"];
   const recoveries: RunResult["recoveries"] = [];
   const endsAt = Date.now() + plan.seconds * 1_000;
   for (const faults of plan.faults ?? planFaults({ seed, longestMs: longestFaultMs, without })) {
     if (Date.now() >= endsAt) break;
-    const inflictedAt = Date.now();
+    const injectedAt = Date.now();
     const failed = (fault: Fault, error: unknown) =>
       void problems.push(`${describeFault(fault)} was not healed: ${String(error)}`);
-    await Promise.all(faults.map((fault) => inflict(fault, site).catch((error: unknown) => failed(fault, error))));
-    const episode = { faults, inflictedAt, healedAt: Date.now() };
-    const recovery = await steadySince(traffic, site, episode.healedAt);
+    await Promise.all(faults.map((fault) => injectFault(fault, testbed).catch((error: unknown) => failed(fault, error))));
+    const episode = { faults, injectedAt, healedAt: Date.now() };
+    const recovery = await steadySince(traffic, testbed, episode.healedAt);
     recoveries.push({ episode, recovery });
     say(`${namesOf(episode)}: first ${seconds(recovery.firstMs)}, steady ${seconds(recovery.steadyMs)}`);
   }
   return { recoveries, problems };
 }
 
-async function steadySince({ calls }: Traffic, { gateways }: Site, healedAt: number): Promise<Recovery> {
+async function steadySince({ calls }: Traffic, { gateways }: Testbed, healedAt: number): Promise<Recovery> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 200));
     const recovery = recoveryOf(calls, { healedAt, until: Date.now(), gateways: gateways.length });
-    if (recovery.steadyMs !== null || Date.now() > healedAt + patienceMs) return recovery;
+    if (recovery.steadyMs !== null || Date.now() > healedAt + timeoutMs) return recovery;
   }
 }
 
 function tooSlow({ episode, recovery: { steadyMs } }: RunResult["recoveries"][number], { calls }: Traffic): string[] {
   if (steadyMs !== null && steadyMs <= recoveryMsMax) return [];
   const { healedAt } = episode;
-  const bad = badAnswersOf(calls, { healedAt, until: healedAt + (steadyMs ?? patienceMs), gateways: 0 });
+  const bad = badAnswersOf(calls, { healedAt, until: healedAt + (steadyMs ?? timeoutMs), gateways: 0 });
   return [`${namesOf(episode)}: steady ${seconds(steadyMs)} after healing, until then ${bad}`];
 }
 
@@ -124,5 +124,5 @@ function namesOf({ faults }: Episode): string {
 }
 
 function seconds(ms: number | null): string {
-  return ms === null ? `not within ${patienceMs / 1_000} s` : `${(ms / 1_000).toFixed(1)} s`;
+  return ms === null ? `not within ${timeoutMs / 1_000} s` : `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -15,7 +15,9 @@ const onTheWayMs = 500;
 export function buildHistory(notes: RunNotes, stored: Stored): History {
   const { customers, startedAt, clients, provider, episodes, revoked, quiet } = notes;
   const invocations = new Map(clients.map(({ generation }, index) => [generation, String(index)]));
-  const leaving = new Map(clients.flatMap(({ number, left, endedAt }) => (left && endedAt !== null ? [[number, endedAt]] : [])));
+  const leaving = new Map(
+    clients.flatMap(({ number, hungUp, endedAt }) => (hungUp && endedAt !== null ? [[number, endedAt]] : [])),
+  );
   const events: HistoryEvent[] = [
     ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
     ...clients.flatMap(clientEvents),
@@ -72,14 +74,14 @@ function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<str
 }
 
 /** Only the part of an episode in which nothing can be admitted closes it. */
-function episodeEvents({ faults, inflictedAt, healedAt }: RunNotes["episodes"][number]): HistoryEvent[] {
+function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][number]): HistoryEvent[] {
   const closing = faults.filter(closesAdmission);
   return [
     ...closing.flatMap((fault): HistoryEvent[] => {
-      const name = `${describeFault(fault)} at ${inflictedAt}`;
-      const endsAt = "ms" in fault ? Math.min(healedAt, inflictedAt + fault.ms) : healedAt;
+      const name = `${describeFault(fault)} at ${injectedAt}`;
+      const endsAt = "ms" in fault ? Math.min(healedAt, injectedAt + fault.ms) : healedAt;
       return [
-        { kind: "fault", at: inflictedAt, name, phase: "begins", closesAfterMs },
+        { kind: "fault", at: injectedAt, name, phase: "begins", closesAfterMs },
         { kind: "fault", at: endsAt, name, phase: "ends" },
       ];
     }),

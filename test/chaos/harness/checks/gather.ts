@@ -9,33 +9,33 @@ import { verifyLedger } from "../../../../src/gateway/metering/verify.ts";
 import type { Evidence, Settled } from "../../../invariants/evidence.ts";
 import { connectClient, dumpRedis } from "../../../support/counters/redis.ts";
 import { Traces } from "../../../support/traces.ts";
-import { operatorToken, providerKey, type Site } from "../world/site.ts";
+import { operatorToken, providerKey, type Testbed } from "../world/testbed.ts";
 import { buildHistory } from "./build-history.ts";
 import type { RunNotes } from "./notes.ts";
-import { heldGenerations } from "./held.ts";
+import { heldGenerations } from "./held-generations.ts";
 import { readRows, type Stored } from "./stored.ts";
 
 /** A worker decides and its front calls; a customer's setting is known to all within this. */
 const delayMsMax = 5_000;
 
-export async function gather(site: Site, notes: RunNotes): Promise<{ evidence: Evidence; stored: Stored }> {
-  const { DATABASE_URL } = site.services.urls;
+export async function gather(testbed: Testbed, notes: RunNotes): Promise<{ evidence: Evidence; stored: Stored }> {
+  const { DATABASE_URL } = testbed.services.urls;
   const database = openPostgres({ url: new Secret(DATABASE_URL), applicationName: "weir chaos", clock: systemClock });
   await using _database = database;
   const { sql } = database;
-  const stored = { ...(await readRows(sql)), held: heldGenerations(`${site.folder}/servers/redis`) };
+  const stored = { ...(await readRows(sql)), held: heldGenerations(`${testbed.folder}/servers/redis`) };
   const evidence: Evidence = {
     history: buildHistory(notes, stored),
     delayMsMax,
     stored: await verifyLedger({ sql }),
-    settled: await settledOf(site, notes, sql),
-    secrets: await secretsOf(site, notes),
+    settled: await settledOf(testbed, notes, sql),
+    secrets: await secretsOf(testbed, notes),
   };
   return { evidence, stored };
 }
 
 async function settledOf(
-  { services }: Site,
+  { services }: Testbed,
   { customers }: RunNotes,
   sql: Parameters<typeof loadAccount>[1],
 ): Promise<Settled[]> {
@@ -57,7 +57,7 @@ async function settledOf(
 }
 
 /** Files as they lie on the disk: logs, spools, what NATS and Redis keep. */
-async function secretsOf({ folder, disk, parts, services }: Site, { customers }: RunNotes): Promise<Evidence["secrets"]> {
+async function secretsOf({ folder, disk, parts, services }: Testbed, { customers }: RunNotes): Promise<Evidence["secrets"]> {
   const traces = new Traces();
   for (const part of parts.values()) traces.add(`log of ${part.name}`, part.output);
   await traces.addFolder("spools", disk.path);

@@ -24,7 +24,7 @@ export interface Quiet {
   afterMs: number;
   unsettled: number;
   backlog: number;
-  voids: number;
+  unknownAdmissions: number;
   /** What was still under way when waiting ended; nothing where all is well. */
-  left: string[];
+  unfinished: string[];
 }

@@ -3,7 +3,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "nats";
 import type { Customer } from "../load/customers.ts";
 import { Control } from "../world/control.ts";
-import { operatorToken, type Site } from "../world/site.ts";
+import { operatorToken, type Testbed } from "../world/testbed.ts";
 import type { Quiet } from "./notes.ts";
 
 /** A confirmation that was lost twice is asked for after 30 s. */
@@ -11,33 +11,41 @@ const quietMsMax = 90_000;
 const lookMs = 250;
 
 /** At most 90 s. */
-export async function untilQuiet(site: Site, customers: readonly Customer[]): Promise<Quiet> {
+export async function untilQuiet(testbed: Testbed, customers: readonly Customer[]): Promise<Quiet> {
   const startedAt = performance.now();
   for (;;) {
-    const owed = await whatIsOwed(site, customers).catch((error: unknown) => ({ ...nothing, left: [String(error)] }));
+    const pending = await pendingWork(testbed, customers).catch((error: unknown) => ({
+      ...nothing,
+      unfinished: [String(error)],
+    }));
     const afterMs = performance.now() - startedAt;
-    const isQuiet = owed.left.length === 0 && owed.unsettled + owed.backlog + owed.voids === 0;
-    if (isQuiet || afterMs > quietMsMax) return { ...owed, afterMs, at: Date.now() };
+    const isQuiet = pending.unfinished.length === 0 && pending.unsettled + pending.backlog + pending.unknownAdmissions === 0;
+    if (isQuiet || afterMs > quietMsMax) return { ...pending, afterMs, at: Date.now() };
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
 }
 
-type Owed = Pick<Quiet, "unsettled" | "backlog" | "voids" | "left">;
-const nothing = { unsettled: 0, backlog: 0, voids: 0 };
+type PendingWork = Pick<Quiet, "unsettled" | "backlog" | "unknownAdmissions" | "unfinished">;
+const nothing = { unsettled: 0, backlog: 0, unknownAdmissions: 0 };
 
-async function whatIsOwed(site: Site, customers: readonly Customer[]): Promise<Owed> {
+async function pendingWork(testbed: Testbed, customers: readonly Customer[]): Promise<PendingWork> {
   const [accounts, backlog, ...gateways] = await Promise.all([
-    busyAccounts(site, customers),
-    backlogOf(site),
-    ...site.gateways.map(({ url }) => owedBy(url)),
+    busyAccounts(testbed, customers),
+    backlogOf(testbed),
+    ...testbed.gateways.map(({ url }) => pendingAt(url)),
   ]);
-  const sum = (name: "unsettled" | "voids" | "open") => gateways.reduce((total, owed) => total + owed[name], 0);
+  const sum = (name: "unsettled" | "unknownAdmissions" | "open") => gateways.reduce((total, pending) => total + pending[name], 0);
   const open = sum("open") === 0 ? [] : [`${sum("open")} answers are open`];
-  return { unsettled: sum("unsettled"), voids: sum("voids"), backlog, left: [...accounts, ...open] };
+  return {
+    unsettled: sum("unsettled"),
+    unknownAdmissions: sum("unknownAdmissions"),
+    backlog,
+    unfinished: [...accounts, ...open],
+  };
 }
 
-async function busyAccounts(site: Site, customers: readonly Customer[]): Promise<string[]> {
-  const control = new Control(site);
+async function busyAccounts(testbed: Testbed, customers: readonly Customer[]): Promise<string[]> {
+  const control = new Control(testbed);
   const accounts = customers.map(async ({ workspace, kind }) => {
     const { balance_usd, reserved_usd, available_usd } = await control.any((operator) => operator.show(workspace));
     const isQuiet = Number(reserved_usd ?? NaN) === 0 && available_usd === balance_usd;
@@ -46,19 +54,19 @@ async function busyAccounts(site: Site, customers: readonly Customer[]): Promise
   return (await Promise.all(accounts)).flat();
 }
 
-async function owedBy(url: string): Promise<{ unsettled: number; voids: number; open: number }> {
+async function pendingAt(url: string): Promise<{ unsettled: number; unknownAdmissions: number; open: number }> {
   const headers = { authorization: `Bearer ${operatorToken}` };
   const metrics = await (await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(5_000) })).text();
   const valueOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1] ?? NaN);
   return {
     unsettled: valueOf("weir_generations_unsettled"),
-    voids: valueOf("weir_admissions_unknown"),
+    unknownAdmissions: valueOf("weir_admissions_unknown"),
     open: valueOf("weir_generations_open"),
   };
 }
 
 /** Events that metering has not taken, or not acknowledged. */
-async function backlogOf({ services }: Site): Promise<number> {
+async function backlogOf({ services }: Testbed): Promise<number> {
   const { hostname, port, username, password } = new URL(services.urls.NATS_URL);
   const connection = await connect({ servers: `${hostname}:${port}`, user: username, pass: password });
   try {

@@ -60,8 +60,8 @@ const clientGone = "client_gone";
 function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: readonly Episode[]): boolean {
   if (costOf(call) === null || charge === undefined || charge.cost > 0n || charge.code === clientGone) return false;
   const { startedAt, endedAt } = call;
-  const died = episodes.some(({ faults, inflictedAt, healedAt }) => {
-    const within = startedAt <= healedAt && (endedAt ?? Infinity) >= inflictedAt - handedOnMs;
+  const died = episodes.some(({ faults, injectedAt, healedAt }) => {
+    const within = startedAt <= healedAt && (endedAt ?? Infinity) >= injectedAt - handedOnMs;
     return within && faults.some((fault) => fault.kind === "kill" && fault.who.startsWith("gateway"));
   });
   return !(died && charge.outcome === "unknown");
@@ -69,8 +69,8 @@ function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: 
 
 /** Redis on a busy disk answers up to two seconds before it writes: what it held so shortly before it died may be in no file. */
 function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[]): boolean {
-  return episodes.some(({ faults, inflictedAt, healedAt }) => {
-    const within = startedAt > inflictedAt - writtenMsMax && startedAt < healedAt;
+  return episodes.some(({ faults, injectedAt, healedAt }) => {
+    const within = startedAt > injectedAt - writtenMsMax && startedAt < healedAt;
     return within && faults.some((fault) => fault.kind === "kill" && fault.who === "redis");
   });
 }

@@ -3,6 +3,6 @@ import type { Fault } from "./fault.ts";
 
 export interface Episode {
   faults: Fault[];
-  inflictedAt: number;
+  injectedAt: number;
   healedAt: number;
 }

@@ -12,32 +12,32 @@ export interface FaultPlan {
 }
 
 type Random = () => number;
-type Card = (chance: { random: Random; longestMs: number }) => Fault;
+type FaultMaker = (chance: { random: Random; longestMs: number }) => Fault;
 
 /** One fault, or two at once, for as long as anybody asks. */
 export function* planFaults({ seed, longestMs, without }: FaultPlan): Generator<Fault[]> {
   const random = randomFrom(seed ^ 0x5eed);
   const chance = { random, longestMs };
   for (;;) {
-    const deck = shuffled(cards(), random).filter((card) => !without.includes(card(chance).kind));
-    while (deck.length > 0) {
+    const pending = shuffled(faultMakers(), random).filter((makeFault) => !without.includes(makeFault(chance).kind));
+    while (pending.length > 0) {
       const together = random() < 0.15 ? 2 : 1;
-      yield deck.splice(0, together).map((card) => card(chance));
+      yield pending.splice(0, together).map((makeFault) => makeFault(chance));
     }
   }
 }
 
-function cards(): Card[] {
-  const servers: Card[] = serverNames.flatMap((who) => [
+function faultMakers(): FaultMaker[] {
+  const servers: FaultMaker[] = serverNames.flatMap((who) => [
     () => ({ kind: "kill", who }),
     (chance) => ({ kind: "freeze", who, ms: lasting(chance) }),
   ]);
-  const parts: Card[] = partNames.flatMap((who) => [
+  const parts: FaultMaker[] = partNames.flatMap((who) => [
     () => ({ kind: "kill", who }),
     (chance) => ({ kind: "freeze", who, ms: lasting(chance) }),
     () => ({ kind: "stop", who }),
   ]);
-  const others: Card[] = [
+  const others: FaultMaker[] = [
     () => ({ kind: "empty-redis" }),
     () => ({ kind: "end-sessions" }),
     (chance) => ({ kind: "full-disk", ms: lasting(chance) }),
@@ -45,11 +45,11 @@ function cards(): Card[] {
   return [...servers, ...parts, ...networks(), ...others, ...others];
 }
 
-function networks(): Card[] {
-  return serverNames.flatMap((server): Card[] => {
+function networks(): FaultMaker[] {
+  return serverNames.flatMap((server): FaultMaker[] => {
     const everybody = (): null => null;
     const somebody = ({ random }: { random: Random }): string => chosen(partNames, random, (part) => hasLink(part, server));
-    return [everybody, somebody].flatMap((who): Card[] => [
+    return [everybody, somebody].flatMap((who): FaultMaker[] => [
       (chance) => ({ kind: "cut", who: who(chance), server, ms: lasting(chance) }),
       (chance) => ({ kind: "silence", who: who(chance), server, ms: lasting(chance) }),
       (chance) => ({ kind: "delay", who: who(chance), server, ms: lasting(chance), delayMs: between(chance.random, 50, 5_000) }),

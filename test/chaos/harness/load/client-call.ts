@@ -24,7 +24,7 @@ export interface ClientCall {
   /** The answer came whole: all of the body, or the stream with its last line. */
   whole: boolean;
   /** The client hung up or waited long enough. */
-  left: boolean;
+  hungUp: boolean;
 }
 
 let calls = 0;
@@ -41,7 +41,7 @@ export function newCall(
     generation: null,
     broke: null,
     whole: false,
-    left: false,
+    hungUp: false,
   };
   return {
     number: ++calls,
@@ -53,7 +53,7 @@ export function newCall(
   };
 }
 
-/** What its provider failed at, or its client left, says nothing of the service. */
-export function isGood({ status, code, left }: ClientCall): boolean {
-  return status === 200 || code === "upstream_error" || left;
+/** What its provider failed at, or its client hungUp, says nothing of the service. */
+export function isGood({ status, code, hungUp }: ClientCall): boolean {
+  return status === 200 || code === "upstream_error" || hungUp;
 }

@@ -2,7 +2,7 @@
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import { until } from "../../../support/until.ts";
 import { Control } from "../world/control.ts";
-import { model, type Site } from "../world/site.ts";
+import { model, type Testbed } from "../world/testbed.ts";
 
 export interface Customer {
   workspace: string;
@@ -25,22 +25,22 @@ const plans = [
 ] as const;
 
 /** Makes them once the gateways are ready and the model can be called. */
-export async function makeCustomers(site: Site): Promise<Customer[]> {
-  for (const { url } of site.gateways) {
+export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
+  for (const { url } of testbed.gateways) {
     await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, 30_000);
   }
-  const control = new Control(site);
+  const control = new Control(testbed);
   const customers: Customer[] = [];
   for (const plan of plans) {
     const made = await control.any((operator) => operator.customer(plan));
     const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
     customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit });
   }
-  await untilRunnable(site, customers[0]?.keys[0]?.key ?? "");
+  await untilRunnable(testbed, customers[0]?.keys[0]?.key ?? "");
   return customers;
 }
 
-async function untilRunnable({ gateways }: Site, key: string): Promise<void> {
+async function untilRunnable({ gateways }: Testbed, key: string): Promise<void> {
   for (const { url } of gateways) {
     await until(async () => {
       const response = await fetch(`${url}/gpt/v1/models/${model}`, { headers: { authorization: `Bearer ${key}` } });

@@ -1,18 +1,18 @@
 /** So many streams open at any time: where one ends, the next begins. */
-import type { Site } from "../world/site.ts";
+import type { Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
 import { sendToAny } from "./send.ts";
 
 export interface OpenStreamsPlan {
-  site: Pick<Site, "gateways">;
+  testbed: Pick<Testbed, "gateways">;
   customer: Customer;
   streams: number;
   /** How long each lasts, ten events a second. */
   seconds: number;
 }
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const gapMs = 100;
 
 export class OpenStreams {
@@ -38,13 +38,13 @@ export class OpenStreams {
   }
 
   async #loop(index: number): Promise<void> {
-    const { site, customer, seconds } = this.#plan;
+    const { testbed, customer, seconds } = this.#plan;
     const { id: key, key: secret } = customer.keys[index % customer.keys.length] ?? { id: "", key: "" };
     const content = `tokens=${Math.round((seconds * 1_000) / gapMs)} gap_ms=${gapMs}`;
     for (let turn = index; !this.#stopped; turn++) {
-      const call = newCall({ customer, key, streamed: true, gateway: turn % site.gateways.length });
+      const call = newCall({ customer, key, streamed: true, gateway: turn % testbed.gateways.length });
       this.calls.push(call);
-      await sendToAny(call, { secret, content, maxTokens: 500, patienceMs }, site.gateways);
+      await sendToAny(call, { secret, content, maxTokens: 500, timeoutMs }, testbed.gateways);
     }
   }
 }

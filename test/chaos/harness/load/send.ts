@@ -1,15 +1,15 @@
 /** Sends one request and notes everything that its client sees. */
-import { model } from "../world/site.ts";
+import { model } from "../world/testbed.ts";
 import type { ClientCall } from "./client-call.ts";
 
 interface Sending {
   url: string;
   secret: string;
-  /** Told to the provider by the message: `tokens=12 gap_ms=50`. */
+  /** AnyEvent to the provider by the message: `tokens=12 gap_ms=50`. */
   content: string;
   maxTokens: number;
   /** The client hangs up after so long. */
-  patienceMs: number;
+  timeoutMs: number;
 }
 
 /** As any balancer does: where nobody listens, nothing was sent, and the next one is asked. Never rejects. */
@@ -26,9 +26,9 @@ export async function sendToAny(
 }
 
 /** Never rejects. @returns false where nobody listens there: nothing was sent then */
-async function send(call: ClientCall, { url, secret, content, maxTokens, patienceMs }: Sending): Promise<boolean> {
+async function send(call: ClientCall, { url, secret, content, maxTokens, timeoutMs }: Sending): Promise<boolean> {
   const leaving = new AbortController();
-  const timer = setTimeout(() => leaving.abort(), patienceMs);
+  const timer = setTimeout(() => leaving.abort(), timeoutMs);
   const body = {
     model,
     messages: [{ role: "user", content: `${content} call=${call.number}` }],
@@ -48,7 +48,7 @@ async function send(call: ClientCall, { url, secret, content, maxTokens, patienc
     noteEnd(call, await response.text());
   } catch (error) {
     if (isRefusedConnection(error)) return false;
-    call.left = leaving.signal.aborted;
+    call.hungUp = leaving.signal.aborted;
     call.broke = error instanceof Error && "code" in error ? String(error.code) : String(error);
   } finally {
     clearTimeout(timer);

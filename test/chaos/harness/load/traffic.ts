@@ -1,12 +1,12 @@
 /** Steady requests, unary and streamed, in an order that the seed gives: so many a second, whatever becomes of them. */
 import { randomFrom } from "../../../support/random.ts";
-import type { Site } from "../world/site.ts";
+import type { Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
 import { sendToAny } from "./send.ts";
 
 export interface TrafficPlan {
-  site: Pick<Site, "gateways">;
+  testbed: Pick<Testbed, "gateways">;
   customers: Customer[];
   seed: number;
   requestsPerSecond: number;
@@ -15,7 +15,7 @@ export interface TrafficPlan {
 const tickMs = 20;
 /** Beyond this many open requests, clients wait with the next. */
 const openMax = 2_000;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 export class Traffic {
   readonly calls: ClientCall[] = [];
@@ -49,15 +49,15 @@ export class Traffic {
   }
 
   async #request(): Promise<void> {
-    const { site, customers } = this.#plan;
+    const { testbed, customers } = this.#plan;
     const customer = this.#pick(this.#random() < 0.5 ? customers.filter(({ kind }) => kind === "plenty") : customers);
     const key = this.#pick(customer.keys);
     const streamed = this.#random() < 0.4;
-    const first = Math.floor(this.#random() * site.gateways.length);
-    const sending = { secret: key.key, ...this.#order(streamed), patienceMs: this.#random() < 0.02 ? 150 : patienceMs };
+    const first = Math.floor(this.#random() * testbed.gateways.length);
+    const sending = { secret: key.key, ...this.#order(streamed), timeoutMs: this.#random() < 0.02 ? 150 : timeoutMs };
     const call = newCall({ customer, key: key.id, streamed, gateway: first });
     this.calls.push(call);
-    await sendToAny(call, sending, site.gateways);
+    await sendToAny(call, sending, testbed.gateways);
   }
 
   /** Mostly short answers, some that outlast a fault, and now and then a provider that fails. */

@@ -1,15 +1,15 @@
 /** The control API over several gateways: what one does not answer the next one is asked. */
 import { systemClock, withDeadline } from "../../../../src/kernel/clock.ts";
 import { Operator } from "../../../support/operator.ts";
-import { operatorToken, type Site } from "./site.ts";
+import { operatorToken, type Testbed } from "./testbed.ts";
 
 /** A gateway that is frozen never answers. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 export class Control {
   readonly #operators: Operator[];
 
-  constructor({ gateways }: Pick<Site, "gateways">) {
+  constructor({ gateways }: Pick<Testbed, "gateways">) {
     this.#operators = gateways.map(({ url }) => new Operator(url, operatorToken));
   }
 
@@ -18,7 +18,7 @@ export class Control {
     let last: unknown = new Error("There is no gateway");
     for (const operator of this.#operators) {
       try {
-        return await withDeadline(systemClock, patienceMs, "The control API", ask(operator));
+        return await withDeadline(systemClock, timeoutMs, "The control API", ask(operator));
       } catch (error) {
         last = error;
       }

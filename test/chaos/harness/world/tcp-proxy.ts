@@ -4,7 +4,7 @@
  */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { once } from "node:events";
-import { Lane } from "./lane.ts";
+import { DelayQueue } from "./delay-queue.ts";
 
 export type LinkCondition =
   | { kind: "healthy" }
@@ -90,28 +90,28 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   #carry(pair: Pair, from: Socket, to: Socket): void {
-    const lane = new Lane((arrivedAt) => this.#holdUp(arrivedAt));
+    const queue = new DelayQueue((arrivedAt) => this.#delay(arrivedAt));
     from.on("data", (bytes: Buffer) => {
-      lane.push(() => {
+      queue.push(() => {
         pass({ pair, to, bytes });
         from.resume();
       });
-      if (lane.waiting > chunksWaitingMax) from.pause();
+      if (queue.waiting > chunksWaitingMax) from.pause();
     });
     from.on("error", () => {});
     from.on("close", () => {
       this.#pairs.delete(pair);
       if (pair.isZombie && from === pair.far) return;
-      lane.push(() => void to.destroySoon());
+      queue.push(() => void to.destroySoon());
     });
   }
 
-  #holdUp(arrivedAt: number): Promise<void> | null {
+  #delay(arrivedAt: number): Promise<void> | null {
     const waitMs = this.#waitMs(arrivedAt);
     if (waitMs <= 0) return null;
     const { promise: changed } = this.#changed;
     const passed = new Promise<void>((resolve) => setTimeout(resolve, Math.min(waitMs, silenceMsMax)));
-    return Promise.race([changed, passed]).then(() => this.#holdUp(arrivedAt) ?? undefined);
+    return Promise.race([changed, passed]).then(() => this.#delay(arrivedAt) ?? undefined);
   }
 
   #waitMs(arrivedAt: number): number {

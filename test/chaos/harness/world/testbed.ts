@@ -18,14 +18,14 @@ export const operatorToken = "operator-token-of-a-chaos-run-of-32-characters";
 export const providerKey = "sk-key-of-the-chaos-provider";
 export const model = "stub/model";
 
-export interface SitePlan {
+export interface TestbedPlan {
   servers: Servers;
   logLevel: string;
   /** For every process of ours. */
   environment?: Record<string, string>;
 }
 
-export interface Site extends AsyncDisposable {
+export interface Testbed extends AsyncDisposable {
   /** Gone afterwards, but for what is copied. */
   folder: string;
   services: Services;
@@ -46,7 +46,7 @@ const workers = [
 ] as const;
 
 /** Starts two gateways, two admission workers, metering with one that stands by, a prober, and all that they need. */
-export async function openSite({ servers, logLevel, environment }: SitePlan): Promise<Site> {
+export async function openTestbed({ servers, logLevel, environment }: TestbedPlan): Promise<Testbed> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "weir-chaos-"));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -78,7 +78,7 @@ export async function openSite({ servers, logLevel, environment }: SitePlan): Pr
     return part;
   };
   for (const [name, kind] of workers) await start(name, ["workers/main.ts", kind], {});
-  const gateways: Site["gateways"] = [];
+  const gateways: Testbed["gateways"] = [];
   for (const name of ["gateway-1", "gateway-2"]) {
     const port = await freePort();
     const part = await start(name, ["src/main.ts"], { PORT: String(port) });
@@ -98,7 +98,7 @@ async function keepWholeFile(url: string): Promise<void> {
 }
 
 /** Where the run is broken off there is no time to wait for anything. The servers see to themselves. */
-function clearAway({ folder, disk, parts }: Pick<Site, "folder" | "disk" | "parts">): void {
+function clearAway({ folder, disk, parts }: Pick<Testbed, "folder" | "disk" | "parts">): void {
   for (const part of parts.values()) part.signal("SIGKILL");
   disk.unmount();
   rmSync(folder, { recursive: true, force: true });

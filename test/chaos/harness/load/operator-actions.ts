@@ -1,6 +1,6 @@
 /** What operators do meanwhile: add a little credit to those who run out of it, and revoke keys that are in use. */
 import { Control } from "../world/control.ts";
-import type { Site } from "../world/site.ts";
+import type { Testbed } from "../world/testbed.ts";
 import type { Customer } from "./customers.ts";
 import { UntilStopped } from "./until-stopped.ts";
 
@@ -15,12 +15,12 @@ export interface Done {
   revoked: { key: string; at: number }[];
 }
 
-export class Errands {
+export class OperatorActions {
   readonly done: Done = { topUps: [], revoked: [] };
   readonly #running: UntilStopped[];
 
-  constructor(site: Pick<Site, "gateways">, customers: readonly Customer[]) {
-    const control = new Control(site);
+  constructor(testbed: Pick<Testbed, "gateways">, customers: readonly Customer[]) {
+    const control = new Control(testbed);
     const poor = customers.filter(({ kind }) => kind === "credit");
     const passing = customers.filter(({ kind }) => kind === "revoked").flatMap(({ keys }) => keys);
     this.#running = [
@@ -30,7 +30,7 @@ export class Errands {
   }
 
   async stop(): Promise<Done> {
-    await Promise.all(this.#running.map((errand) => errand.stop()));
+    await Promise.all(this.#running.map((action) => action.stop()));
     return this.done;
   }
 

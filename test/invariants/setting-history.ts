@@ -1,7 +1,7 @@
 /** What a setting was, and what somebody who may know it for half a minute may still take it for. */
 import { keyRecordAgeMsMax } from "../../src/limits/constants.ts";
 
-export class InForce<Value> {
+export class SettingHistory<Value> {
   readonly #values: { at: number; value: Value }[] = [];
 
   set(at: number, value: Value): void {
@@ -17,8 +17,8 @@ export class InForce<Value> {
 }
 
 /** The one for a name, made where there is none. */
-export function settingOf<Value>(settings: Map<string, InForce<Value>>, name: string): InForce<Value> {
-  const present = settings.get(name) ?? new InForce<Value>();
+export function settingOf<Value>(settings: Map<string, SettingHistory<Value>>, name: string): SettingHistory<Value> {
+  const present = settings.get(name) ?? new SettingHistory<Value>();
   settings.set(name, present);
   return present;
 }

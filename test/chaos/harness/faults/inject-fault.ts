@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { createClient } from "redis";
 import { until } from "../../../support/until.ts";
 import { serverNames, type ServerName } from "../world/links.ts";
-import type { Site } from "../world/site.ts";
+import type { Testbed } from "../world/testbed.ts";
 import type { LinkCondition } from "../world/tcp-proxy.ts";
 import type { Fault } from "./fault.ts";
 import { signalTree } from "./process-tree.ts";
@@ -11,32 +11,32 @@ import { signalTree } from "./process-tree.ts";
 /** The longest a process may take to drain and end, and a server to start. */
 const endMsMax = 90_000;
 
-type Inflict<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, site: Site) => Promise<void>;
+type Injector<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, testbed: Testbed) => Promise<void>;
 
 /** Resolves when the fault is over: what was killed runs again, what was cut is reachable. */
-export async function inflict(fault: Fault, site: Site): Promise<void> {
-  // `harms` has each function under the kind of fault that it takes.
-  const harm = harms[fault.kind] as (fault: Fault, site: Site) => Promise<void>;
-  await harm(fault, site);
+export async function injectFault(fault: Fault, testbed: Testbed): Promise<void> {
+  // `injectors` has each function under the kind of fault that it takes.
+  const inject = injectors[fault.kind] as (fault: Fault, testbed: Testbed) => Promise<void>;
+  await inject(fault, testbed);
 }
 
-const harms: { [K in Fault["kind"]]: Inflict<K> } = {
-  async kill({ who }, site) {
-    const server = serverNamed(who, site);
-    if (server === null) return endPart(who, "SIGKILL", site);
+const injectors: { [K in Fault["kind"]]: Injector<K> } = {
+  async kill({ who }, testbed) {
+    const server = serverNamed(who, testbed);
+    if (server === null) return endPart(who, "SIGKILL", testbed);
     await server.kill("SIGKILL");
     await server.restart();
   },
-  async freeze({ who, ms }, site) {
-    const pid = (serverNamed(who, site) ?? partNamed(who, site)).pid;
+  async freeze({ who, ms }, testbed) {
+    const pid = (serverNamed(who, testbed) ?? partNamed(who, testbed)).pid;
     signalTree(pid, "SIGSTOP");
     await pause(ms);
     signalTree(pid, "SIGCONT");
   },
-  stop: ({ who }, site) => endPart(who, "SIGTERM", site),
-  cut: (fault, site) => degradeLink(fault, { kind: "cut" }, site),
-  silence: (fault, site) => degradeLink(fault, { kind: "silent" }, site),
-  delay: (fault, site) => degradeLink(fault, { kind: "delay", ms: fault.delayMs }, site),
+  stop: ({ who }, testbed) => endPart(who, "SIGTERM", testbed),
+  cut: (fault, testbed) => degradeLink(fault, { kind: "cut" }, testbed),
+  silence: (fault, testbed) => degradeLink(fault, { kind: "silent" }, testbed),
+  delay: (fault, testbed) => degradeLink(fault, { kind: "delay", ms: fault.delayMs }, testbed),
   async "half-open"({ who, server }, { links }) {
     for (const proxy of links.between(who, server)) proxy.halfOpen();
   },
@@ -56,7 +56,7 @@ const harms: { [K in Fault["kind"]]: Inflict<K> } = {
 async function degradeLink(
   { who, server, ms }: { who: string | null; server: ServerName; ms: number },
   condition: LinkCondition,
-  { links }: Site,
+  { links }: Testbed,
 ): Promise<void> {
   const proxies = links.between(who, server);
   for (const proxy of proxies) proxy.set(condition);
@@ -97,20 +97,20 @@ async function untilDone(act: () => Promise<void>): Promise<void> {
 }
 
 /** Ends a process of the fleet and waits for its restart. */
-async function endPart(who: string, signal: NodeJS.Signals, site: Site): Promise<void> {
-  const part = partNamed(who, site);
+async function endPart(who: string, signal: NodeJS.Signals, testbed: Testbed): Promise<void> {
+  const part = partNamed(who, testbed);
   const { starts } = part;
   part.signal(signal);
   await until(() => part.starts > starts, endMsMax);
 }
 
-function partNamed(who: string, { parts }: Site) {
+function partNamed(who: string, { parts }: Testbed) {
   const part = parts.get(who);
   if (part === undefined) throw new Error(`There is no process "${who}"`);
   return part;
 }
 
-function serverNamed(who: string, { services }: Site) {
+function serverNamed(who: string, { services }: Testbed) {
   const name = serverNames.find((server) => server === who);
   return name === undefined ? null : services[name];
 }

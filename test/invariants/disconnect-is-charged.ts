@@ -5,7 +5,7 @@ import { eventsOf, type History } from "./history.ts";
  * I-17: whoever leaves, and whatever gateway dies, what a provider was sent is charged: at least what is owed by then, less what
  * the reservation does not hold. Of a generation that expired nobody was left to tell.
  */
-export function leavingPays(history: History): Finding {
+export function disconnectIsCharged(history: History): Finding {
   const notes = new Notes();
   const owed = new Map(eventsOf(history, "owed").map(({ generation, amount }) => [generation, amount]));
   for (const { generation, cost, isPartial } of eventsOf(history, "served")) {
