@@ -3,8 +3,13 @@ import { Secret } from "./kernel/secret.ts";
 import { isGuessableKey } from "./kernel/guessable-key.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
 import { addressProblem } from "./kernel/server-address.ts";
-import { operatorTokenCharactersMin, shutdownLeaveMsDefault, streamDurationMsDefault } from "./limits/constants.ts";
-import { sbomsKeptDefault, sbomsKeptMax } from "./limits/tools.ts";
+import {
+  operatorTokenCharactersMin,
+  sbomsKeptDefault,
+  sbomsKeptMax,
+  shutdownLeaveMsDefault,
+  streamDurationMsDefault,
+} from "./process/limits.ts";
 import { trimmedEnd } from "./kernel/trim-end.ts";
 
 export interface Clocks {

@@ -2,7 +2,7 @@
 import type { Database } from "../src/backing/backing.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { formerSbomsEveryMs, formerSbomsPauseMs } from "../src/limits/tools.ts";
+import { formerSbomsEveryMs, formerSbomsPauseMs } from "../src/security/limits.ts";
 import { markFormer, removeSomeFormer } from "../src/security/projects/former-sboms.ts";
 
 interface Parts {

@@ -4,7 +4,7 @@ import type { Bus } from "../src/backing/bus.ts";
 import type { MailConfig } from "../src/config.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/limits/tools.ts";
+import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/security/limits.ts";
 import { sendDue } from "../src/security/mails/send-due.ts";
 import { mailServer, reasonOf, type MailServer } from "../src/security/mails/smtp.ts";
 

@@ -8,7 +8,7 @@ import { probeTicket } from "../src/gateway/credit/reservation.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../src/kernel/ids.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { launchChecksAtOnce, proberPauseMs } from "../src/limits/constants.ts";
+import { launchChecksAtOnce, proberPauseMs } from "../src/gateway/limits.ts";
 import type { Model, Route } from "../src/gateway/models/model.ts";
 import type { Models } from "../src/gateway/models/models.ts";
 import { recordLaunchCheck } from "../src/gateway/models/store.ts";

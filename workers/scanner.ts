@@ -4,7 +4,7 @@ import type { Bus } from "../src/backing/bus.ts";
 import { scanNext } from "../src/security/findings/scan/scan-next.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { scanPollMs } from "../src/limits/tools.ts";
+import { scanPollMs } from "../src/security/limits.ts";
 
 export interface ScannerParts {
   sql: Database;

@@ -7,7 +7,7 @@ import { readConfig } from "../../src/config.ts";
 import { inferenceRoutes } from "../../src/gateway/api/routes.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openLog } from "../../src/kernel/log.ts";
-import { serverBodyBytesMax } from "../../src/limits/constants.ts";
+import { serverBodyBytesMax } from "../../src/process/limits.ts";
 import { openModels } from "../../src/gateway/models/models.ts";
 import { pause } from "../until.ts";
 import { compose } from "./compose.ts";

@@ -1,4 +1,5 @@
-import { shutdownDrainMs, shutdownFlushMs, shutdownLeaveMsDefault } from "../../src/limits/constants.ts";
+import { shutdownLeaveMsDefault } from "../../src/process/limits.ts";
+import { shutdownDrainMs, shutdownFlushMs } from "../../src/server/limits.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { environmentFor } from "./role-environment.ts";
 import { membersOf, rolesOf, type Sizes } from "./roles.ts";

@@ -2,8 +2,7 @@
 import { Value } from "@sinclair/typebox/value";
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../../src/kernel/secret.ts";
-import { longCallWaitMs } from "../../src/limits/quotas.ts";
-import { sbomReaderWaitMs, sbomReadMs, toolsBodyMs, toolsDeadlineMs } from "../../src/limits/tools.ts";
+import { longCallWaitMs, sbomReadMs, sbomReaderWaitMs, toolsBodyMs, toolsDeadlineMs } from "../../src/security/limits.ts";
 import { checkInput } from "../../src/security/api/operations/check-input.ts";
 import { OperationError } from "../../src/security/api/operations/operation-error.ts";
 import type { Operation } from "../../src/security/api/operations/operation.ts";

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { basename, relative, resolve, sep } from "node:path";
-import { attachmentBytesMax } from "../../src/limits/tools.ts";
+import { attachmentBytesMax } from "../../src/security/limits.ts";
 import { OperationError } from "../../src/security/api/operations/operation-error.ts";
 
 /** The usual names of key files. Hidden files and folders (.env, .ssh, .weir) are refused as well. */

@@ -1,5 +1,5 @@
 import { CursorError, readAdvisories, type Cursor, type Progress } from "../../src/security/advisories/read-advisories.ts";
-import { advisoryFailuresShownMax } from "../../src/limits/tools.ts";
+import { advisoryFailuresShownMax } from "../../src/security/limits.ts";
 import { advisoryBatches, type AdvisoryBatch, type Failure } from "./advisory-batches.ts";
 import { CallError } from "./call.ts";
 import { UsageError } from "./usage-error.ts";

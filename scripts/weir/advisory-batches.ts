@@ -1,6 +1,6 @@
 /** Groups advisories into batches of the size that the service takes. */
 import type { Cursor, Reading } from "../../src/security/advisories/read-advisories.ts";
-import { advisoryBatchBytesMax, advisoryBatchMax, advisoryBytesMax } from "../../src/limits/tools.ts";
+import { advisoryBatchBytesMax, advisoryBatchMax, advisoryBytesMax } from "../../src/security/limits.ts";
 
 export interface AdvisoryBatch {
   records: { name: string; raw: unknown }[];

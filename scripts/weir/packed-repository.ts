@@ -1,7 +1,7 @@
 /** Packs a repository of this machine for upload: the lock files of a folder, or an archive unchanged. */
 import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { repositoryArchiveBytesMax } from "../../src/limits/tools.ts";
+import { repositoryArchiveBytesMax } from "../../src/control-api/limits.ts";
 import { folderFiles } from "../../src/security/repositories/folder-files.ts";
 import { RepositoryError } from "../../src/security/repositories/repository-error.ts";
 import { originOf } from "./git-origin.ts";

@@ -1,4 +1,4 @@
-import { sbomBytesMax } from "../../src/limits/tools.ts";
+import { sbomBytesMax } from "../../src/security/limits.ts";
 import { ofWorkspace } from "./flags.ts";
 import { text } from "./value.ts";
 import type { Verb } from "./verb.ts";

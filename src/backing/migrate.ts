@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { migrationMsMax } from "../limits/constants.ts";
+import { migrationMsMax } from "./limits.ts";
 import type { Database, Transaction } from "./backing.ts";
 import { allowStatements } from "./statement-time.ts";
 

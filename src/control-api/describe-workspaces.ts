@@ -1,5 +1,5 @@
 import { monthOf } from "../kernel/clock.ts";
-import { positionsAtOnceMax, positionsMsMax } from "../limits/constants.ts";
+import { positionsAtOnceMax, positionsMsMax } from "./limits.ts";
 import type { CreditView } from "../gateway/credit/schema.ts";
 import type { WorkspaceView } from "../accounts/workspaces/schema.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../kernel/clock.ts";
-import { controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
+import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
 import type { Acting } from "./acting.ts";
 import { checkFields } from "./check-fields.ts";
 import type { ControlParts } from "./parts.ts";

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../kernel/clock.ts";
 import type { Secret } from "../kernel/secret.ts";
-import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "../limits/constants.ts";
+import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "./limits.ts";
 import { ControlError } from "../accounts/errors.ts";
 
 /** How many more wrong tokens an address may send, as of a time. */

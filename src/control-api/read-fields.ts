@@ -5,8 +5,8 @@ import { BodyReader, joined } from "../http/body-reader.ts";
 import { scanJson } from "../http/json-scan.ts";
 import { readRest } from "../http/drain-request.ts";
 import { GatewayError } from "../kernel/errors.ts";
-import { callJsonValuesMax, controlBodyBytesMax, controlDeadlineMs } from "../limits/constants.ts";
-import { controlFileMs } from "../limits/tools.ts";
+import { controlBodyBytesMax, controlDeadlineMs, controlFileMs } from "./limits.ts";
+import { callJsonValuesMax } from "../http/limits.ts";
 import { ControlError } from "../accounts/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 

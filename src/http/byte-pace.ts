@@ -1,6 +1,6 @@
 /** How fast bytes are read of several senders together. */
 import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
-import { largeBodiesBytesPerSecond } from "../limits/quotas.ts";
+import { largeBodiesBytesPerSecond } from "./limits.ts";
 
 /** What is due within this time is not waited for: timers are no finer, and small bodies wait for nothing. */
 const dueMs = 10;

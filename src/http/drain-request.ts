@@ -5,7 +5,7 @@
  * urllib, nginx) lose the answer.
  */
 import { withDeadline, type Clock } from "../kernel/clock.ts";
-import { refusedBodyIdleMs, refusedBodyMsMax, refusedBodySmallBytes } from "../limits/constants.ts";
+import { refusedBodyIdleMs, refusedBodyMsMax, refusedBodySmallBytes } from "./limits.ts";
 import { largeBodies } from "./byte-pace.ts";
 import { BodyReader } from "./body-reader.ts";
 import { declaredBytes } from "./declared-bytes.ts";

@@ -3,7 +3,7 @@
  * makes it slow is not bytes but values and nesting: those are counted here, in one pass without any memory.
  */
 import { quote, backslash, colon, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "./json-bytes.ts";
-import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "../limits/constants.ts";
+import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
 import { invalid } from "./bad-request.ts";
 
 const lowerU = 0x75;

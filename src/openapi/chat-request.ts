@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { chatFields } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-messages.ts";
 import { fieldsSchema } from "../gateway/api/request/read-value.ts";
-import { modelIdCharactersMax } from "../limits/constants.ts";
+import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { additions, fieldWords } from "./field-words.ts";
 import { jsonSchema, type JsonSchema } from "../kernel/json-schema.ts";
 

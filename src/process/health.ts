@@ -5,7 +5,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { jsonAnswer } from "../kernel/json-answer.ts";
 import { registry } from "../kernel/metrics.ts";
 import { peerAddress, type Peers } from "../kernel/peer-address.ts";
-import { healthKeptMs } from "../limits/quotas.ts";
+import { healthKeptMs } from "./limits.ts";
 import { sharedFor } from "./shared-for.ts";
 
 /** The state of one part: null is well, a text says what is wrong. */

@@ -10,7 +10,7 @@
 import { dlopen, ptr } from "bun:ffi";
 import { existsSync, readdirSync } from "node:fs";
 import { sleep, type Clock } from "../kernel/clock.ts";
-import { handshakeMsMax } from "../limits/constants.ts";
+import { handshakeMsMax } from "./limits.ts";
 import { handshakesOn } from "./handshakes.ts";
 
 const solSocket = 1;

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "./variables.ts";
 import { Secret } from "../kernel/secret.ts";
-import { operatorTokenCharactersMin } from "../limits/constants.ts";
+import { operatorTokenCharactersMin } from "./limits.ts";
 import { makeOnce } from "./make-once.ts";
 
 /** @throws ConfigError when the file holds no token that is long enough: an empty one would open the control API to everybody */

@@ -1,4 +1,4 @@
-import { serverBodyBytesMax } from "../limits/constants.ts";
+import { serverBodyBytesMax } from "./limits.ts";
 
 /** How Bun's server serves, whatever it listens on. */
 export const serverSettings = {

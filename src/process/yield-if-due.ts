@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.ts";
-import { turnMicroseconds } from "../limits/tools.ts";
+import { turnMicroseconds } from "./limits.ts";
 
 /** Lets everything else of the thread have its turn while much is computed. */
 export class Turns {

@@ -10,7 +10,7 @@ import { openFront } from "./front.ts";
 import { adoptOrphansForEver } from "../gateway/journal/orphans.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { prepareRetryMs } from "../limits/constants.ts";
+import { prepareRetryMs } from "../connectors/limits.ts";
 import { LockedError, takeLock, takeNumberedFolder } from "../process/lock.ts";
 import { openModels } from "../gateway/models/models.ts";
 import { readOperatorToken } from "../process/operator-token.ts";

@@ -20,7 +20,7 @@ import { keyPrefix } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { observe } from "../kernel/metrics.ts";
 import type { Secret } from "../kernel/secret.ts";
-import { readyDeadlineMs, shutdownFlushMs } from "../limits/constants.ts";
+import { readyDeadlineMs, shutdownFlushMs } from "./limits.ts";
 import { RouteCoolDown } from "../gateway/models/health/route-cool-down.ts";
 import { RouteHealth } from "../gateway/models/health/route-health.ts";
 import { RouteSpeeds } from "../gateway/models/health/route-speeds.ts";

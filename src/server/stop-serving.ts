@@ -5,7 +5,7 @@
 import type { Service } from "./service.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { shutdownDrainMs, shutdownLingerMs, shutdownLingerMsMax } from "../limits/constants.ts";
+import { shutdownDrainMs, shutdownLingerMs, shutdownLingerMsMax } from "./limits.ts";
 import { leavePort } from "../process/leave-port.ts";
 
 interface StopServingOptions {

@@ -16,7 +16,6 @@ const wing = (name: string, folders: string[]): Layer[] => folders.map((inner) =
 
 export const layers: Layer[] = [
   folder("kernel"),
-  { name: "constants", holds: ["src/limits/"] },
   { name: "process", holds: ["src/config.ts", "src/process/"] },
   folder("http"),
   folder("backing"),
@@ -25,14 +24,17 @@ export const layers: Layer[] = [
   { name: "accounts/workspaces", holds: ["src/accounts/workspaces/", "src/accounts/members/"] },
   ...wing("accounts", ["quotas", "secrets", "keys"]),
 
+  filesOf("connectors"),
   folder("connectors/catalog/files"),
   filesOf("connectors/catalog"),
   ...wing("connectors", ["pages", "catalog/http", "connections"]),
 
+  filesOf("gateway"),
   ...wing("gateway", ["credit", "models", "providers", "journal", "generations", "prompts", "admission", "metering"]),
   ...wing("gateway/api", ["response", "request", "stream", "call"]),
   filesOf("gateway/api"),
 
+  filesOf("security"),
   ...wing("security", ["versions", "archives", "scans", "advisories/cvss", "advisories/reading"]),
   filesOf("security/advisories"),
   ...wing("security/advisories", ["issues", "import"]),

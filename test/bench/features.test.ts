@@ -11,7 +11,7 @@ import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { inferenceRoutes } from "../../src/gateway/api/routes.ts";
 import { systemClock as clock } from "../../src/kernel/clock.ts";
 import { silentLog as log } from "../../src/kernel/log.ts";
-import { requestsPerMinuteDefault } from "../../src/limits/constants.ts";
+import { requestsPerMinuteDefault } from "../../src/accounts/limits.ts";
 import { openModels } from "../../src/gateway/models/models.ts";
 import { startAdmission } from "../../workers/admission.ts";
 import { openEmbeddedDatabase } from "../support/databases.ts";

@@ -1,7 +1,7 @@
 /** What every bus must do, in one process or in a fleet. `other` is the bus of another process, where there are several. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { BusTimeoutError, BusUnavailableError, type Bus, type Delivered } from "../../src/backing/bus.ts";
-import { admissionDeadlineMs } from "../../src/limits/constants.ts";
+import { admissionDeadlineMs } from "../../src/backing/limits.ts";
 import { until } from "../support/until.ts";
 
 export interface BusPair extends AsyncDisposable {

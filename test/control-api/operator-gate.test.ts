@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { OperatorGate } from "../../src/control-api/operator-gate.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { wrongTokensMax, wrongTokensPerSecond } from "../../src/limits/constants.ts";
+import { wrongTokensMax, wrongTokensPerSecond } from "../../src/control-api/limits.ts";
 import { ControlError } from "../../src/accounts/errors.ts";
 import { ManualClock } from "../support/clock.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseUsd } from "../../src/kernel/money.ts";
-import { drainsPerWorkspaceMax } from "../../src/limits/constants.ts";
+import { drainsPerWorkspaceMax } from "../../src/gateway/limits.ts";
 import { expectExactLedger } from "../support/exact-ledger.ts";
 import { Fleet } from "../support/fleet.ts";
 import type { Customer, LogRow } from "../support/operator.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "../../src/limits/constants.ts";
+import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "../../src/http/limits.ts";
 import { parseJsonObject } from "../../src/http/json-body.ts";
 import { scanJson } from "../../src/http/json-scan.ts";
 

@@ -1,4 +1,4 @@
-import { rateWindowMs } from "../../src/limits/constants.ts";
+import { rateWindowMs } from "../../src/backing/limits.ts";
 import { Notes, type Finding } from "./evidence.ts";
 import type { Admitted, History } from "./history.ts";
 import { settingOf, type SettingHistory } from "./setting-history.ts";

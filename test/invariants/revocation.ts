@@ -1,4 +1,4 @@
-import { keyRecordAgeMsMax } from "../../src/limits/constants.ts";
+import { keyRecordAgeMsMax } from "../../src/gateway/limits.ts";
 import { Notes, type Finding } from "./evidence.ts";
 import type { History } from "./history.ts";
 

@@ -1,5 +1,5 @@
 /** What a setting was, and what somebody who may know it for half a minute may still take it for. */
-import { keyRecordAgeMsMax } from "../../src/limits/constants.ts";
+import { keyRecordAgeMsMax } from "../../src/gateway/limits.ts";
 
 export class SettingHistory<Value> {
   readonly #values: { at: number; value: Value }[] = [];

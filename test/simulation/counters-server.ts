@@ -4,7 +4,7 @@ import { AdmissionLog } from "../../src/backing/embedded/counters/admission-log.
 import type { WorkspaceCounters } from "../../src/backing/embedded/counters/workspace-counters.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
-import { countersDeadlineMs } from "../../src/limits/constants.ts";
+import { countersDeadlineMs } from "../../src/backing/limits.ts";
 import { dumpEmbedded } from "../support/counters/embedded.ts";
 import type { Dump } from "../support/counters/harness.ts";
 import { forwardTo } from "../support/admission-worker.ts";

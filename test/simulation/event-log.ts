@@ -1,6 +1,6 @@
 /** The stream of events: kept by the bus's server, delivered at least once, to consumers that compete. */
 import type { Delivered } from "../../src/backing/bus.ts";
-import { eventAckMs, eventRetryMs } from "../../src/limits/constants.ts";
+import { eventAckMs, eventRetryMs } from "../../src/backing/limits.ts";
 import type { Chance } from "./chance.ts";
 import type { Host } from "./host.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -2,7 +2,7 @@
 import type { LoadStore } from "../../src/gateway/admission/worker/load.ts";
 import type { FindRecords } from "../../src/gateway/admission/worker/key-record-cache.ts";
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
-import { databaseDeadlineMs } from "../../src/limits/constants.ts";
+import { databaseDeadlineMs } from "../../src/backing/limits.ts";
 import type { Charge } from "../../src/gateway/metering/charge.ts";
 import type { Booked, SettlementStore } from "../../src/gateway/metering/settle.ts";
 import type { UpkeepStore } from "../../src/gateway/metering/upkeep-store.ts";

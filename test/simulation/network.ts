@@ -18,7 +18,7 @@ import {
   messagesInFlightPerWorker,
   reporterMemoryMs,
   workerSilenceMsMax,
-} from "../../src/limits/constants.ts";
+} from "../../src/backing/limits.ts";
 import type { Chance } from "./chance.ts";
 import { EventLog } from "./event-log.ts";
 import type { Host } from "./host.ts";

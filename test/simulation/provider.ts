@@ -2,7 +2,7 @@
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";
 import type { Prices, Usage } from "../../src/gateway/models/model.ts";
 import type { CallProvider } from "../../src/gateway/providers/http.ts";
-import { drainMsMax } from "../../src/limits/constants.ts";
+import { drainMsMax } from "../../src/gateway/limits.ts";
 import {
   UpstreamFailure,
   type Answer,

@@ -3,7 +3,7 @@ import { GenerationBook } from "../../src/gateway/journal/journal.ts";
 import { decodeSettlements } from "../../src/gateway/journal/settlement-codec.ts";
 import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { settlementPauseMs } from "../../src/limits/constants.ts";
+import { settlementPauseMs } from "../../src/gateway/limits.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";
 import { temporaryFolder, type TemporaryFolder } from "./temporary-folder.ts";

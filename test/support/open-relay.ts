@@ -1,7 +1,7 @@
 /** A relay on a clock and a source of events that the test moves. */
 import type { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Place } from "../../src/gateway/api/stream/read-on.ts";
-import { drainMsMax } from "../../src/limits/constants.ts";
+import { drainMsMax } from "../../src/gateway/limits.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../src/gateway/api/stream/stream.ts";
 import { Stop } from "../../src/kernel/stop-signal.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";

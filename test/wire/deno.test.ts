@@ -1,7 +1,7 @@
 /** Handlers use web standards alone: the same app, served by Deno, keeps the same promises. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { bodyBytesMax } from "../../src/limits/constants.ts";
+import { bodyBytesMax } from "../../src/gateway/limits.ts";
 import { deno, DenoService } from "../support/deno.ts";
 import type { Customer, LogRow } from "../support/operator.ts";
 import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";

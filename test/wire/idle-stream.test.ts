@@ -1,6 +1,6 @@
 /** Quiet streams on the real clock: a comment after 15 s, and nobody closes them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { streamCommentMs } from "../../src/limits/constants.ts";
+import { streamCommentMs } from "../../src/gateway/limits.ts";
 import { Fleet } from "../support/fleet.ts";
 import { chat } from "../support/requests.ts";
 

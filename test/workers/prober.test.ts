@@ -3,7 +3,7 @@ import { startProber, type ProberParts } from "../../workers/prober.ts";
 import type { Topic } from "../../src/backing/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { launchChecksAtOnce, launchChecksSilenceMsMax } from "../../src/limits/constants.ts";
+import { launchChecksAtOnce, launchChecksSilenceMsMax } from "../../src/gateway/limits.ts";
 import { checkModels } from "../../src/gateway/models/check.ts";
 import { openModels, type Models } from "../../src/gateway/models/models.ts";
 import { readLaunchChecks, type CheckOutcome } from "../../src/gateway/models/store.ts";

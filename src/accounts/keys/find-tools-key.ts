@@ -1,6 +1,6 @@
 import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
-import { toolsKeyUseMs } from "../../limits/tools.ts";
+import { toolsKeyUseMs } from "../limits.ts";
 import { selectToolsKey, updateToolsKeyUse, type ToolsKeyRow } from "./store.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { requestsPerMinuteDefault, requestsPerMinuteMax, requestsPerMinuteMin } from "../../limits/constants.ts";
+import { requestsPerMinuteDefault, requestsPerMinuteMax, requestsPerMinuteMin } from "../limits.ts";
 import { Email, line, usd } from "../workspaces/fields.ts";
 
 const limit = Type.Union([usd(), Type.Null()], {

@@ -1,5 +1,5 @@
 /** Bytes that requests under way may hold together: all of a process, those of a workspace, those of a key. */
-import { budgetRetryMs } from "../../limits/quotas.ts";
+import { budgetRetryMs } from "../limits.ts";
 import { HolderCounts } from "./holder-counts.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 

@@ -3,8 +3,8 @@
  * fleet the limit holds for all of them together but for what is under way; where the bus is away each counts for itself.
  */
 import type { Clock } from "../../kernel/clock.ts";
-import { rateWindowMs } from "../../limits/constants.ts";
-import { toolsCallsPerMinuteDefault, toolsCallsShareMs, toolsKeysCountedMax } from "../../limits/quotas.ts";
+import { toolsCallsPerMinuteDefault, toolsCallsShareMs, toolsKeysCountedMax } from "../limits.ts";
+import { rateWindowMs } from "../../backing/limits.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
 /** How often a key called; keys by their hashes. */

@@ -1,7 +1,7 @@
 /** Free space that is kept for what has to be written: the journal of charges, the database. */
 import { statfs } from "node:fs/promises";
 import type { Clock } from "../../kernel/clock.ts";
-import { diskFloorBytes, diskLookMs, diskRetryMs } from "../../limits/quotas.ts";
+import { diskFloorBytes, diskLookMs, diskRetryMs } from "../limits.ts";
 import { sharedFor } from "../../process/shared-for.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 

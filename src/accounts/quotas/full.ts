@@ -1,6 +1,6 @@
 /** The two ways in which a workspace's quota refuses. */
 import { ControlError } from "../errors.ts";
-import { quotaHourMs } from "../../limits/quotas.ts";
+import { quotaHourMs } from "../limits.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
 interface Quota {

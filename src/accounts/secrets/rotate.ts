@@ -5,7 +5,7 @@ import { changedFields } from "../audit/changes.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { sealedBy, SealError } from "../../kernel/seal-key.ts";
-import { dataKeysAtOnce } from "../../limits/constants.ts";
+import { dataKeysAtOnce } from "../limits.ts";
 import { allow, nobody } from "../workspaces/allow.ts";
 import { ControlError } from "../errors.ts";
 import { DataKey, unwrap, wrap } from "./data-key.ts";

@@ -1,7 +1,7 @@
 /** Kinds of fields that the control plane's forms are made of. Descriptions complete the sentence "… is needed". */
 import { Type, type SchemaOptions, type TString } from "@sinclair/typebox";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
-import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../../limits/constants.ts";
+import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../limits.ts";
 import { ControlError } from "../errors.ts";
 
 /** One line of text: control characters would forge lines in logs and tables, and PostgreSQL takes no NUL. */

@@ -1,7 +1,7 @@
 /** The bus of one process: questions are calls, events are rows, the rest are lists of listeners. */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { admissionDeadlineMs, embeddedQuestionsInFlight } from "../../limits/constants.ts";
+import { admissionDeadlineMs, embeddedQuestionsInFlight } from "../limits.ts";
 import {
   BusTimeoutError,
   BusUnavailableError,

@@ -5,7 +5,7 @@ import { assertCurrent } from "../stale-load.ts";
 import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
 import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { rateWindowMs } from "../../limits/constants.ts";
+import { rateWindowMs } from "../limits.ts";
 import { admit } from "./counters/admit.ts";
 import { load } from "./counters/load.ts";
 import { pushAccount, pushKeyMonth } from "./counters/push.ts";

@@ -1,7 +1,7 @@
 /** Events of one process: rows of the table `outbox`, deleted when they are acknowledged. */
 import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { eventRetryMs, eventRetryMsMax } from "../../limits/constants.ts";
+import { eventRetryMs, eventRetryMsMax } from "../limits.ts";
 import type { Database } from "../backing.ts";
 import type { Backlog, Delivered, Stream } from "../bus.ts";
 

@@ -1,7 +1,7 @@
 /** The thread that PGlite runs in: a long query there stops no stream of the main thread. */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
-import { embeddedStatementMsMax } from "../../limits/constants.ts";
+import { embeddedStatementMsMax } from "../limits.ts";
 import { StatementTimer } from "./statement-timer.ts";
 
 /** What the main thread asks for first; further messages go through `port`: bytes for the database, null to close it. */

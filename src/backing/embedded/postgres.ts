@@ -6,7 +6,7 @@ import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import postgres from "postgres";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { databaseOpenMs } from "../../limits/constants.ts";
+import { databaseOpenMs } from "../limits.ts";
 import type { Database } from "../backing.ts";
 import type { FromThread, OpenInThread } from "./postgres-thread.ts";
 import { ThreadSocket } from "./thread-socket.ts";

@@ -4,7 +4,7 @@
  */
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { upkeepMs, upkeepWalBytesMax } from "../../limits/constants.ts";
+import { upkeepMs, upkeepWalBytesMax } from "../limits.ts";
 import type { Database } from "../backing.ts";
 
 /** Runs until disposed; disposing waits for the round under way. */

@@ -2,7 +2,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { busPayloadBytesMax } from "../../limits/constants.ts";
+import { busPayloadBytesMax } from "../limits.ts";
 import type { Backlog, Bus, Delivered, Reply, Service, Stream, Survey, Topic } from "../bus.ts";
 import { startAnswering } from "./request-server.ts";
 import { Asker } from "./request-client.ts";

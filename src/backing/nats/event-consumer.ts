@@ -2,7 +2,7 @@
 import type { Msg } from "nats";
 import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { eventRetryMs, eventRetryMsMax, eventTrimMs } from "../../limits/constants.ts";
+import { eventRetryMs, eventRetryMsMax, eventTrimMs } from "../limits.ts";
 import type { Delivered, Stream } from "../bus.ts";
 import { EventPull } from "./event-pull.ts";
 import { consumerName, EventStream } from "./event-stream.ts";

@@ -4,7 +4,7 @@
  */
 import { createInbox, nanos, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import { eventPullMs } from "../../limits/constants.ts";
+import { eventPullMs } from "../limits.ts";
 import type { NatsLink } from "./nats-link.ts";
 
 /** How much later than the server we end a batch ourselves: it may have forgotten the pull. */

@@ -23,7 +23,7 @@ import {
   eventStreamPauseMs,
   eventTrimBytes,
   eventsUnacknowledgedMax,
-} from "../../limits/constants.ts";
+} from "../limits.ts";
 import type { Stream } from "../bus.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { eventSubject } from "./subjects.ts";

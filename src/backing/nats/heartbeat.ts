@@ -1,6 +1,6 @@
 /** "I am here", every 100 ms, and "I leave" at the end. A process that is stuck beats no more: nothing else has to notice. */
 import type { Clock } from "../../kernel/clock.ts";
-import { workerBeatMs } from "../../limits/constants.ts";
+import { workerBeatMs } from "../limits.ts";
 import type { NatsLink } from "./nats-link.ts";
 
 const goodbye = "-";

@@ -3,7 +3,7 @@ import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats"
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs } from "../../limits/constants.ts";
+import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs } from "../limits.ts";
 import { BusTimeoutError, BusUnavailableError } from "../bus.ts";
 import { connectNats } from "./nats-connect.ts";
 

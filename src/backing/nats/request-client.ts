@@ -7,7 +7,7 @@ import {
   busPayloadBytesMax,
   busSilenceMsMax,
   questionMessagesWaitingMax,
-} from "../../limits/constants.ts";
+} from "../limits.ts";
 import { BusTimeoutError, BusUnavailableError, type Reply, type Service } from "../bus.ts";
 import { readBeat } from "./heartbeat.ts";
 import { Crew } from "./worker-pool.ts";

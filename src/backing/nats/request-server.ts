@@ -3,7 +3,7 @@ import type { Msg } from "nats";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import { newInternalId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { admissionDeadlineMs, answersInFlightMax } from "../../limits/constants.ts";
+import { admissionDeadlineMs, answersInFlightMax } from "../limits.ts";
 import type { Service } from "../bus.ts";
 import { startBeat } from "./heartbeat.ts";
 import type { NatsLink } from "./nats-link.ts";

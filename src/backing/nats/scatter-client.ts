@@ -1,7 +1,7 @@
 /** Asks all processes at once. Those that report beat, so that a survey knows whose answers it waits for. */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import { busSilenceMsMax, reporterMemoryMs, surveyListenMs } from "../../limits/constants.ts";
+import { busSilenceMsMax, reporterMemoryMs, surveyListenMs } from "../limits.ts";
 import { BusTimeoutError, BusUnavailableError, type Survey } from "../bus.ts";
 import { readBeat } from "./heartbeat.ts";
 import type { NatsLink } from "./nats-link.ts";

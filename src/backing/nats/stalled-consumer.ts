@@ -1,4 +1,4 @@
-import { eventStuckMs } from "../../limits/constants.ts";
+import { eventStuckMs } from "../limits.ts";
 
 /** What a consumer says of itself when a pull came back empty. */
 export interface ConsumerState {

@@ -3,7 +3,7 @@
  * it, and reads its sockets before the next: so it takes nobody for silent whose words wait to be read.
  */
 import type { Clock } from "../../kernel/clock.ts";
-import { busTurnMs } from "../../limits/constants.ts";
+import { busTurnMs } from "../limits.ts";
 
 /** Calls back every turn until disposed. */
 export function everyTurn(clock: Clock, callback: () => void): Disposable {

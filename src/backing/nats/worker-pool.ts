@@ -1,5 +1,5 @@
 /** The servers of one service, and which of them the next message goes to: in turn, at most so many messages to each. */
-import { busSilenceMsMax, busTurnMs, messagesInFlightPerWorker, workerSilenceMsMax } from "../../limits/constants.ts";
+import { busSilenceMsMax, busTurnMs, messagesInFlightPerWorker, workerSilenceMsMax } from "../limits.ts";
 import { Roster } from "./membership.ts";
 
 const silentTurnsMax = Math.ceil(workerSilenceMsMax / busTurnMs);

@@ -3,7 +3,7 @@
  * itself, but one that is frozen, or gone without a word, ends nothing, and postgres.js would wait with it for ever.
  */
 import postgres, { type TransactionSql } from "postgres";
-import { databaseStatementMsMax } from "../../limits/constants.ts";
+import { databaseStatementMsMax } from "../limits.ts";
 import type { Database, Queries, Transaction } from "../backing.ts";
 import { watchStatements } from "../statement-time.ts";
 import { laterQuery, type Ask } from "./lazy-query.ts";

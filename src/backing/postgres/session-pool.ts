@@ -1,4 +1,4 @@
-import { databaseConnectionsMax, databaseLineMsMax } from "../../limits/constants.ts";
+import { databaseConnectionsMax, databaseLineMsMax } from "../limits.ts";
 import { Line } from "./semaphore.ts";
 import { Session, type SessionParts } from "./session.ts";
 

@@ -8,12 +8,7 @@ import postgres from "postgres";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { readServerAddress } from "../../kernel/server-address.ts";
-import {
-  databaseConnectMs,
-  databaseIdleInTransactionMs,
-  databaseLockMs,
-  databaseStatementMsMax,
-} from "../../limits/constants.ts";
+import { databaseConnectMs, databaseIdleInTransactionMs, databaseLockMs, databaseStatementMsMax } from "../limits.ts";
 import type { Database } from "../backing.ts";
 
 /** The server ends a statement this much earlier than we give it up. */

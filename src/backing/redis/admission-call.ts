@@ -2,7 +2,7 @@
 import type { AdmitBatch, AdmitRequest } from "../counters.ts";
 import { monthBounds, type Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import { holdMs, rateWindowMs, tombstoneMs } from "../../limits/constants.ts";
+import { holdMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import { baseName, callsFor } from "./calls.ts";
 import { headField, keyMonthField, monthField, windowField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";

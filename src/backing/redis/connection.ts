@@ -6,7 +6,7 @@
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { countersDeadlineMs } from "../../limits/constants.ts";
+import { countersDeadlineMs } from "../limits.ts";
 import { CountersUnavailableError } from "../counters.ts";
 import { RedisLink } from "./link.ts";
 import type { Word } from "./reply-words.ts";

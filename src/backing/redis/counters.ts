@@ -16,7 +16,7 @@ import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts
 import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { countersDeadlineMs } from "../../limits/constants.ts";
+import { countersDeadlineMs } from "../limits.ts";
 import { admissionCalls, type AdmissionCall } from "./admission-call.ts";
 import { readAdmission } from "./admission-reply.ts";
 import { baseName } from "./calls.ts";

@@ -1,6 +1,6 @@
 /** The words of load.lua and merge-windows.lua. */
 import type { WorkspaceLoad } from "../counters.ts";
-import { rateWindowMs, tombstoneMs } from "../../limits/constants.ts";
+import { rateWindowMs, tombstoneMs } from "../limits.ts";
 import { keyMonthField, monthField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 

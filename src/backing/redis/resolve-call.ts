@@ -2,7 +2,7 @@
 import type { ResolveBatch } from "../counters.ts";
 import { countableBalance } from "../credit-bound.ts";
 import { monthBounds, monthOf } from "../../kernel/clock.ts";
-import { rateWindowMs, tombstoneMs } from "../../limits/constants.ts";
+import { rateWindowMs, tombstoneMs } from "../limits.ts";
 import { baseName, callsFor } from "./calls.ts";
 import { headField, keyMonthField, monthField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";

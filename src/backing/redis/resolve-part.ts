@@ -1,7 +1,7 @@
 /** A batch of releases and pushes by workspace, in pieces that hold up no admission for long. */
 import type { AccountPush, KeyMonthPush, Resolve, ResolveBatch } from "../counters.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { resolveBatchMax } from "../../limits/constants.ts";
+import { resolveBatchMax } from "../limits.ts";
 
 /** What is done to one workspace. */
 export interface ResolvePart {

@@ -1,6 +1,6 @@
 /** The parameters of the catalog's paths: what is not known, twice there or out of bounds is refused by its name. */
 import { nearest } from "../../kernel/nearest.ts";
-import { listRowsMax } from "../../limits/tools.ts";
+import { listRowsMax } from "../../http/limits.ts";
 import type { Filters } from "./filter.ts";
 import { ConnectorRefusal } from "./refusal.ts";
 import { methods } from "./files/schema.ts";

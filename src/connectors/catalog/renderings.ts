@@ -3,7 +3,7 @@
  * with a rest after each that is as long as what it took, twice. So a flood of them takes a third of the loop's time at most.
  */
 import { sleep, type Clock } from "../../kernel/clock.ts";
-import { renderingRestMsMax, renderingsWaitingMax } from "../../limits/quotas.ts";
+import { renderingRestMsMax, renderingsWaitingMax } from "../limits.ts";
 import { ConnectorRefusal } from "./refusal.ts";
 
 const restFactor = 2;

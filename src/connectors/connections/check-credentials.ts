@@ -2,7 +2,7 @@
 import type { ConnectorRow } from "../catalog/row.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import { nearest } from "../../kernel/nearest.ts";
-import { credentialCharactersMax, credentialTextCharactersMax } from "../../limits/tools.ts";
+import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/base-url.ts";
 

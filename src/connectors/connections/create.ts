@@ -3,7 +3,7 @@ import { change, type Sources } from "../../accounts/audit/change.ts";
 import { changedFields } from "../../accounts/audit/changes.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { newConnectionId, type WorkspaceId } from "../../kernel/ids.ts";
-import { connectionsPerWorkspaceMax } from "../../limits/tools.ts";
+import { connectionsPerWorkspaceMax } from "../limits.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";

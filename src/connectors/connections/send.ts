@@ -1,5 +1,5 @@
 /** How tests of connections reach vendors: https alone, to hosts that are reachable from everywhere, and to no others. */
-import { probeAnswerBytesMax, probeCallMs } from "../../limits/tools.ts";
+import { probeAnswerBytesMax, probeCallMs } from "../limits.ts";
 import { callOutside, type Outside } from "../../http/safe-fetch.ts";
 import type { Send } from "./probe.ts";
 

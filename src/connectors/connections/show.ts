@@ -1,7 +1,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { connectionsPerWorkspaceMax } from "../../limits/tools.ts";
+import { connectionsPerWorkspaceMax } from "../limits.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import type { ConnectionView } from "./schema.ts";
 import { selectConnection, selectConnections, type ConnectionRow } from "./store.ts";

@@ -1,5 +1,5 @@
 /** The catalog: one row a connector in the specification's five columns, filtered and in pages. */
-import { connectorPageRows } from "../../limits/tools.ts";
+import { connectorPageRows } from "../limits.ts";
 import { methodNames } from "../catalog/files/columns.ts";
 import { filterConnectors, type Filters } from "../catalog/filter.ts";
 import { rowIn, type Published } from "../catalog/published.ts";

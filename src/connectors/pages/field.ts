@@ -1,5 +1,5 @@
 /** One field of a connector's form: its label, what it wants, and the element that takes it. */
-import { credentialCharactersMax, credentialTextCharactersMax } from "../../limits/tools.ts";
+import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import { markup, type Html } from "../../http/html.ts";
 

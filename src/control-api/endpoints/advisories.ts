@@ -2,7 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { importRecords } from "../../security/advisories/import/import-records.ts";
 import { readBodyApart } from "../../security/advisories/import/read-in-subprocess.ts";
 import { ControlError } from "../../accounts/errors.ts";
-import { advisoryReadHereBytesMax, advisoryBatchBodyBytesMax, advisoryBatchMax, advisoryBatchMs } from "../../limits/tools.ts";
+import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
+import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 

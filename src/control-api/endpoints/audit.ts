@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
-import { auditRowsMax } from "../../limits/constants.ts";
+import { auditRowsMax } from "../limits.ts";
 import { allow, overseers } from "../../accounts/workspaces/allow.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";

@@ -15,7 +15,7 @@ import type { ConnectionRow } from "../../connectors/connections/store.ts";
 import { testConnection } from "../../connectors/connections/test.ts";
 import { findConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
-import { connectionTestMs } from "../../limits/tools.ts";
+import { connectionTestMs } from "../limits.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";

@@ -1,4 +1,4 @@
-import { ledgerStatementMsMax } from "../../limits/constants.ts";
+import { ledgerStatementMsMax } from "../../gateway/limits.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";

@@ -4,7 +4,7 @@ import { GenerationView } from "../../gateway/generations/schema.ts";
 import { findGeneration, noGeneration, requireSeenGeneration } from "../../gateway/generations/show.ts";
 import { viewGeneration } from "../../gateway/generations/view.ts";
 import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
-import { logRowsDefault, logRowsMax } from "../../limits/constants.ts";
+import { logRowsDefault, logRowsMax } from "../limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, NoFields, parseRowLimit, perhapsInWorkspace, rowLimit } from "../fields.ts";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { modelCheckMsMax } from "../../limits/constants.ts";
+import { modelCheckMsMax } from "../limits.ts";
 import { checkModels } from "../../gateway/models/check.ts";
 import { modelRecord, ModelRecord } from "../../gateway/models/listing.ts";
 import type { Model } from "../../gateway/models/model.ts";

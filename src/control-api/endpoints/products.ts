@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { controlRowsMax } from "../../limits/tools.ts";
+import { controlRowsMax } from "../limits.ts";
 import { createProduct } from "../../security/products/create.ts";
 import { ProductForm, ProductView } from "../../security/products/schema.ts";
 import { selectProducts } from "../../security/products/store.ts";

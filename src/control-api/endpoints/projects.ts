@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { controlRowsMax, projectMoveMs } from "../../limits/tools.ts";
+import { controlRowsMax } from "../limits.ts";
+import { projectMoveMs } from "../../security/limits.ts";
 import { ProjectView } from "../../security/projects/schema.ts";
 import { setProduct } from "../../security/projects/set-product.ts";
 import { selectProjects } from "../../security/projects/store.ts";

@@ -1,4 +1,4 @@
-import { promptDeletionMsMax } from "../../limits/constants.ts";
+import { promptDeletionMsMax } from "../limits.ts";
 import { deleteOnePrompt, deletePromptsOf } from "../../gateway/prompts/delete.ts";
 import { PromptDeletion, PromptsDeleted, PromptView } from "../../gateway/prompts/schema.ts";
 import { findPromptWorkspace, noPrompt, showPrompt } from "../../gateway/prompts/show.ts";

@@ -1,10 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import {
-  repositoryAddressCharactersMax,
-  repositoryArchiveBytesMax,
-  repositoryImportMs,
-  repositoryUploadMs,
-} from "../../limits/tools.ts";
+import { repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
+import { repositoryAddressCharactersMax, repositoryImportMs } from "../../security/limits.ts";
 import { Turns } from "../../process/yield-if-due.ts";
 import { archiveFiles } from "../../security/repositories/archive-files.ts";
 import { importHosted } from "../../security/repositories/import-hosted.ts";

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { sbomBytesMax, sbomFilenameCharactersMax, sbomUploadMs } from "../../limits/tools.ts";
+import { sbomUploadMs } from "../limits.ts";
+import { sbomBytesMax, sbomFilenameCharactersMax } from "../../security/limits.ts";
 import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";

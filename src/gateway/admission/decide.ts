@@ -1,7 +1,7 @@
 /** One admission: from what the front asked to what the counters are asked, and from their reply to the front's answer. Pure. */
 import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
-import { requestsPerMinuteDefault } from "../../limits/constants.ts";
+import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
 import { maximumCost } from "../models/price.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";

@@ -1,6 +1,6 @@
 /** What a process remembers of keys by their hashes. Wrong keys have a place of their own: a flood of them pushes no right one out. */
 import { LRUCache } from "lru-cache";
-import { recordsCachedMax, unknownKeysCachedMax } from "../../limits/constants.ts";
+import { recordsCachedMax, unknownKeysCachedMax } from "../limits.ts";
 
 export class KeyMemory<Entry extends { record: object | null }> {
   readonly #known: LRUCache<string, Entry>;

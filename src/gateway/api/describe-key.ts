@@ -2,7 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
 import { jsonAnswer } from "../../kernel/json-answer.ts";
-import { requestsPerMinuteDefault } from "../../limits/constants.ts";
+import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import { identify } from "./identify.ts";
 import type { Gateway } from "./gateway.ts";
 

@@ -1,8 +1,7 @@
 /** Answers under way in this process: what a shutdown waits for, and ends when it has waited long enough. */
 import type { Caller } from "../admission/client/client.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
-import { liveLookMs } from "../../limits/constants.ts";
-import { openAnswersMax, openAnswersPerKeyMax, openAnswersPerWorkspaceMax, openAnswersRetryMs } from "../../limits/quotas.ts";
+import { liveLookMs, openAnswersMax, openAnswersPerKeyMax, openAnswersPerWorkspaceMax, openAnswersRetryMs } from "../limits.ts";
 import { Stop } from "../../kernel/stop-signal.ts";
 import { HolderCounts } from "../../accounts/quotas/holder-counts.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";

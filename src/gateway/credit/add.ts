@@ -4,7 +4,7 @@ import { changedFields } from "../../accounts/audit/changes.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
-import { balanceNanoMax, balanceUsdMax } from "../../limits/constants.ts";
+import { balanceNanoMax, balanceUsdMax } from "../../accounts/limits.ts";
 import { allow, nobody } from "../../accounts/workspaces/allow.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import { parseAmount } from "../../accounts/workspaces/fields.ts";

@@ -5,7 +5,7 @@
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { monthOf, type Month } from "../../kernel/clock.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { probeOutputTokensMax } from "../../limits/constants.ts";
+import { probeOutputTokensMax } from "../limits.ts";
 
 const proof: unique symbol = Symbol("admitted");
 

@@ -1,7 +1,7 @@
 /** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions: what a rebuild asks for. */
 import type { Hold } from "../../backing/counters.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import { holdMs, rateWindowMs } from "../../limits/constants.ts";
+import { holdMs, rateWindowMs } from "../../backing/limits.ts";
 import type { OpenReport } from "./open-report.ts";
 import type { Intent } from "./spool-line.ts";
 

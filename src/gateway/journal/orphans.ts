@@ -7,7 +7,8 @@ import type { Bus } from "../../backing/bus.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { adoptionFlushMs, orphanScanMs, rateWindowMs } from "../../limits/constants.ts";
+import { rateWindowMs } from "../../backing/limits.ts";
+import { adoptionFlushMs, orphanScanMs } from "../limits.ts";
 import { GenerationBook } from "./journal.ts";
 import { diskFiles, type SpoolFiles } from "./spool-files.ts";
 

@@ -1,6 +1,6 @@
 /** How far open generations are: what a successor charges for them, should this process die. Written once a second, where it changed. */
 import type { GenerationId } from "../../kernel/ids.ts";
-import { progressKeptMs } from "../../limits/constants.ts";
+import { progressKeptMs } from "../limits.ts";
 import type { OwedRoute, ProgressLine } from "./spool-line.ts";
 
 export interface Progress {

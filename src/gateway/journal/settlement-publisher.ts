@@ -10,13 +10,13 @@ import {
   confirmationMs,
   confirmationMsMax,
   publishDeadlineMs,
-  publishesInFlightMax,
   publishRetryMs,
   publishRetryMsMax,
+  publishesInFlightMax,
   settlementBatchBytesMax,
   settlementBatchMax,
   settlementPauseMs,
-} from "../../limits/constants.ts";
+} from "../limits.ts";
 import { decodeSettled, encodeSettlements } from "./settlement-codec.ts";
 
 interface Waiting {

@@ -7,7 +7,8 @@
 import { join } from "node:path";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { rateWindowMs, spoolSegmentBytesMax } from "../../limits/constants.ts";
+import { rateWindowMs } from "../../backing/limits.ts";
+import { spoolSegmentBytesMax } from "../limits.ts";
 import { diskFiles, type SpoolFile, type SpoolFiles } from "./spool-files.ts";
 import {
   type Asked,

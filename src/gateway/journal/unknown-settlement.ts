@@ -1,6 +1,6 @@
 /** How a generation ends whose gateway died: charged for what was delivered, or for nothing where nothing was sent. */
 import type { Hold } from "../../backing/counters.ts";
-import { holdMs } from "../../limits/constants.ts";
+import { holdMs } from "../../backing/limits.ts";
 import type { Settlement } from "./settlement.ts";
 import type { Cut } from "./recovered.ts";
 

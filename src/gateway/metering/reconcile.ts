@@ -2,7 +2,7 @@
 import type { Counters } from "../../backing/counters.ts";
 import { monthOf, sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { reconcileMs, sweepBatchMax } from "../../limits/constants.ts";
+import { reconcileMs, sweepBatchMax } from "../limits.ts";
 import type { UpkeepStore } from "./upkeep-store.ts";
 
 export interface ReconcileParts {

@@ -6,7 +6,7 @@ import type { Bus } from "../../backing/bus.ts";
 import type { Counters, Hold } from "../../backing/counters.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { rebuildReportMs, sweepBatchMax, sweepMs } from "../../limits/constants.ts";
+import { rebuildReportMs, sweepBatchMax, sweepMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { decodeOpenReport, encodeOpenQuestion } from "../journal/open-report.ts";
 import { encodeSettlement, encodeSettlements } from "../journal/settlement-codec.ts";

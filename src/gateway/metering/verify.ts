@@ -2,7 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database } from "../../backing/backing.ts";
 import { allowStatements } from "../../backing/statement-time.ts";
-import { ledgerStatementMsMax } from "../../limits/constants.ts";
+import { ledgerStatementMsMax } from "../limits.ts";
 import { invariants } from "./verify-store.ts";
 
 const invariant = Type.String({ description: "Its name, as in the table of the documentation" });

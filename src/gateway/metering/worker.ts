@@ -4,7 +4,7 @@ import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { chargedUsdTotal, excessUsdTotal } from "../../kernel/metrics.ts";
 import { usdAsJsonNumber, type NanoUsd } from "../../kernel/money.ts";
-import { settlementEventsMax, settlementPaceMs, settlementTransactionMax } from "../../limits/constants.ts";
+import { settlementEventsMax, settlementPaceMs, settlementTransactionMax } from "../limits.ts";
 import { decodeSettlements, encodeSettled } from "../journal/settlement-codec.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import type { Charge } from "./charge.ts";

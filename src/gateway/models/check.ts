@@ -1,7 +1,7 @@
 /** Has the prober run launch checks again, wherever it runs, and waits until they have ended. What passed before stays callable. */
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
-import { launchChecksSilenceMsMax, launchChecksWaitMs } from "../../limits/constants.ts";
+import { launchChecksSilenceMsMax, launchChecksWaitMs } from "../limits.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import type { Model } from "./model.ts";
 import type { Models } from "./models.ts";

@@ -2,7 +2,7 @@
  * An upper bound of the tokens that a provider counts for what is sent, without its own hidden prompt. A token stands for at
  * least one byte of text in every byte-level vocabulary, so bytes bound tokens without a tokenizer, and 8 MiB take milliseconds.
  */
-import { inputTokensPerMessage } from "../../limits/constants.ts";
+import { inputTokensPerMessage } from "../limits.ts";
 
 /** Fields that steer the call and are no part of the prompt. Every other one is counted, so that a new field is never missed. */
 const notPrompt = new Set(["model", "messages", "metadata", "stream_options", "user", "safety_identifier", "prompt_cache_key"]);

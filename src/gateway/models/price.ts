@@ -1,6 +1,6 @@
 /** What a request may cost at most, and what it did cost. Integers throughout: tokens × pico-USD. */
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
-import { hiddenInputTokensDefault, hiddenInputTokensWithTools } from "../../limits/constants.ts";
+import { hiddenInputTokensDefault, hiddenInputTokensWithTools } from "../limits.ts";
 import type { Model, Prices, Route, Usage } from "./model.ts";
 
 export interface PricedRequest {

@@ -2,7 +2,7 @@
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { catalogPollMs } from "../../limits/constants.ts";
+import { catalogPollMs } from "../limits.ts";
 import { parseCatalog, type CatalogOptions } from "./catalog.ts";
 import { readCatalogFiles } from "./catalog-files.ts";
 import type { Catalog } from "./model.ts";

@@ -3,7 +3,7 @@ import type { Queries } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { launchChecksPollMs, launchChecksReadMs, launchChecksRetryMs } from "../../limits/constants.ts";
+import { launchChecksPollMs, launchChecksReadMs, launchChecksRetryMs } from "../limits.ts";
 import { readLaunchChecks, type LaunchCheck } from "./store.ts";
 
 export interface LaunchCheckSources {

@@ -2,7 +2,7 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../accounts/audit/change.ts";
 import { changedFields } from "../../accounts/audit/changes.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
-import { promptsDeletedAtOnce } from "../../limits/constants.ts";
+import { promptsDeletedAtOnce } from "../limits.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import type { PromptsDeleted } from "./schema.ts";

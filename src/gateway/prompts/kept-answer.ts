@@ -1,5 +1,5 @@
 /** The message of an answer, put together from its pieces up to a bound. A whole answer is one piece. */
-import { storedAnswerCharactersMax } from "../../limits/constants.ts";
+import { storedAnswerCharactersMax } from "../limits.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -11,10 +11,10 @@ import {
   promptBatchBytesMax,
   promptBatchMax,
   promptBytesWaitingMax,
-  promptsWaitingMax,
   promptWriteAttemptsMax,
   promptWriteRetryMs,
-} from "../../limits/constants.ts";
+  promptsWaitingMax,
+} from "../limits.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { DataKeys } from "./data-keys.ts";
 import { sealPrompt, type OpenedPrompt, type SealedPrompt } from "./sealed-prompt.ts";

@@ -3,7 +3,7 @@ import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import type { Stop } from "../../kernel/stop-signal.ts";
-import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../../limits/constants.ts";
+import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord } from "../models/model.ts";
 import { readBeginning, readWhole } from "./transport/body.ts";
 import { Exchange, type ProviderClocks } from "./transport/upstream-call.ts";

@@ -1,6 +1,6 @@
 /** The end-to-end test call of the launch checks: one short question, and a usable answer with a count of tokens. */
 import type { Reservation } from "../credit/reservation.ts";
-import { launchCheckMsMax, probeOutputTokensMax } from "../../limits/constants.ts";
+import { launchCheckMsMax, probeOutputTokensMax } from "../limits.ts";
 import type { Route } from "../models/model.ts";
 import type { ProviderClocks } from "./transport/upstream-call.ts";
 import type { CallProvider } from "./http.ts";

@@ -13,7 +13,7 @@ import {
   advisoryReferencesMax,
   advisoryVersionsMax,
   versionCharactersMax,
-} from "../../limits/tools.ts";
+} from "../limits.ts";
 
 const Text = Type.String({ says: "a string" });
 const Id = Type.String({

@@ -1,5 +1,5 @@
 /** What JSON can write and no database keeps: refused with the record, for a changed one would not be the source's any longer. */
-import { jsonDepthMax } from "../../limits/constants.ts";
+import { jsonDepthMax } from "../../http/limits.ts";
 import { RecordError } from "./reading/record-error.ts";
 
 /** @throws RecordError naming the first text that cannot be stored, or what is nested more than `jsonDepthMax` levels deep */

@@ -1,5 +1,5 @@
 /** What an archive may become: bounds on its entries, on the bytes that they hold, and on how far it was compressed. */
-import { archiveBytesMax, archiveEntriesMax, archiveRatioFromBytes, archiveRatioMax } from "../../limits/tools.ts";
+import { archiveBytesMax, archiveEntriesMax, archiveRatioFromBytes, archiveRatioMax } from "../limits.ts";
 import type { Bytes } from "./byte-reader.ts";
 import { BudgetError } from "./unreadable-error.ts";
 

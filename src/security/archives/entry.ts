@@ -1,5 +1,5 @@
 /** One file within an archive or a folder. */
-import { archiveNameCharactersMax } from "../../limits/tools.ts";
+import { archiveNameCharactersMax } from "../limits.ts";
 import type { Bytes } from "./byte-reader.ts";
 
 export interface Entry {

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { folderDepthMax } from "../../limits/tools.ts";
+import { folderDepthMax } from "../limits.ts";
 import type { Entry } from "./entry.ts";
 
 /** @param within the folder's path below the one that is read, with a slash at its end; empty: that one itself */

@@ -1,5 +1,5 @@
 /** The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format); devices are passed over. */
-import { tarHeaderBytesMax } from "../../limits/tools.ts";
+import { tarHeaderBytesMax } from "../limits.ts";
 import type { Bytes, ByteReader, Section } from "./byte-reader.ts";
 import { linkRefusal, refusalOfName, type Entry } from "./entry.ts";
 import { UnreadableError } from "./unreadable-error.ts";

@@ -1,6 +1,6 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { FieldValue } from "../../accounts/audit/changes.ts";
-import { nameCharactersMax } from "../../limits/constants.ts";
+import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf } from "../api/operations/fields.ts";
 
 export const findingStatuses = ["open", "resolved", "ignored", "in_progress"] as const;

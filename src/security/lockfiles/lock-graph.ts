@@ -1,6 +1,6 @@
 /** What a lock file says, whatever its format: the packages that it pins, and which needs which. */
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
-import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../../limits/tools.ts";
+import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { LockFileError } from "./lock-file-error.ts";
 import { packageUrlText } from "./package-url-text.ts";

@@ -1,6 +1,6 @@
 /** Lock files to graphs. It depends on nothing but the files: nothing is executed, and nothing asked over a network. */
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
-import { lockFileBytesMax } from "../../limits/tools.ts";
+import { lockFileBytesMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { lockFormatOf, type LockFormat } from "./formats.ts";
 import { LockFileError } from "./lock-file-error.ts";

@@ -6,7 +6,7 @@ import type { Queries } from "../../backing/backing.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { mailAttemptsMax, mailRetryMs, mailRetryMsMax } from "../../limits/tools.ts";
+import { mailAttemptsMax, mailRetryMs, mailRetryMsMax } from "../limits.ts";
 import type { Delivery, MailServer } from "./smtp.ts";
 import { beginAttempt, countDue, markGivenUp, markSent, putOff, type Mail } from "./store.ts";
 

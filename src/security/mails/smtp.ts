@@ -1,7 +1,7 @@
 /** The mail server that SMTP_URL names: mails as plain text, with nothing in a header that a user wrote. */
 import { createTransport } from "nodemailer";
 import type { MailConfig } from "../../config.ts";
-import { mailServerMs } from "../../limits/tools.ts";
+import { mailServerMs } from "../limits.ts";
 import type { Mail } from "./store.ts";
 
 /** Whether the server took a mail; the reason is a code, never the server's text. */

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { productsPerWorkspaceMax } from "../../limits/quotas.ts";
+import { productsPerWorkspaceMax } from "../limits.ts";
 import { quotaFull } from "../../accounts/quotas/full.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { countAllProducts } from "./store.ts";

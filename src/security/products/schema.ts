@@ -1,6 +1,6 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { VulnerabilityCounts } from "../findings/lists/counts.ts";
-import { nameCharactersMax } from "../../limits/constants.ts";
+import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf } from "../api/operations/fields.ts";
 
 export const ProductForm = Type.Object({ name: lineOf({ title: "What people call it", min: 1, max: nameCharactersMax }) });

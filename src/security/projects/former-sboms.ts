@@ -2,7 +2,7 @@
 import { change } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { formerSbomsMarkedMax, formerSbomRowsMax } from "../../limits/tools.ts";
+import { formerSbomRowsMax, formerSbomsMarkedMax } from "../limits.ts";
 import { deletePartOfSbom, markFormerSboms, selectProjectsOverfull, selectSbomToRemove } from "./former-sbom-store.ts";
 
 interface Parts {

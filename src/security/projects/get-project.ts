@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { projectFindingsMax, projectItemsMax } from "../../limits/tools.ts";
+import { projectFindingsMax, projectItemsMax } from "../limits.ts";
 import { idField } from "../api/operations/fields.ts";
 import { operation, reading } from "../api/operations/operation.ts";
 import { WholeProjectView } from "./schema.ts";

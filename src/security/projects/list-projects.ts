@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { listRowsMax, projectRowsDefault } from "../../limits/tools.ts";
+import { listRowsMax } from "../../http/limits.ts";
+import { projectRowsDefault } from "../limits.ts";
 import { nameFilter } from "../api/operations/fields.ts";
 import { operation, reading } from "../api/operations/operation.ts";
 import { listData, pageAnswer, pageFields } from "../api/operations/page.ts";

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { projectsPerWorkspaceMax } from "../../limits/quotas.ts";
+import { projectsPerWorkspaceMax } from "../limits.ts";
 import { quotaFull } from "../../accounts/quotas/full.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { countAllProjects } from "./store.ts";

@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { VulnerabilityCounts } from "../findings/lists/counts.ts";
 import { ecosystem } from "../findings/row-fields.ts";
 import { VulnerabilityRow } from "../findings/lists/vulnerability-row.ts";
-import { projectFindingsMax } from "../../limits/tools.ts";
+import { projectFindingsMax } from "../limits.ts";
 
 const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ description });

@@ -2,7 +2,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../../limits/tools.ts";
+import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
 import {
   countUnknowns,
   selectComponents,

@@ -5,7 +5,7 @@ import { changedFields } from "../../accounts/audit/changes.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { packagesPerStatement } from "../../limits/tools.ts";
+import { packagesPerStatement } from "../limits.ts";
 import { requireProductQuota } from "../products/quota.ts";
 import { findOrCreateProduct } from "../products/find-or-create.ts";
 import { askScan } from "../scans/request-scan.ts";

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { allowStatements } from "../../backing/statement-time.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { projectMoveMs } from "../../limits/tools.ts";
+import { projectMoveMs } from "../limits.ts";
 import type { Scope } from "../api/operations/caller.ts";
 
 export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab";

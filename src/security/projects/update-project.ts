@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { isToolsId } from "../../kernel/ids.ts";
-import { projectMoveMs } from "../../limits/tools.ts";
+import { projectMoveMs } from "../limits.ts";
 import { actorOf } from "../api/operations/caller.ts";
 import { idField } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { nameCharactersMax } from "../../limits/constants.ts";
-import { sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../../limits/tools.ts";
+import { nameCharactersMax } from "../../accounts/limits.ts";
+import { sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../limits.ts";
 import { actorOf } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
 import { OperationError } from "../api/operations/operation-error.ts";

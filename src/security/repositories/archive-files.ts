@@ -10,7 +10,7 @@ import {
   lockFileBytesMax,
   repositoryArchiveEntriesMax,
   repositoryArchiveUnpackedBytesMax,
-} from "../../limits/tools.ts";
+} from "../limits.ts";
 import { isWanted } from "../lockfiles/formats.ts";
 import type { Turns } from "../../process/yield-if-due.ts";
 import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";

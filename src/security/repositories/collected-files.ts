@@ -1,5 +1,5 @@
 /** The lock files of a repository as they are found: how many and how large they may be together, wherever they come from. */
-import { archiveNameCharactersMax, repositoryBytesMax, repositoryFilesMax, repositorySkippedMax } from "../../limits/tools.ts";
+import { archiveNameCharactersMax, repositoryBytesMax, repositoryFilesMax, repositorySkippedMax } from "../limits.ts";
 import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
 import { RepositoryError } from "./repository-error.ts";
 

@@ -2,7 +2,7 @@
 import { open, opendir } from "node:fs/promises";
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { folderDepthMax, lockFileBytesMax, repositoryFoldersMax } from "../../limits/tools.ts";
+import { folderDepthMax, lockFileBytesMax, repositoryFoldersMax } from "../limits.ts";
 import { isWanted } from "../lockfiles/formats.ts";
 import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";
 import { RepositoryError } from "./repository-error.ts";

@@ -6,7 +6,7 @@ import type { CallOutside } from "../../http/safe-fetch.ts";
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
-import { repositoryFetchMs } from "../../limits/tools.ts";
+import { repositoryFetchMs } from "../limits.ts";
 import type { SbomStoreParts } from "../projects/store-sbom.ts";
 import type { SbomReader } from "../sboms/reader/reader.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";

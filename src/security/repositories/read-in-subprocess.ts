@@ -1,7 +1,7 @@
 /** Reads a repository's lock files without holding the event loop: few and small ones at once, others in a process of their own. */
 import { fileURLToPath } from "node:url";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { sbomReadHereBytesMax } from "../../limits/tools.ts";
+import { sbomReadHereBytesMax } from "../limits.ts";
 import type { SbomReader } from "../sboms/reader/reader.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
 import { readRepository, type ReadRepository } from "./read-repository.ts";

@@ -1,7 +1,7 @@
 /** The lock files of a repository to what is stored of it and told about it. It depends on them alone. */
 import type { Static } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
-import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../../limits/tools.ts";
+import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
 import { readLockFiles, type ReadLockFile } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";

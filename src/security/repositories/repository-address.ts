@@ -1,5 +1,5 @@
 /** Addresses of repositories as people paste them. */
-import { repositoryAddressCharactersMax } from "../../limits/tools.ts";
+import { repositoryAddressCharactersMax } from "../limits.ts";
 import { RepositoryError } from "./repository-error.ts";
 
 export interface RepositoryAddress {

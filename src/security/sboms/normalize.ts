@@ -1,7 +1,7 @@
 /** A draft to the document: every component with a reference and a way, all in one order, with a digest of it. */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
-import { sbomComponentsMax, sbomEdgesMax } from "../../limits/tools.ts";
+import { sbomComponentsMax, sbomEdgesMax } from "../limits.ts";
 import { printPackageUrl } from "../versions/package-url.ts";
 import type { SbomComponent, SbomDocument, SbomEdge } from "./document.ts";
 import type { Draft, DraftComponent } from "./draft.ts";

@@ -1,7 +1,8 @@
 /** How many documents a workspace may store. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { quotaHourMs, sbomRowCharactersMax, sbomsPerHourMax, sbomsPerWorkspaceMax } from "../../limits/quotas.ts";
+import { quotaHourMs } from "../../accounts/limits.ts";
+import { sbomRowCharactersMax, sbomsPerHourMax, sbomsPerWorkspaceMax } from "../limits.ts";
 import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/full.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { anySbom, selectKept, selectStoredAt } from "./quota-store.ts";

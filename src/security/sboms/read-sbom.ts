@@ -2,7 +2,7 @@
  * Bytes to a document, or a refusal. It depends on nothing but the bytes and gives plain values, so that a worker process may
  * run it: 50 MiB hold the thread for seconds (docs/limits.md says how many).
  */
-import { sbomBytesMax } from "../../limits/tools.ts";
+import { sbomBytesMax } from "../limits.ts";
 import { bom } from "./cyclonedx/bom-shape.ts";
 import { draftOfBom } from "./cyclonedx/draft.ts";
 import { readXmlBom } from "./cyclonedx/read-xml.ts";

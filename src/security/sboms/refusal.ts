@@ -1,5 +1,5 @@
 /** Why a document is not taken, and what to change. */
-import { sbomProblemsMax, sbomProblemsShownMax } from "../../limits/tools.ts";
+import { sbomProblemsMax, sbomProblemsShownMax } from "../limits.ts";
 
 export type SbomRefusalCode =
   /** Nothing, or nothing but blanks. */

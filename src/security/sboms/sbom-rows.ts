@@ -3,7 +3,7 @@
  * process may make it and hand it over quickly: 300,000 components as objects would hold the receiver's thread.
  */
 import { arrayText } from "../../backing/array-text.ts";
-import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../../limits/tools.ts";
+import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
 import { packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";
 import type { SbomComponent, SbomDocument } from "./document.ts";
 import { invalidSbom, SbomRefusal } from "./refusal.ts";

@@ -5,7 +5,7 @@
 import type { Database, Transaction } from "../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { scanLeaseMs, scanSliceMs, scanWaitMs } from "../../limits/tools.ts";
+import { scanLeaseMs, scanSliceMs, scanWaitMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { newPass, type Pass } from "./pass.ts";
 import { chargeShare, selectLeastServed } from "./share-store.ts";

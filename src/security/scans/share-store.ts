@@ -2,7 +2,7 @@
 import { arrayText } from "../../backing/array-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { scanShareFadesMs, scanWorkspacesTried } from "../../limits/tools.ts";
+import { scanShareFadesMs, scanWorkspacesTried } from "../limits.ts";
 
 /** Workspaces with a project that may be taken up, the least served first; of equal ones the one that has waited longest. */
 export async function selectLeastServed(now: Date, sql: Queries): Promise<WorkspaceId[]> {

@@ -1,7 +1,7 @@
 import { arrayText } from "../../backing/array-text.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { scanSliceMs } from "../../limits/tools.ts";
+import { scanSliceMs } from "../limits.ts";
 import type { Pass } from "./pass.ts";
 
 /** Another document is another scan: what the one before had of scanners' time does not count against it. */

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { ScopeKind } from "../../accounts/keys/schema.ts";
 import { updateScope } from "../../accounts/keys/store.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { nameCharactersMax } from "../../limits/constants.ts";
+import { nameCharactersMax } from "../../accounts/limits.ts";
 import type { Caller } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
 import { OperationError } from "../api/operations/operation-error.ts";

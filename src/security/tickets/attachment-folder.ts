@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { newToolsId } from "../../kernel/ids.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database } from "../../backing/backing.ts";
-import { attachmentUnusedMs } from "../../limits/tools.ts";
+import { attachmentUnusedMs } from "../limits.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { requireFileQuota } from "./quota.ts";
 import { deleteUnused, insertAttachment, selectKeptFiles, type Place } from "./store.ts";

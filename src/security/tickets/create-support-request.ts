@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { nameCharactersMax } from "../../limits/constants.ts";
+import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf, oneOf } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
 import { filing } from "./filing.ts";

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { isoTime } from "../../kernel/clock.ts";
-import { listRowsMax, ticketRowsDefault } from "../../limits/tools.ts";
+import { listRowsMax } from "../../http/limits.ts";
+import { ticketRowsDefault } from "../limits.ts";
 import { oneOf } from "../api/operations/fields.ts";
 import { operation, reading } from "../api/operations/operation.ts";
 import { listData, pageAnswer, pageFields } from "../api/operations/page.ts";

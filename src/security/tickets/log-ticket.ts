@@ -2,7 +2,7 @@
 import type { Transaction } from "../../backing/backing.ts";
 import { digestOf } from "../../kernel/digest.ts";
 import { newToolsId } from "../../kernel/ids.ts";
-import { ticketRepeatMs } from "../../limits/tools.ts";
+import { ticketRepeatMs } from "../limits.ts";
 import { insertMail } from "../mails/store.ts";
 import { OperationError } from "../api/operations/operation-error.ts";
 import type { Call, Outcome } from "../api/operations/operation.ts";

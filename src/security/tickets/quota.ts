@@ -1,14 +1,15 @@
 /** How many tickets, mails and files a workspace may make. */
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import { quotaHourMs } from "../../accounts/limits.ts";
 import {
   attachmentStoredBytesMax,
   attachmentUnusedBytesMax,
+  attachmentUnusedMs,
+  attachmentsUnusedMax,
   mailsPerHourMax,
-  quotaHourMs,
   ticketsPerHourMax,
-} from "../../limits/quotas.ts";
-import { attachmentsUnusedMax, attachmentUnusedMs } from "../../limits/tools.ts";
+} from "../limits.ts";
 import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/full.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";

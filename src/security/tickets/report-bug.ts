@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { nameCharactersMax } from "../../limits/constants.ts";
-import { ticketTextCharactersMax } from "../../limits/tools.ts";
+import { nameCharactersMax } from "../../accounts/limits.ts";
+import { ticketTextCharactersMax } from "../limits.ts";
 import { lineOf, oneOf, text } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
 import { filing } from "./filing.ts";

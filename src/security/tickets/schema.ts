@@ -4,7 +4,7 @@ import {
   ticketContextCharactersMax,
   ticketTextCharactersMax,
   toolNameCharactersMax,
-} from "../../limits/tools.ts";
+} from "../limits.ts";
 import { lineOf, text } from "../api/operations/fields.ts";
 
 export const ticketTypes = ["feedback", "bug", "support"] as const;

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { feedbackRatingMax } from "../../limits/tools.ts";
+import { feedbackRatingMax } from "../limits.ts";
 import { oneOf, optionalNumber } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
 import { filing } from "./filing.ts";

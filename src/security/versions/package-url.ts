@@ -3,7 +3,7 @@
  * Source: https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
  */
 import { trimmedEnd } from "../../kernel/trim-end.ts";
-import { purlCharactersMax } from "../../limits/tools.ts";
+import { purlCharactersMax } from "../limits.ts";
 import { PackageUrlError, percentDecoded, percentEncoded, qualifiersOf, quoted, segmentsOf } from "./package-url-parts.ts";
 
 export interface PackageUrl {

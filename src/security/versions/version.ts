@@ -9,7 +9,7 @@ import { pypiOrder } from "./pypi.ts";
 import type { Reading, VersionOrder } from "./reading.ts";
 import { rubygemsOrder } from "./rubygems.ts";
 import { semverOrder } from "./semver.ts";
-import { versionCharactersMax } from "../../limits/tools.ts";
+import { versionCharactersMax } from "../limits.ts";
 
 /** Of the scheme that a range is written in: an ecosystem's own, or Semantic Versioning as it stands. */
 export type VersionScheme = Ecosystem | "SemVer";

@@ -1,7 +1,7 @@
 /** Packages that an issue affects, from all records about it. */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
 import { wordOf } from "../findings/ecosystem-words.ts";
-import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../../limits/tools.ts";
+import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../limits.ts";
 import { packageIdentity } from "../versions/package-name.ts";
 import { rangeTexts } from "./range-texts.ts";
 import type { Affected } from "./schema.ts";

@@ -1,5 +1,5 @@
 import { isCve } from "../advisories/advisory-id.ts";
-import { advisoryIdCharactersMax } from "../../limits/tools.ts";
+import { advisoryIdCharactersMax } from "../limits.ts";
 
 /**
  * An id of any database, as names are compared: trimmed, in capitals.

@@ -1,7 +1,7 @@
 /** What all records about an issue say of it, within what an answer may hold. */
 import type { Advisory } from "../advisories/advisory.ts";
 import { isNotOlder } from "../advisories/import/modified.ts";
-import { vulnerabilityDescriptionCharactersMax, vulnerabilityReferencesMax } from "../../limits/tools.ts";
+import { vulnerabilityDescriptionCharactersMax, vulnerabilityReferencesMax } from "../limits.ts";
 import type { VulnerabilityRecord } from "./schema.ts";
 
 type Summary = Pick<VulnerabilityRecord, "description" | "references" | "cwes" | "published" | "modified" | "withdrawn">;

@@ -10,7 +10,7 @@ import { keepUp } from "../../../src/backing/embedded/upkeep.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { allowStatements } from "../../../src/backing/statement-time.ts";
-import { embeddedStatementMsMax, upkeepWalBytesMax } from "../../../src/limits/constants.ts";
+import { embeddedStatementMsMax, upkeepWalBytesMax } from "../../../src/backing/limits.ts";
 
 describe("the embedded PostgreSQL", () => {
   let home: string;

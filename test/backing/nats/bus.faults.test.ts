@@ -9,7 +9,7 @@ import { DistributedBus } from "../../../src/backing/nats/bus.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { admissionDeadlineMs } from "../../../src/limits/constants.ts";
+import { admissionDeadlineMs } from "../../../src/backing/limits.ts";
 import { OurProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/services.ts";
 import { until } from "../../support/until.ts";

@@ -5,7 +5,7 @@ import { DistributedBus } from "../../../src/backing/nats/bus.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { reporterMemoryMs, surveyListenMs } from "../../../src/limits/constants.ts";
+import { reporterMemoryMs, surveyListenMs } from "../../../src/backing/limits.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { OurProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/services.ts";

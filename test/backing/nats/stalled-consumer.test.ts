@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { StuckWatch, type ConsumerState } from "../../../src/backing/nats/stalled-consumer.ts";
-import { eventStuckMs } from "../../../src/limits/constants.ts";
+import { eventStuckMs } from "../../../src/backing/limits.ts";
 
 function state({ floor = 0, delivered = 0, waiting = 0, unacknowledged = 0 }): ConsumerState {
   return {

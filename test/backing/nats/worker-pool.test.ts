@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Crew } from "../../../src/backing/nats/worker-pool.ts";
-import { busSilenceMsMax, busTurnMs, workerSilenceMsMax } from "../../../src/limits/constants.ts";
+import { busSilenceMsMax, busTurnMs, workerSilenceMsMax } from "../../../src/backing/limits.ts";
 
 function crewOf(...ids: string[]): Crew {
   const crew = new Crew();

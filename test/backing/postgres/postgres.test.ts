@@ -4,7 +4,7 @@ import { openPostgres, type OpenDatabase } from "../../../src/backing/postgres/p
 import { allowStatements } from "../../../src/backing/statement-time.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { databaseConnectionsMax, databaseDeadlineMs } from "../../../src/limits/constants.ts";
+import { databaseConnectionsMax, databaseDeadlineMs } from "../../../src/backing/limits.ts";
 import { until } from "../../support/until.ts";
 import { freeze, openPostgresServer, serversMissing } from "../servers.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type Counters } from "../../../src/backing/counters.ts";
-import { countersDeadlineMs } from "../../../src/limits/constants.ts";
+import { countersDeadlineMs } from "../../../src/backing/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { FakeRedis } from "../../support/fake-redis.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { KeptDocuments } from "../../../src/connectors/catalog/document-cache.ts";
 import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
 import { Renderings } from "../../../src/connectors/catalog/renderings.ts";
-import { renderingsWaitingMax } from "../../../src/limits/quotas.ts";
+import { renderingsWaitingMax } from "../../../src/connectors/limits.ts";
 import { sharedFor } from "../../../src/process/shared-for.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connectionsPerWorkspaceMax } from "../../../src/limits/tools.ts";
+import { connectionsPerWorkspaceMax } from "../../../src/connectors/limits.ts";
 import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";

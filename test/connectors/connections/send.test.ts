@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { probeAnswerBytesMax, probeCallMs } from "../../../src/limits/tools.ts";
+import { probeAnswerBytesMax, probeCallMs } from "../../../src/connectors/limits.ts";
 import { sendOutside } from "../../../src/connectors/connections/send.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";

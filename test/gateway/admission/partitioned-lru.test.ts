@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { KeyMemory } from "../../../src/gateway/admission/partitioned-lru.ts";
-import { unknownKeysCachedMax } from "../../../src/limits/constants.ts";
+import { unknownKeysCachedMax } from "../../../src/gateway/limits.ts";
 
 const right = { record: { id: "key-a" } };
 const wrong = { record: null };

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { progressKeptMs, progressMs } from "../../../src/limits/constants.ts";
+import { progressKeptMs, progressMs } from "../../../src/gateway/limits.ts";
 import { Books } from "../../support/books.ts";
 import { settled } from "../../support/clock.ts";
 import { canFillDisk, withDiskFullAt } from "../../support/full-disk.ts";

@@ -10,7 +10,7 @@ import {
   settlementBatchBytesMax,
   settlementBatchMax,
   settlementPauseMs,
-} from "../../../src/limits/constants.ts";
+} from "../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { FakeBus, type StoredEvent } from "../../support/fake-bus.ts";
 import { settlement } from "../../support/settlements.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CountersUnavailableError } from "../../../src/backing/counters.ts";
 import { encodeOpenReport } from "../../../src/gateway/journal/open-report.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
-import { holdMs } from "../../../src/limits/constants.ts";
+import { holdMs } from "../../../src/backing/limits.ts";
 import { sweep, sweepForEver } from "../../../src/gateway/metering/sweep.ts";
 import { consumeSettlements } from "../../../src/gateway/metering/worker.ts";
 import { Control } from "../../support/control.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Queries } from "../../../src/backing/backing.ts";
 import type { Topic } from "../../../src/backing/bus.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { launchChecksPollMs, launchChecksRetryMs } from "../../../src/limits/constants.ts";
+import { launchChecksPollMs, launchChecksRetryMs } from "../../../src/gateway/limits.ts";
 import { openModels, type Models } from "../../../src/gateway/models/models.ts";
 import { readLaunchChecks, recordLaunchCheck, type CheckOutcome } from "../../../src/gateway/models/store.ts";
 import { ManualClock } from "../../support/clock.ts";

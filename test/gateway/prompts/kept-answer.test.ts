@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { storedAnswerCharactersMax } from "../../../src/limits/constants.ts";
+import { storedAnswerCharactersMax } from "../../../src/gateway/limits.ts";
 import { KeptAnswer } from "../../../src/gateway/prompts/kept-answer.ts";
 
 function kept(...pieces: Record<string, unknown>[]): KeptAnswer {

@@ -7,10 +7,10 @@ import { promptsDroppedTotal } from "../../../src/kernel/metrics.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import {
   promptBytesWaitingMax,
-  promptsWaitingMax,
   promptWriteAttemptsMax,
   promptWriteRetryMs,
-} from "../../../src/limits/constants.ts";
+  promptsWaitingMax,
+} from "../../../src/gateway/limits.ts";
 import { PromptQueue } from "../../../src/gateway/prompts/prompt-queue.ts";
 import type { OpenedPrompt } from "../../../src/gateway/prompts/sealed-prompt.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";

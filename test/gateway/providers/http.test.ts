@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { upstreamAnswerBytesMax } from "../../../src/limits/constants.ts";
+import { upstreamAnswerBytesMax } from "../../../src/gateway/limits.ts";
 import { callProvider } from "../../../src/gateway/providers/http.ts";
 import {
   aContext,

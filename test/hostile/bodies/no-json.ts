@@ -1,7 +1,8 @@
 /** Bodies that are no JSON object, or too much to look into: refused as a whole. */
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
-import { bodyBytesMax, jsonValuesMax, messagesMax } from "../../../src/limits/constants.ts";
+import { bodyBytesMax, messagesMax } from "../../../src/gateway/limits.ts";
+import { jsonValuesMax } from "../../../src/http/limits.ts";
 import { asJson, invalid, sent, withField, type Mutation } from "./mutated.ts";
 import { almostJson, nested } from "./weird-value.ts";
 

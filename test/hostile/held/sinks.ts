@@ -10,7 +10,8 @@ import { readRepository } from "../../../src/security/repositories/read-reposito
 import { parseRepositoryAddress } from "../../../src/security/repositories/repository-address.ts";
 import { takeSbom } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
-import { credentialCharactersMax, repositoryAddressCharactersMax, sbomReadHereBytesMax } from "../../../src/limits/tools.ts";
+import { credentialCharactersMax } from "../../../src/connectors/limits.ts";
+import { repositoryAddressCharactersMax, sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { ecosystems } from "../../../src/security/versions/ecosystem.ts";
 import { versionToMatch } from "../../../src/security/versions/version-to-match.ts";
 import { readVersion } from "../../../src/security/versions/version.ts";

@@ -1,7 +1,7 @@
 /** Clients that open a stream and never read of it, beside one that does what clients do. */
 import { runLoadProcess } from "../../../bench/measure/load-process.ts";
 import { usageOf } from "../../../bench/processes/usage.ts";
-import { streamStallMsMax } from "../../../src/limits/constants.ts";
+import { streamStallMsMax } from "../../../src/gateway/limits.ts";
 import { Fleet } from "../../support/fleet.ts";
 import { startProviderStub } from "../../support/provider-stub.ts";
 import { RawClient } from "../../support/raw-client.ts";

@@ -1,5 +1,5 @@
 /** One workspace's SBOM with as many findings as fit, while others ask, upload and decide: none of them is to notice. */
-import { scanFindingsMax, sbomVersionsMax } from "../../../src/limits/tools.ts";
+import { sbomVersionsMax, scanFindingsMax } from "../../../src/security/limits.ts";
 import { Fleet } from "../../support/fleet.ts";
 import type { PartOptions } from "./part.ts";
 import { tallied } from "./bodies.ts";

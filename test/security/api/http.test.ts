@@ -1,6 +1,6 @@
 /** `POST /api/tools/<slug>_<operation>`: envelopes, and sentences that say what to change. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { toolsBodyBytesMax } from "../../../src/limits/tools.ts";
+import { toolsBodyBytesMax } from "../../../src/security/limits.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
 import { openEmbeddedDatabase } from "../../support/databases.ts";
 import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";

@@ -1,9 +1,16 @@
 /** What a workspace may make: in an hour, and in all; nobody takes the last place twice. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
-import { attachmentUnusedBytesMax, mailsPerHourMax, ticketsPerHourMax } from "../../../src/limits/quotas.ts";
-import { productsPerWorkspaceMax, projectsPerWorkspaceMax, quotaHourMs, sbomsPerHourMax } from "../../../src/limits/quotas.ts";
-import { attachmentsUnusedMax } from "../../../src/limits/tools.ts";
+import { quotaHourMs } from "../../../src/accounts/limits.ts";
+import {
+  attachmentUnusedBytesMax,
+  attachmentsUnusedMax,
+  mailsPerHourMax,
+  productsPerWorkspaceMax,
+  projectsPerWorkspaceMax,
+  sbomsPerHourMax,
+  ticketsPerHourMax,
+} from "../../../src/security/limits.ts";
 import { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
 import { databases } from "../../support/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";

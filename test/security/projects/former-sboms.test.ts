@@ -1,7 +1,7 @@
 /** Documents that a project had before are bounded by a setting; the present one and what people decided always stay. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { formerSbomRowsMax, formerSbomsEveryMs } from "../../../src/limits/tools.ts";
+import { formerSbomRowsMax, formerSbomsEveryMs } from "../../../src/security/limits.ts";
 import { markFormer, removeSomeFormer } from "../../../src/security/projects/former-sboms.ts";
 import { startFormerSboms } from "../../../workers/former-sboms.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";

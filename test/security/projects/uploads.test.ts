@@ -1,7 +1,7 @@
 /** `upload_sbom`: whatever users have becomes the present document of a project, or is refused with what to change. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { sbomReadHereBytesMax } from "../../../src/limits/tools.ts";
+import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { archivedFiles } from "../../support/archived-files.ts";
 import { databases, openEmbeddedDatabase } from "../../support/databases.ts";
 import { bomJson, bomXml } from "../../support/sbom-documents.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
-import { lockFileBytesMax, repositoryCallMs, repositoryRetryMs, repositoryTriesMax } from "../../../src/limits/tools.ts";
+import { lockFileBytesMax, repositoryCallMs, repositoryRetryMs, repositoryTriesMax } from "../../../src/security/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { until } from "../../support/until.ts";
 import { filesFrom, refusalOf } from "./fetched.ts";

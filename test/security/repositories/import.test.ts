@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { packedFiles } from "../../../scripts/weir/packed-files.ts";
 import { publishVendors } from "../../connectors/connections/vendors.ts";
-import { sbomReadHereBytesMax } from "../../../src/limits/tools.ts";
+import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { databases } from "../../support/databases.ts";
 import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
 import { startGithub } from "./github-stub.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { scanFindingsMax } from "../../../src/limits/tools.ts";
+import { scanFindingsMax } from "../../../src/security/limits.ts";
 import { selectQueuePositions } from "../../../src/security/scans/share-store.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";

@@ -1,7 +1,7 @@
 /** Several scanners, and one that is killed in the middle of a scan. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databaseLockMs } from "../../../src/limits/constants.ts";
-import { scanAttemptsMax, scanLeaseMs } from "../../../src/limits/tools.ts";
+import { databaseLockMs } from "../../../src/backing/limits.ts";
+import { scanAttemptsMax, scanLeaseMs } from "../../../src/security/limits.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { askScan, askScansOf } from "../../../src/security/scans/request-scan.ts";

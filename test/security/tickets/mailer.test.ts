@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { mailAttemptsMax, mailRetryMsMax } from "../../../src/limits/tools.ts";
+import { mailAttemptsMax, mailRetryMsMax } from "../../../src/security/limits.ts";
 import { startMailer } from "../../../workers/mailer.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";

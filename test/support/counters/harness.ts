@@ -1,6 +1,6 @@
 /** Counters whose store's clock a test moves, with a look inside: what both forms must agree on. */
 import type { Counters, Hold } from "../../../src/backing/counters.ts";
-import { rateWindowMs } from "../../../src/limits/constants.ts";
+import { rateWindowMs } from "../../../src/backing/limits.ts";
 
 /** Where a test's time begins: in the middle of a month. */
 export const countersStartMs = Date.UTC(2026, 10, 20, 12);

@@ -1,6 +1,6 @@
 /** When a key's requests of the last minute were admitted: an exact log, ascending, in milliseconds. */
 import type { RateWindow } from "../../counters.ts";
-import { rateWindowMs } from "../../../limits/constants.ts";
+import { rateWindowMs } from "../../limits.ts";
 
 export class AdmissionLog {
   #times: number[] = [];

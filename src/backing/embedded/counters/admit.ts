@@ -1,7 +1,7 @@
 /** One decision. Every check precedes the first counting write: a refusal forgets expired times and nothing else. */
 import type { AdmitReply, AdmitRequest, Hold } from "../../counters.ts";
 import type { Month } from "../../../kernel/clock.ts";
-import { holdMs } from "../../../limits/constants.ts";
+import { holdMs } from "../../limits.ts";
 import type { AdmissionLog } from "./admission-log.ts";
 import type { Tombstones } from "./tombstones.ts";
 import {

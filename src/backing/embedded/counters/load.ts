@@ -1,7 +1,7 @@
 /** Makes a workspace ready: everything but its windows is written anew from the ledger's values and the holds given. */
 import type { AccountPush, WorkspaceLoad } from "../../counters.ts";
 import { admissionLog, addHold, unknownWorkspace, type WorkspaceCounters } from "./workspace-counters.ts";
-import { rateWindowMs } from "../../../limits/constants.ts";
+import { rateWindowMs } from "../../limits.ts";
 import type { Tombstones } from "./tombstones.ts";
 
 /** @returns the workspace that takes the place of `known` */

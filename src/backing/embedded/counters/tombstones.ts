@@ -1,7 +1,7 @@
 /** How generations were resolved in the last minute, so that an admission that arrives late is refused. */
 import type { Resolution } from "../../counters.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
-import { tombstoneMs } from "../../../limits/constants.ts";
+import { tombstoneMs } from "../../limits.ts";
 
 export interface TombstoneOf {
   workspace: WorkspaceId;

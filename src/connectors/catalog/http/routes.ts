@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { requestTarget } from "../../../http/request-target.ts";
-import { connectorsDeadlineMs } from "../../../limits/tools.ts";
+import { connectorsDeadlineMs } from "../../limits.ts";
 import { answer } from "./answer.ts";
 import { changesDocument, exportDocument, listDocument, rowDocument, schemaDocument } from "./documents.ts";
 import type { ConnectorLibrary } from "../catalog-cache.ts";

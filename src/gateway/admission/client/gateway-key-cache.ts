@@ -3,7 +3,7 @@
  * 30 s old, not 30 s after it arrived: the worker's cache and this one never add up.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import { keyRecordAgeMsMax, unknownKeyAgeMsMax } from "../../../limits/constants.ts";
+import { keyRecordAgeMsMax, unknownKeyAgeMsMax } from "../../limits.ts";
 import { KeyMemory } from "../partitioned-lru.ts";
 import type { RecordAnswer, RecordOnBus } from "../message.ts";
 

@@ -6,12 +6,8 @@
 import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../../../backing/bus.ts";
 import type { Asked } from "../../journal/spool-line.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import {
-  admissionBatchBytesMax,
-  admissionBatchMax,
-  admissionDeadlineMs,
-  questionsWaitingMax,
-} from "../../../limits/constants.ts";
+import { admissionDeadlineMs } from "../../../backing/limits.ts";
+import { admissionBatchBytesMax, admissionBatchMax, questionsWaitingMax } from "../../limits.ts";
 import type { Answer, AnswerMessage, Ask } from "../message.ts";
 import { decodeAnswers, encodeAsk, encodeAsks, envelopeBytes, type EncodedAsk } from "../codec.ts";
 

@@ -5,7 +5,8 @@
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
-import { admissionBatchMax, holdMs, voidRetryMs, voidsWaitingMax } from "../../../limits/constants.ts";
+import { holdMs } from "../../../backing/limits.ts";
+import { admissionBatchMax, voidRetryMs, voidsWaitingMax } from "../../limits.ts";
 import type { Questions } from "./request-batcher.ts";
 
 interface Void {

@@ -5,13 +5,7 @@
  * database every 30 s, and a database that is busy for less than the rest holds up no decision.
  */
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
-import {
-  keyRecordAgeMsMax,
-  readAheadAgeMs,
-  readAheadPauseMs,
-  recordLookupMs,
-  unknownKeyAgeMsMax,
-} from "../../../limits/constants.ts";
+import { keyRecordAgeMsMax, readAheadAgeMs, readAheadPauseMs, recordLookupMs, unknownKeyAgeMsMax } from "../../limits.ts";
 import type { KeyRecord } from "../../../accounts/keys/record.ts";
 import { KeyMemory } from "../partitioned-lru.ts";
 

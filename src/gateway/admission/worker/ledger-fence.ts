@@ -8,7 +8,7 @@ import { raiseAlarm } from "../../../kernel/alarm.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { ledgerLookMs, ledgerLookPauseMs, recordLookupMs, recordsCachedMax } from "../../../limits/constants.ts";
+import { ledgerLookMs, ledgerLookPauseMs, recordLookupMs, recordsCachedMax } from "../../limits.ts";
 import type { LoadStore } from "./load.ts";
 
 export interface LedgerFenceParts {

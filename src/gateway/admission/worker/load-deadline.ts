@@ -1,6 +1,6 @@
 /** How long a message waits for counters that are being loaded, over all the times that it has to. */
 import { sleep, type Clock } from "../../../kernel/clock.ts";
-import { loadPatienceMs } from "../../../limits/constants.ts";
+import { loadPatienceMs } from "../../limits.ts";
 
 /** A new workspace may lack all of it, then what the key spent: loaded one after the other. */
 export const loadRoundsMax = 3;

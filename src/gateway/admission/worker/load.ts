@@ -4,7 +4,7 @@
  */
 import type { AccountPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../../../backing/counters.ts";
 import type { Bus } from "../../../backing/bus.ts";
-import { rebuildReportMs } from "../../../limits/constants.ts";
+import { rebuildReportMs } from "../../limits.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import { decodeOpenReport, encodeOpenQuestion } from "../../journal/open-report.ts";

@@ -4,7 +4,7 @@
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { backlogPollMs, meteringLagMsMax } from "../../../limits/constants.ts";
+import { backlogPollMs, meteringLagMsMax } from "../../limits.ts";
 
 export class MeteringWatch implements Disposable {
   readonly #bus: Bus;

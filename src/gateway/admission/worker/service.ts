@@ -7,7 +7,7 @@ import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counte
 import { monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { recordLookupMs, storeTimeAgeMsMax } from "../../../limits/constants.ts";
+import { recordLookupMs, storeTimeAgeMsMax } from "../../limits.ts";
 import { answerOf, prepare, type ModelsView, type Prepared } from "../decide.ts";
 import { LedgerFence } from "./ledger-fence.ts";
 import { Loads } from "./single-flight-loads.ts";

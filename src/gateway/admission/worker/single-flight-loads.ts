@@ -2,7 +2,7 @@
 import { withDeadline, type Clock, type Month } from "../../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { rebuildWaitMs } from "../../../limits/constants.ts";
+import { rebuildWaitMs } from "../../limits.ts";
 import { loadKeyMonth, loadWorkspace, refreshAccount, type LoadParts } from "./load.ts";
 
 /** What counters may lack: all of a workspace, its total of a month, or a key's total of a month. */

@@ -2,7 +2,7 @@
  * What is charged for an answer: what its provider counted, as far as that is possible, and a count of ours where it told
  * nothing, half or the impossible, or was not heard to its end.
  */
-import { streamStallMsMax } from "../../../limits/constants.ts";
+import { streamStallMsMax } from "../../limits.ts";
 import type { ToldUsage, Usage } from "../../models/model.ts";
 import type { StreamOutcome } from "../stream/stream.ts";
 

@@ -1,7 +1,7 @@
 /** From an admitted request to an answer, or to a stream that has shown its first event. */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Stop } from "../../../kernel/stop-signal.ts";
-import { firstEventMsMax } from "../../../limits/constants.ts";
+import { firstEventMsMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import type { EventSource } from "../../providers/provider.ts";
 import { Attempts, type Attempt, type AttemptsOptions, type Opened } from "./attempts.ts";

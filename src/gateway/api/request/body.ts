@@ -2,7 +2,7 @@
 import type { Caller } from "../../admission/client/client.ts";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
-import { bodyBytesMax } from "../../../limits/constants.ts";
+import { bodyBytesMax } from "../../limits.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { BodyReader } from "../../../http/body-reader.ts";
 import { declaredBytes } from "../../../http/declared-bytes.ts";

@@ -2,7 +2,7 @@
  * Every field of the official request schema but `model` and `messages`, in its order
  * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest).
  */
-import { temperatureMax } from "../../../limits/constants.ts";
+import { temperatureMax } from "../../limits.ts";
 import {
   biases,
   label,

@@ -1,6 +1,6 @@
 /** The conversation: roles, and for each role the fields of the official schema. */
 import { Type } from "@sinclair/typebox";
-import { messagesMax } from "../../../limits/constants.ts";
+import { messagesMax } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
 import { assistantContent, textContent } from "./chat-content.ts";
 import { label } from "./chat-options.ts";

@@ -1,5 +1,5 @@
 /** Check 2 of a chat completion: from the bytes of a body to a request that can be priced and sent. */
-import { modelIdCharactersMax } from "../../../limits/constants.ts";
+import { modelIdCharactersMax } from "../../limits.ts";
 import { inputTokensBound } from "../../models/input-bound.ts";
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";

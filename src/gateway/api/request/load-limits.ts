@@ -1,14 +1,14 @@
 /** What requests of the inference API may hold of a gateway together, and how it says no: with codes that the specification has. */
 import type { Caller } from "../../admission/client/client.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
-import { requestsPerMinuteDefault } from "../../../limits/constants.ts";
+import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";
 import {
   bodiesBytesMax,
   bodiesPerKeyBytesMax,
   bodiesPerWorkspaceBytesMax,
   bodiesReserveBytes,
   bodySmallBytes,
-} from "../../../limits/quotas.ts";
+} from "../../limits.ts";
 import { ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import { retryHeaders } from "../response/headers.ts";

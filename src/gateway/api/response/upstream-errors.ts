@@ -1,6 +1,6 @@
 /** Why a provider did not answer, in the words of the API: our own messages, never the provider's. */
 import { GatewayError, errorTable } from "../../../kernel/errors.ts";
-import { upstreamRetryAfterSeconds } from "../../../limits/constants.ts";
+import { upstreamRetryAfterSeconds } from "../../limits.ts";
 import type { UpstreamFailure } from "../../providers/provider.ts";
 import { retryHeaders } from "./headers.ts";
 

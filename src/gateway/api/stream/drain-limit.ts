@@ -1,6 +1,6 @@
 /** How many streams are read to their end although their clients have left: bounded for each workspace, so that none takes all. */
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { drainsMax, drainsPerWorkspaceMax } from "../../../limits/constants.ts";
+import { drainsMax, drainsPerWorkspaceMax } from "../../limits.ts";
 import { HolderCounts } from "../../../accounts/quotas/holder-counts.ts";
 
 export class Drains {

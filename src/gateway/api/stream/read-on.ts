@@ -1,7 +1,7 @@
 /** Which streams are read to their end after their client has left: those that tell only there what they cost. */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { drainMsMax } from "../../../limits/constants.ts";
+import { drainMsMax } from "../../limits.ts";
 import type { Model, Route } from "../../models/model.ts";
 import type { Drains } from "./drain-limit.ts";
 

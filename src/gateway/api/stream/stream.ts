@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Stop } from "../../../kernel/stop-signal.ts";
-import { streamCommentMs, streamStallMsMax } from "../../../limits/constants.ts";
+import { streamCommentMs, streamStallMsMax } from "../../limits.ts";
 import type { ToldUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../../providers/provider.ts";
 import { lookoutOf, type Waiting } from "../../providers/transport/shared-timer.ts";

@@ -1,6 +1,6 @@
 /** Routes that charged us more than was reserved: others are preferred for a while. Where there is no other, they serve on. */
 import type { Clock } from "../../../kernel/clock.ts";
-import { routeCoolDownMs } from "../../../limits/constants.ts";
+import { routeCoolDownMs } from "../../limits.ts";
 import type { Route } from "../model.ts";
 
 export class RouteCoolDown {

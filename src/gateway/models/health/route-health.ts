@@ -5,7 +5,8 @@
 import type { Queries } from "../../../backing/backing.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { databaseDeadlineMs, routeHealthMs } from "../../../limits/constants.ts";
+import { databaseDeadlineMs } from "../../../backing/limits.ts";
+import { routeHealthMs } from "../../limits.ts";
 import type { RouteMeasure } from "../listing.ts";
 import type { Route } from "../model.ts";
 import { addTallies, readTallies } from "./store.ts";

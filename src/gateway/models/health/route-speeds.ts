@@ -2,7 +2,7 @@
  * How quickly each route writes, by what its provider counted: what a stream is charged by that was ended before its provider had
  * told a count. Of this process alone, and recent answers weigh most.
  */
-import { presumedTokensPerSecond, routeSpeedTokensMin, routeSpeedWindowMs } from "../../../limits/constants.ts";
+import { presumedTokensPerSecond, routeSpeedTokensMin, routeSpeedWindowMs } from "../../limits.ts";
 import type { Route } from "../model.ts";
 
 interface Written {

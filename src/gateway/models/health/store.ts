@@ -1,7 +1,7 @@
 /** SQL of what gateways count of their routes: one row for each way of calling a model and hour. */
 import type { Queries } from "../../../backing/backing.ts";
 import { isoTime } from "../../../kernel/clock.ts";
-import { routeHealthWindowMs } from "../../../limits/constants.ts";
+import { routeHealthWindowMs } from "../../limits.ts";
 import type { Tallies, Tally } from "./tally.ts";
 
 const hourMs = 3_600_000;

@@ -2,7 +2,7 @@
  * Tool calls as SDKs need them: indexes from 0 without a gap; id, type and name on the first piece of each call and on no other.
  * Providers number calls together with texts, give every call the number 0, no number or no id, or tell a name after its id.
  */
-import { heldToolCallCharactersMax } from "../../../limits/constants.ts";
+import { heldToolCallCharactersMax } from "../../limits.ts";
 import { asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";

@@ -4,7 +4,7 @@
  * one that nobody reads, and tells nothing of connecting.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import { idleConnectionMsMax, idleConnectionsPerOrigin } from "../../../limits/constants.ts";
+import { idleConnectionMsMax, idleConnectionsPerOrigin } from "../../limits.ts";
 import { Connection, type Keeper } from "./http1/connection.ts";
 import { destinationOf, requestText } from "./http1/request.ts";
 import type { Post, PostOptions, Transport, WireCall } from "./transport.ts";

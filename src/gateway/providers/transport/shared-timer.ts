@@ -3,7 +3,7 @@
  * stream more memory than all else that it needs for its deadlines.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import { lookMs } from "../../../limits/constants.ts";
+import { lookMs } from "../../limits.ts";
 
 export interface Waiting {
   /** Called again and again, at most `lookMs` late. @param nowMs monotonic */

@@ -1,6 +1,6 @@
 /** Bytes of an event stream to the data of its events, however the network cut them. */
 import { Buffer } from "node:buffer";
-import { upstreamEventBytesMax } from "../../../limits/constants.ts";
+import { upstreamEventBytesMax } from "../../limits.ts";
 
 /** An event that grew beyond the bound. */
 export class EventTooLargeError extends Error {

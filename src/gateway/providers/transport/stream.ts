@@ -1,5 +1,5 @@
 /** An open stream of a provider: reads the network only when somebody asks. */
-import { streamTailBytesMax, streamTailMs } from "../../../limits/constants.ts";
+import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import type { Exchange } from "./upstream-call.ts";
 import { nextBytes } from "./next-bytes.ts";

@@ -1,6 +1,6 @@
 /** The arguments of a tool call: text in chat completions, an object for those who want to see it as one. */
 import { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } from "../../../http/json-bytes.ts";
-import { jsonDepthMax, jsonValuesMax } from "../../../limits/constants.ts";
+import { jsonDepthMax, jsonValuesMax } from "../../../http/limits.ts";
 import { asObject, parseJson, type JsonObject } from "./json.ts";
 
 /** @returns null: see `ToolArguments` */

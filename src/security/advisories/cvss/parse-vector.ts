@@ -1,5 +1,5 @@
 /** CVSS vectors as their specifications write them, and nothing else: what is nearly a vector has no score. */
-import { cvssVectorCharactersMax } from "../../../limits/tools.ts";
+import { cvssVectorCharactersMax } from "../../limits.ts";
 import { grammars, type CvssVersion } from "./metrics.ts";
 
 export interface CvssVector {

@@ -2,7 +2,7 @@
 import type { Database, Transaction } from "../../../backing/backing.ts";
 import { allowStatements } from "../../../backing/statement-time.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../../../limits/tools.ts";
+import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../../limits.ts";
 import { Turns } from "../../../process/yield-if-due.ts";
 import { isNotOlder } from "./modified.ts";
 import { readRecord, type Prepared } from "./prepared.ts";

@@ -2,7 +2,7 @@
  * Prepared records as lines and back, for the way from one process to another. What is long stands in lines of its own, as it is: the
  * receiver parses nothing large. Both ends are this file, of one and the same version.
  */
-import { packagesPerStatement } from "../../../limits/tools.ts";
+import { packagesPerStatement } from "../../limits.ts";
 import type { PackageName } from "../../versions/package-name.ts";
 import type { Prepared } from "./prepared.ts";
 

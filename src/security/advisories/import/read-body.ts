@@ -1,5 +1,5 @@
 /** A body with a batch of records, whole: a matter for a process of its own where it is large. */
-import { advisoryBatchMax } from "../../../limits/tools.ts";
+import { advisoryBatchMax } from "../../limits.ts";
 import { readRecord } from "./prepared.ts";
 import { ReadRecord, type ReadBody } from "./prepared-lines.ts";
 

@@ -1,6 +1,6 @@
 /** Large bodies are read in a process of their own, one at a time: a record of 8 MiB would hold the thread for half a second. */
 import { fileURLToPath } from "node:url";
-import { advisoryReadMs } from "../../../limits/tools.ts";
+import { advisoryReadMs } from "../../limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { linesOfProcess } from "../../../process/lines-of-process.ts";
 import { bodyOfLines, type ReadBody } from "./prepared-lines.ts";

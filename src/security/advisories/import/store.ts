@@ -1,7 +1,7 @@
 /** Records of sources, the names that they claim and the packages that they speak of. */
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
-import { issueTextCharactersMax } from "../../../limits/tools.ts";
+import { issueTextCharactersMax } from "../../limits.ts";
 import type { AliasClaim } from "../issues/alias-groups.ts";
 import type { IssueFacts } from "../issues/issue-facts.ts";
 

@@ -1,4 +1,4 @@
-import { issueTextCharactersMax } from "../../../limits/tools.ts";
+import { issueTextCharactersMax } from "../../limits.ts";
 import type { Advisory, DeclaredSeverity } from "../advisory.ts";
 
 /** What an issue takes from a record about it. */

@@ -1,7 +1,7 @@
 /** What is shown of an issue, from all records about it. */
 import { byCodeUnits } from "../../../kernel/by-code-units.ts";
 import { shortened } from "../../../kernel/shortened.ts";
-import { issueDescriptionCharactersMax } from "../../../limits/tools.ts";
+import { issueDescriptionCharactersMax } from "../../limits.ts";
 import { isCve, isGhsa } from "../advisory-id.ts";
 import type { AliasGroup } from "./alias-groups.ts";
 import type { Severity } from "../cvss/score.ts";

@@ -1,5 +1,5 @@
 /** Files of advisories: which ones are, and the values that they hold. */
-import { advisoryYamlBytesMax } from "../../../limits/tools.ts";
+import { advisoryYamlBytesMax } from "../../limits.ts";
 import { RecordError } from "./record-error.ts";
 import type { Bytes } from "../../archives/byte-reader.ts";
 import { jsonLines } from "./json-lines.ts";

@@ -1,7 +1,7 @@
 /** The values of a JSON document, one at a time: of an array its entries, else the values that stand one behind another. */
 import { backslash, closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "../../../http/json-bytes.ts";
-import { jsonDepthMax } from "../../../limits/constants.ts";
-import { advisoryBytesMax } from "../../../limits/tools.ts";
+import { jsonDepthMax } from "../../../http/limits.ts";
+import { advisoryBytesMax } from "../../limits.ts";
 import type { Bytes } from "../../archives/byte-reader.ts";
 
 /** `at` tells where in the document it stands: `[3]` in an array, `:12` in a line, empty where it is the whole of it. */

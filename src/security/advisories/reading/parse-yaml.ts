@@ -1,6 +1,6 @@
 /** YAML as advisories use it: no aliases, which could grow without bound, no tags, and numbers as they are written. */
 import { boolCoreTag, FAILSAFE_SCHEMA, load, nullCoreTag, YAMLException } from "js-yaml";
-import { jsonDepthMax } from "../../../limits/constants.ts";
+import { jsonDepthMax } from "../../../http/limits.ts";
 import { RecordError } from "./record-error.ts";
 
 /** A version 1.10 without quotes stays 1.10: the format has no numbers, so scalars are text unless they are true, false or null. */

@@ -3,7 +3,7 @@ import { BodyReader } from "../../../http/body-reader.ts";
 import { declaredBytes } from "../../../http/declared-bytes.ts";
 import { readRest } from "../../../http/drain-request.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
-import { toolsBodyMs } from "../../../limits/tools.ts";
+import { toolsBodyMs } from "../../limits.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 

@@ -1,7 +1,6 @@
 /** What calls of the tools API may take of a process: how often, how many at once, and what their bodies hold. */
 import type { Clock } from "../../../kernel/clock.ts";
-import * as limits from "../../../limits/quotas.ts";
-import { toolsDeadlineMs } from "../../../limits/tools.ts";
+import * as limits from "../../limits.ts";
 import type { Caller } from "../operations/caller.ts";
 import type { Operation } from "../operations/operation.ts";
 import { ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";
@@ -50,7 +49,7 @@ export class CallLimits {
 
   /** Short calls are fair among keys, long ones among workspaces, and neither waits for the other. @throws LimitReachedError */
   turn({ deadlineMs }: Operation, caller: Caller): Promise<EndTurn> {
-    return deadlineMs > toolsDeadlineMs ? this.longTurn(caller) : this.#short.take(caller.key);
+    return deadlineMs > limits.toolsDeadlineMs ? this.longTurn(caller) : this.#short.take(caller.key);
   }
 
   /** Of what takes longer than a list does. @throws LimitReachedError */

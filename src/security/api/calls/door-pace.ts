@@ -4,13 +4,7 @@
  */
 import { setImmediate } from "node:timers";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
-import {
-  loopBusyMs,
-  loopRestMsMax,
-  toolsCallsWaitingMax,
-  toolsCallsWaitingPerKeyMax,
-  toolsCallWaitMs,
-} from "../../../limits/quotas.ts";
+import { loopBusyMs, loopRestMsMax, toolsCallWaitMs, toolsCallsWaitingMax, toolsCallsWaitingPerKeyMax } from "../../limits.ts";
 import { FairTurns } from "../../../accounts/quotas/fair-turns.ts";
 
 const restFactor = 2;

@@ -1,4 +1,4 @@
-import { sbomFailedReadCalls } from "../../../limits/quotas.ts";
+import { sbomFailedReadCalls } from "../../limits.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { SbomReader } from "../../sboms/reader/reader.ts";
 import type { TakenBody } from "../../sboms/reader/parse-sbom-field.ts";

@@ -2,8 +2,8 @@
 import { joined } from "../../../http/body-reader.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
-import { callJsonValuesMax } from "../../../limits/constants.ts";
-import { sbomCallBytesMax, toolsBodyBytesMax } from "../../../limits/tools.ts";
+import { callJsonValuesMax } from "../../../http/limits.ts";
+import { sbomCallBytesMax, toolsBodyBytesMax } from "../../limits.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";

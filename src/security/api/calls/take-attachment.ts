@@ -1,5 +1,5 @@
 /** A file sent ahead of the ticket that it belongs to, by an MCP server on the same machine. */
-import { attachmentBytesMax } from "../../../limits/tools.ts";
+import { attachmentBytesMax } from "../../limits.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
 import { bodyPieces } from "./body-pieces.ts";

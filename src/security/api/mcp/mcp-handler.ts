@@ -1,8 +1,8 @@
 /** MCP over HTTP: stateless, so that any gateway answers any request. */
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from "@modelcontextprotocol/server";
 import { scanJson } from "../../../http/json-scan.ts";
-import { callJsonValuesMax } from "../../../limits/constants.ts";
-import { sbomCallBytesMax } from "../../../limits/tools.ts";
+import { callJsonValuesMax } from "../../../http/limits.ts";
+import { sbomCallBytesMax } from "../../limits.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { OperationError } from "../operations/operation-error.ts";

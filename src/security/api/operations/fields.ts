@@ -12,7 +12,7 @@ import {
   type TString,
   type TUnion,
 } from "@sinclair/typebox";
-import { nameCharactersMax } from "../../../limits/constants.ts";
+import { nameCharactersMax } from "../../../accounts/limits.ts";
 
 /** Without control characters but tab and line ends: PostgreSQL takes no NUL, and the others forge lines of logs and mails. */
 const printable = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$";

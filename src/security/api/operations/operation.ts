@@ -4,7 +4,7 @@ import type { Database } from "../../../backing/backing.ts";
 import type { CallOutside } from "../../../http/safe-fetch.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { toolsDeadlineMs } from "../../../limits/tools.ts";
+import { toolsDeadlineMs } from "../../limits.ts";
 import type { SbomReader } from "../../sboms/reader/reader.ts";
 import type { TakenSbom } from "../../sboms/reader/parse-sbom-field.ts";
 import type { Keyring } from "../../../accounts/secrets/keyring.ts";

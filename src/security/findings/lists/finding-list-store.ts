@@ -1,5 +1,5 @@
 import type { Queries } from "../../../backing/backing.ts";
-import { findingPageBytesMax, findingSbomsShownMax } from "../../../limits/tools.ts";
+import { findingPageBytesMax, findingSbomsShownMax } from "../../limits.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Page } from "../../api/operations/page.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
-import { nameCharactersMax } from "../../../limits/constants.ts";
-import { findingPageBytesMax, findingRowsDefault, listRowsMax } from "../../../limits/tools.ts";
+import { nameCharactersMax } from "../../../accounts/limits.ts";
+import { listRowsMax } from "../../../http/limits.ts";
+import { findingPageBytesMax, findingRowsDefault } from "../../limits.ts";
 import type { Caller } from "../../api/operations/caller.ts";
 import { lineOf, oneOf } from "../../api/operations/fields.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";

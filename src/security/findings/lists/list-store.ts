@@ -1,7 +1,7 @@
 /** What lists have in common: from an offset to the rows of a page by way of buckets, so that no page costs more than another. */
 import type { PendingQuery, Row } from "postgres";
 import type { Queries } from "../../../backing/backing.ts";
-import { listRowsMax } from "../../../limits/tools.ts";
+import { listRowsMax } from "../../../http/limits.ts";
 import type { Page } from "../../api/operations/page.ts";
 
 /** How deep the slices of a rank go: of findings to the batch that wrote them, of vulnerabilities to ten characters of a name. */

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { listRowsMax, vulnerabilityPageBytesMax, vulnerabilityRowsDefault } from "../../../limits/tools.ts";
+import { listRowsMax } from "../../../http/limits.ts";
+import { vulnerabilityPageBytesMax, vulnerabilityRowsDefault } from "../../limits.ts";
 import { decimal, oneOf } from "../../api/operations/fields.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { fittedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";

@@ -1,5 +1,6 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { findingPageBytesMax, listRowsMax, remedyComponentsBytesMax } from "../../../limits/tools.ts";
+import { listRowsMax } from "../../../http/limits.ts";
+import { findingPageBytesMax, remedyComponentsBytesMax } from "../../limits.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { fittedPageAnswer, pageFields, type Page } from "../../api/operations/page.ts";

@@ -2,7 +2,7 @@
 import type { Queries } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { pathStepsMax } from "../../../limits/tools.ts";
+import { pathStepsMax } from "../../limits.ts";
 import { loadIssues } from "../scan/load-issues.ts";
 import {
   selectDocument,

@@ -1,5 +1,5 @@
 /** Why a version counts as affected: which source says so, in which words, and which others do. */
-import { evidenceRangeCharactersMax, evidenceSourcesMax } from "../../../limits/tools.ts";
+import { evidenceRangeCharactersMax, evidenceSourcesMax } from "../../limits.ts";
 import type { OsvAffected, OsvRange } from "../../versions/osv-affected.ts";
 import type { Evidence as Matched } from "../../versions/osv-range.ts";
 

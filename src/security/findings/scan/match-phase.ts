@@ -2,7 +2,7 @@
  * The first half of a scan: each version of each package of the document against all that is known of it. Some versions are looked at
  * together, and of those one issue after the other: what one issue affects stands together in transactions, and lists count it once.
  */
-import { scanComponentsMax } from "../../../limits/tools.ts";
+import { scanComponentsMax } from "../../limits.ts";
 import { Turns } from "../../../process/yield-if-due.ts";
 import type { MatchCursor } from "../../scans/pass.ts";
 import { loadIssues } from "./load-issues.ts";

@@ -1,4 +1,4 @@
-import { projectUnknownsMax, scanFindingsMax } from "../../../limits/tools.ts";
+import { projectUnknownsMax, scanFindingsMax } from "../../limits.ts";
 import type { MatchCursor } from "../../scans/pass.ts";
 import type { Matched, Unknown } from "./match.ts";
 import { recordMatches, recordUnknowns } from "./record-matches.ts";

@@ -1,7 +1,7 @@
 /** Writes down what a scan matched: findings that are new, changed or as before, and what is unknown. */
 import { isDeepStrictEqual } from "node:util";
 import { newToolsId } from "../../../kernel/ids.ts";
-import { projectFindingsMax } from "../../../limits/tools.ts";
+import { projectFindingsMax } from "../../limits.ts";
 import { reopenSeen } from "./claims.ts";
 import type { Match, Unknown } from "./match.ts";
 import { upsertUnknowns } from "./rest-store.ts";

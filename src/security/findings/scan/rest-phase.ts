@@ -2,7 +2,7 @@
  * The second half of a scan: what it did not find any more is resolved, and what findings keep of their project and their issue is set
  * right. Nothing is deleted: it may come back, and people look for what became of it.
  */
-import { scanFindingsMax, scanLookedThroughMax } from "../../../limits/tools.ts";
+import { scanFindingsMax, scanLookedThroughMax } from "../../limits.ts";
 import { scannerName } from "./record-matches.ts";
 import type { Scan } from "./scan.ts";
 import { insertEvents } from "./scan-store.ts";

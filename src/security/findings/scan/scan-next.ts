@@ -1,6 +1,6 @@
 import type { Logger } from "../../../kernel/log.ts";
 import { raiseAlarm } from "../../../kernel/alarm.ts";
-import { scanAttemptsMax, scanRetryMs } from "../../../limits/tools.ts";
+import { scanAttemptsMax, scanRetryMs } from "../../limits.ts";
 import { Lease, LeaseLostError } from "../../scans/lease.ts";
 import { scanProject, type ScanningParts } from "./scan-project.ts";
 

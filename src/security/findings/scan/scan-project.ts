@@ -1,7 +1,7 @@
 /** One slice of a scan: the components of a project's present document against all that is known of their packages. */
 import type { Database } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { scanFindingsMax } from "../../../limits/tools.ts";
+import { scanFindingsMax } from "../../limits.ts";
 import type { Lease } from "../../scans/lease.ts";
 import type { Pass } from "../../scans/pass.ts";
 import { matchDocument } from "./match-phase.ts";

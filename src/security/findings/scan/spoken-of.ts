@@ -1,6 +1,6 @@
 /** What is to be looked at of a document: its packages that records speak of, some at a time. */
 import type { Queries } from "../../../backing/backing.ts";
-import { scanComponentsMax, scanPackagesMax, scanPlacesMax } from "../../../limits/tools.ts";
+import { scanComponentsMax, scanPackagesMax, scanPlacesMax } from "../../limits.ts";
 import { selectPlaces, selectSpokenOf } from "./scan-store.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { versionKeyBytesMax } from "../../../limits/tools.ts";
+import { versionKeyBytesMax } from "../../limits.ts";
 
 const beginningCharacters = 64;
 const digestDigits = 16;

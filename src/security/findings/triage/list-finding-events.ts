@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { isoTime } from "../../../kernel/clock.ts";
-import { findingEventRowsDefault, listRowsMax } from "../../../limits/tools.ts";
+import { listRowsMax } from "../../../http/limits.ts";
+import { findingEventRowsDefault } from "../../limits.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { listData, pageAnswer, pageFields } from "../../api/operations/page.ts";
 import { noFinding } from "../no-finding.ts";

@@ -8,7 +8,7 @@ import { changedFields, type Changes } from "../../../accounts/audit/changes.ts"
 import type { Transaction } from "../../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../../backing/statement-time.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { decisionWaitMs } from "../../../limits/tools.ts";
+import { decisionWaitMs } from "../../limits.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";
 import { allow, writers } from "../../../accounts/workspaces/allow.ts";
 import { noFinding } from "../no-finding.ts";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { findingNoteCharactersMax } from "../../../limits/tools.ts";
+import { findingNoteCharactersMax } from "../../limits.ts";
 import { actorOf } from "../../api/operations/caller.ts";
 import { text } from "../../api/operations/fields.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";

@@ -1,5 +1,5 @@
 /** Properties of a pom.xml, `${name}`: https://maven.apache.org/pom.html#properties */
-import { lockFileTextCharactersMax } from "../../../limits/tools.ts";
+import { lockFileTextCharactersMax } from "../../limits.ts";
 import { childOf, childText, type XmlElement } from "../parse/xml.ts";
 
 export interface PomProperties {

@@ -1,5 +1,5 @@
 /** Versions 2 and 3: packages by the folder that each is installed in, `node_modules/a/node_modules/b`. */
-import { lockFileFoldersMax } from "../../../limits/tools.ts";
+import { lockFileFoldersMax } from "../../limits.ts";
 import { fieldOf, isObject, objectOf, textOf, type JsonObject, type JsonValue } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 import { quoted, type LockGraphBuilder, type LockScope } from "../lock-graph.ts";

@@ -1,5 +1,5 @@
 /** JSON of lock files: as that of SBOMs is read, with bounds of their own. */
-import { lockFileDepthMax, lockFileFieldsMax, lockFileValuesMax } from "../../../limits/tools.ts";
+import { lockFileDepthMax, lockFileFieldsMax, lockFileValuesMax } from "../../limits.ts";
 import { parseJson } from "../../sboms/json/parse.ts";
 import { isObject, type JsonObject } from "../../sboms/json/value.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";

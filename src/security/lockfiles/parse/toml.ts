@@ -1,5 +1,5 @@
 import { parse, TomlError } from "smol-toml";
-import { lockFileDepthMax } from "../../../limits/tools.ts";
+import { lockFileDepthMax } from "../../limits.ts";
 import type { JsonObject } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 

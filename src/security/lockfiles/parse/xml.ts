@@ -1,6 +1,6 @@
 /** XML of projects as a tree of elements: namespaces, comments and processing instructions say nothing there. */
 import { SaxesParser } from "saxes";
-import { lockFileDepthMax, lockFileValuesMax } from "../../../limits/tools.ts";
+import { lockFileDepthMax, lockFileValuesMax } from "../../limits.ts";
 import { LockFileError } from "../lock-file-error.ts";
 
 export interface XmlElement {

@@ -1,6 +1,6 @@
 /** YAML as package managers write it: no aliases, no tags, and numbers as they are written, so that a version 1.10 stays 1.10. */
 import { boolCoreTag, FAILSAFE_SCHEMA, loadAll, nullCoreTag, YAMLException } from "js-yaml";
-import { lockFileDepthMax } from "../../../limits/tools.ts";
+import { lockFileDepthMax } from "../../limits.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 

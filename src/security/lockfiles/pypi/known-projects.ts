@@ -1,4 +1,4 @@
-import { lockFileVersionsMax } from "../../../limits/tools.ts";
+import { lockFileVersionsMax } from "../../limits.ts";
 import { LockFileError } from "../lock-file-error.ts";
 import { quoted } from "../lock-graph.ts";
 import { projectKey } from "./project-name.ts";

@@ -1,5 +1,5 @@
 /** Gets the lock files that a platform lists, several at a time. */
-import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../../../limits/tools.ts";
+import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../../limits.ts";
 import { isWanted } from "../../lockfiles/formats.ts";
 import { CollectedFiles, isPassedOver } from "../collected-files.ts";
 import { RepositoryError } from "../repository-error.ts";

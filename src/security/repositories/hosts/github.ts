@@ -3,7 +3,7 @@
  * Sources: https://docs.github.com/en/rest/repos/repos#get-a-repository, https://docs.github.com/en/rest/git/trees,
  * https://docs.github.com/en/rest/git/blobs, https://docs.github.com/en/rest/about-the-rest-api/api-versions
  */
-import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../../limits/tools.ts";
+import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, objectsOf, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { isPassedOver } from "../collected-files.ts";
 import { RepositoryError } from "../repository-error.ts";

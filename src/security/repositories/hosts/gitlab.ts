@@ -4,7 +4,7 @@
  * https://docs.gitlab.com/api/repositories/#raw-blob-content, https://docs.gitlab.com/api/rest/#keyset-based-pagination
  */
 import type { OutsideAnswer } from "../../../http/safe-fetch.ts";
-import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../../limits/tools.ts";
+import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { RepositoryError } from "../repository-error.ts";
 import { fetchFiles, isListed, type ListedFile } from "./fetch-files.ts";

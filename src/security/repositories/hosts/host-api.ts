@@ -7,7 +7,7 @@ import {
   repositoryRetryMs,
   repositoryTriesMax,
   repositoryWaitMsMax,
-} from "../../../limits/tools.ts";
+} from "../../limits.ts";
 import type { JsonValue } from "../../sboms/json/value.ts";
 import { RepositoryError } from "../repository-error.ts";
 import { limitedUntil } from "./limited-until.ts";

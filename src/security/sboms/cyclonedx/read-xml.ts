@@ -4,7 +4,7 @@
  * roots), says where, and takes 50 MiB in a quarter of the time and memory of a parser that builds a tree of its own.
  */
 import { SaxesParser, type SaxesTagNS } from "saxes";
-import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../../limits/tools.ts";
+import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../limits.ts";
 import type { JsonObject } from "../json/value.ts";
 import { SbomRefusal } from "../refusal.ts";
 import type { ObjectShape } from "../shape/shape.ts";

@@ -3,7 +3,7 @@
  * equal; a large object keeps its keys as texts in a set, so that no choice of keys makes this slow.
  */
 import { backslash } from "../../../http/json-bytes.ts";
-import { sbomKeyBytesMax } from "../../../limits/tools.ts";
+import { sbomKeyBytesMax } from "../../limits.ts";
 import { SbomRefusal } from "../refusal.ts";
 
 const smallMax = 32;

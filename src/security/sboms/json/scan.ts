@@ -4,7 +4,7 @@
  * silently keeps the last while other readers keep the first.
  */
 import { quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../../../http/json-bytes.ts";
-import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../../limits/tools.ts";
+import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../limits.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { ObjectKeys } from "./object-keys.ts";
 

@@ -2,7 +2,7 @@
  * Reads one document that comes on stdin, behind a line that says where in the bytes it is, and writes what it took to stdout.
  * A process, so that one that takes too long or too much memory ends without harm; SbomReader starts it.
  */
-import { toolsBodyBytesMax } from "../../../limits/tools.ts";
+import { toolsBodyBytesMax } from "../../limits.ts";
 import { answerApart, sentApart } from "./subprocess-io.ts";
 import { takeSbom, type SbomPath } from "./parse-sbom-field.ts";
 

@@ -5,15 +5,15 @@ import { fileURLToPath } from "node:url";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import {
+  sbomReadHereBytesMax,
+  sbomReadMs,
+  sbomReaderWaitMs,
   sbomReadersMax,
   sbomReadersPerWorkspaceMax,
   sbomReadersWaitingMax,
   sbomReadersWaitingPerWorkspaceMax,
-  sbomReaderWaitMs,
-  sbomReadHereBytesMax,
-  sbomReadMs,
   toolsBodyBytesMax,
-} from "../../../limits/tools.ts";
+} from "../../limits.ts";
 import type { DiskFloor } from "../../../accounts/quotas/disk-floor.ts";
 import { FairTurns } from "../../../accounts/quotas/fair-turns.ts";
 import { processesApartMax, spawnApart } from "../../../process/spawn-apart.ts";

@@ -5,7 +5,7 @@
 import { linesOfBytes } from "../../../process/lines-of-bytes.ts";
 import type { Turns } from "../../../process/yield-if-due.ts";
 import type { PackageName } from "../../versions/package-name.ts";
-import { packagesPerStatement } from "../../../limits/tools.ts";
+import { packagesPerStatement } from "../../limits.ts";
 import type { ComponentColumns, EdgeColumns, StorableSbom } from "../sbom-rows.ts";
 import type { TakenBody } from "./parse-sbom-field.ts";
 

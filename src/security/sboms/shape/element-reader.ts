@@ -1,5 +1,5 @@
 /** Builds a value from XML elements as its shape says. Faults are left to the judge, who reads the value afterwards. */
-import { sbomTextCharactersMax } from "../../../limits/tools.ts";
+import { sbomTextCharactersMax } from "../../limits.ts";
 import type { JsonObject, JsonValue } from "../json/value.ts";
 import type { Field, ListShape, ObjectShape, Shape } from "./shape.ts";
 

@@ -1,5 +1,5 @@
 /** Judges a value by its shape. */
-import { sbomProblemsMax, sbomTextCharactersMax } from "../../../limits/tools.ts";
+import { sbomProblemsMax, sbomTextCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import type { Field, ListShape, ObjectShape, Shape, TextShape } from "./shape.ts";
 

@@ -3,7 +3,7 @@
  * same value first and are judged by the same rules. Fields that the schemas do not know are let pass: they forbid them, but
  * many tools add some, and none of them changes what the known ones mean.
  */
-import { versionCharactersMax } from "../../../limits/tools.ts";
+import { versionCharactersMax } from "../../limits.ts";
 import { always, field, list, type ObjectShape, object, opaque, text } from "../shape/shape.ts";
 import { relationshipTypes } from "./relationships.ts";
 

@@ -2,7 +2,7 @@
  * The rules of SPDX 3.0 (JSON-LD) that matter for what is read; source: the model's classes Element, Package and Relationship,
  * https://spdx.github.io/spdx-spec/v3.0.1/. An element is known by its `type`; those that nobody reads are let pass.
  */
-import { versionCharactersMax } from "../../../limits/tools.ts";
+import { versionCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, textOf } from "../json/value.ts";
 import { field, list, type ObjectShape, object, opaque, type RuleBreak, text } from "../shape/shape.ts";
 

@@ -1,5 +1,5 @@
 /** The lines of a tag-value text: `Tag: value`, comments, and values in `<text>…</text>` that go on over lines. */
-import { sbomValuesMax } from "../../../limits/tools.ts";
+import { sbomValuesMax } from "../../limits.ts";
 import { SbomRefusal } from "../refusal.ts";
 
 export interface Tag {

@@ -4,12 +4,8 @@ import { BusTimeoutError, BusUnavailableError, type Reply } from "../../../../sr
 import { decodeAsks, encodeAnswers } from "../../../../src/gateway/admission/codec.ts";
 import type { Ask } from "../../../../src/gateway/admission/message.ts";
 import { NoAnswerError, NotAskedError, Questions } from "../../../../src/gateway/admission/client/request-batcher.ts";
-import {
-  admissionBatchBytesMax,
-  admissionBatchMax,
-  admissionDeadlineMs,
-  questionsWaitingMax,
-} from "../../../../src/limits/constants.ts";
+import { admissionDeadlineMs } from "../../../../src/backing/limits.ts";
+import { admissionBatchBytesMax, admissionBatchMax, questionsWaitingMax } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { FakeBus } from "../../../support/fake-bus.ts";
 import { failureOf } from "../../../support/failure-of.ts";

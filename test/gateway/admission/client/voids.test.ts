@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BusUnavailableError } from "../../../../src/backing/bus.ts";
-import { holdMs, voidsWaitingMax } from "../../../../src/limits/constants.ts";
+import { holdMs } from "../../../../src/backing/limits.ts";
+import { voidsWaitingMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { ScriptedAdmission } from "../../../support/scripted-admission.ts";
 

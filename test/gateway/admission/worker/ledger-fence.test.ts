@@ -4,7 +4,7 @@ import { LedgerFence } from "../../../../src/gateway/admission/worker/ledger-fen
 import type { LoadStore } from "../../../../src/gateway/admission/worker/load.ts";
 import { EmbeddedCounters } from "../../../../src/backing/embedded/counters.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";
-import { ledgerLookMs, ledgerLookPauseMs } from "../../../../src/limits/constants.ts";
+import { ledgerLookMs, ledgerLookPauseMs } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { alarmsRaised } from "../../../support/stored-money.ts";
 

@@ -9,7 +9,7 @@ import {
 import { dispatch, type DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
 import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { Stop } from "../../../../src/kernel/stop-signal.ts";
-import { drainMsMax, firstEventMsMax } from "../../../../src/limits/constants.ts";
+import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";

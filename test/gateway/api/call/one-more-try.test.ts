@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { dispatch } from "../../../../src/gateway/api/call/dispatch.ts";
 import { Stop } from "../../../../src/kernel/stop-signal.ts";
-import { staleConnectionMsMax } from "../../../../src/limits/constants.ts";
+import { staleConnectionMsMax } from "../../../../src/gateway/limits.ts";
 import { callProvider } from "../../../../src/gateway/providers/http.ts";
 import { aContext, aReservation, testGeneration } from "../../../support/call.ts";
 import { ManualClock } from "../../../support/clock.ts";

@@ -2,9 +2,14 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { systemClock } from "../../../../src/kernel/clock.ts";
-import { bodyBytesMax } from "../../../../src/limits/constants.ts";
+import {
+  bodiesBytesMax,
+  bodiesPerKeyBytesMax,
+  bodiesReserveBytes,
+  bodyBytesMax,
+  openAnswersPerKeyMax,
+} from "../../../../src/gateway/limits.ts";
 import type { Caller } from "../../../../src/gateway/admission/client/client.ts";
-import { bodiesBytesMax, bodiesPerKeyBytesMax, bodiesReserveBytes, openAnswersPerKeyMax } from "../../../../src/limits/quotas.ts";
 import type { ByteLease } from "../../../../src/accounts/quotas/byte-budget.ts";
 import { readBody } from "../../../../src/gateway/api/request/body.ts";
 import { LiveAnswers } from "../../../../src/gateway/api/in-flight-requests.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { messagesMax } from "../../../../src/limits/constants.ts";
+import { messagesMax } from "../../../../src/gateway/limits.ts";
 import { check, hello, messageOf, nothing, refusal, type Body } from "../../../support/check-chat.ts";
 
 const says = (message: Body) => refusal({ messages: [message] });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
-import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../../../src/limits/constants.ts";
+import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
 import { allOf, openRelay, placeIn } from "../../../support/open-relay.ts";

@@ -11,7 +11,7 @@ import { streamHeaders } from "../../../../src/gateway/api/response/headers.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
 import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
 import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
-import { streamStallMsMax } from "../../../../src/limits/constants.ts";
+import { streamStallMsMax } from "../../../../src/gateway/limits.ts";
 import { serverSettings } from "../../../../src/process/server-settings.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text } from "../../../support/fake-events.ts";

@@ -8,7 +8,7 @@ import {
   idleConnectionsPerOrigin,
   staleConnectionMsMax,
   upstreamReadAheadBytesMax,
-} from "../../../../src/limits/constants.ts";
+} from "../../../../src/gateway/limits.ts";
 import { Exchange } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { Network } from "../../../../src/gateway/providers/transport/network.ts";
 import { nextBytes } from "../../../../src/gateway/providers/transport/next-bytes.ts";

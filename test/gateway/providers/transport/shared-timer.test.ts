@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { lookMs } from "../../../../src/limits/constants.ts";
+import { lookMs } from "../../../../src/gateway/limits.ts";
 import { lookoutOf } from "../../../../src/gateway/providers/transport/shared-timer.ts";
 import { ManualClock } from "../../../support/clock.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonDepthMax, jsonValuesMax } from "../../../../src/limits/constants.ts";
+import { jsonDepthMax, jsonValuesMax } from "../../../../src/http/limits.ts";
 import { ToolArguments, toolArguments } from "../../../../src/gateway/providers/wire/tool-arguments.ts";
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;

@@ -1,6 +1,6 @@
 /** Large records are read apart: nothing of a megabyte is parsed on the thread that serves streams, and nothing else is different. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { advisoryReadHereBytesMax } from "../../../../src/limits/tools.ts";
+import { advisoryReadHereBytesMax } from "../../../../src/control-api/limits.ts";
 import { osvRecord } from "../../../support/advisories.ts";
 import { Control, objectOf, operatorToken } from "../../../support/control.ts";
 import { criticalVector } from "../../../support/advisory-store.ts";

@@ -1,13 +1,8 @@
 /** What a tools key may do in a minute and at once, and what its bodies may hold: refused clearly, and never a person's ordinary use. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rateWindowMs } from "../../../../src/limits/constants.ts";
-import {
-  diskFloorBytes,
-  sbomFailedReadCalls,
-  toolsBodiesPerKeyBytesMax,
-  toolsCallsPerMinuteDefault,
-} from "../../../../src/limits/quotas.ts";
-import { sbomReadHereBytesMax } from "../../../../src/limits/tools.ts";
+import { diskFloorBytes, toolsCallsPerMinuteDefault } from "../../../../src/accounts/limits.ts";
+import { rateWindowMs } from "../../../../src/backing/limits.ts";
+import { sbomFailedReadCalls, sbomReadHereBytesMax, toolsBodiesPerKeyBytesMax } from "../../../../src/security/limits.ts";
 import { ByteBudget } from "../../../../src/accounts/quotas/byte-budget.ts";
 import { CallWindows, type Counts } from "../../../../src/accounts/quotas/call-windows.ts";
 import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";

@@ -1,8 +1,8 @@
 /** The limit of a key holds for all gateways of a fleet together. */
 import { expect, test } from "bun:test";
 import type { Bus } from "../../../../src/backing/bus.ts";
-import { rateWindowMs } from "../../../../src/limits/constants.ts";
-import { toolsCallsShareMs } from "../../../../src/limits/quotas.ts";
+import { toolsCallsShareMs } from "../../../../src/accounts/limits.ts";
+import { rateWindowMs } from "../../../../src/backing/limits.ts";
 import { callLimits } from "../../../../src/security/api/calls/share-calls.ts";
 import { ManualClock } from "../../../support/clock.ts";
 

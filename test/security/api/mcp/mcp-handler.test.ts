@@ -1,6 +1,6 @@
 /** MCP over HTTP below the protocol: who may call, how, and how much. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { toolsBodyBytesMax } from "../../../../src/limits/tools.ts";
+import { toolsBodyBytesMax } from "../../../../src/security/limits.ts";
 import { Fleet } from "../../../support/fleet.ts";
 
 let fleet: Fleet;

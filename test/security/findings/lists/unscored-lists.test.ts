@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { migrate } from "../../../../src/backing/migrate.ts";
-import { scanFindingsMax } from "../../../../src/limits/tools.ts";
+import { scanFindingsMax } from "../../../../src/security/limits.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { databases, type TestDatabase } from "../../../support/databases.ts";
 import { listDifferences, ListWorld } from "../../../support/list-world.ts";

@@ -3,14 +3,14 @@ import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../../../src/kernel/clock.ts";
-import { diskFloorBytes, diskRetryMs } from "../../../../src/limits/quotas.ts";
+import { diskFloorBytes, diskRetryMs } from "../../../../src/accounts/limits.ts";
 import {
-  sbomReadersPerWorkspaceMax,
-  sbomReadersWaitingPerWorkspaceMax,
-  sbomReaderWaitMs,
   sbomReadHereBytesMax,
   sbomReadMs,
-} from "../../../../src/limits/tools.ts";
+  sbomReaderWaitMs,
+  sbomReadersPerWorkspaceMax,
+  sbomReadersWaitingPerWorkspaceMax,
+} from "../../../../src/security/limits.ts";
 import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";
 import { SbomReader } from "../../../../src/security/sboms/reader/reader.ts";
 import { takeSbom } from "../../../../src/security/sboms/reader/parse-sbom-field.ts";

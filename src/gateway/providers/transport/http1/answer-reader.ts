@@ -1,6 +1,6 @@
 /** Reads one HTTP/1.1 answer from a connection's bytes, however the network cut them. */
 import { Buffer } from "node:buffer";
-import { upstreamHeadBytesMax } from "../../../../limits/constants.ts";
+import { upstreamHeadBytesMax } from "../../../limits.ts";
 import type { Head } from "../transport.ts";
 import { cut } from "./slice-bytes.ts";
 import { framingOf } from "./framing.ts";

@@ -1,6 +1,6 @@
 /** One request on a connection, and its answer: read as it comes in, kept until somebody asks, and never far ahead of that. */
 import { Buffer } from "node:buffer";
-import { upstreamReadAheadBytesMax } from "../../../../limits/constants.ts";
+import { upstreamReadAheadBytesMax } from "../../../limits.ts";
 import type { BytesTaker, Head, WireCall } from "../transport.ts";
 import type { AnswerParts } from "./answer-reader.ts";
 

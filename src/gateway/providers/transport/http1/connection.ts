@@ -3,7 +3,7 @@ import type { Buffer } from "node:buffer";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Clock } from "../../../../kernel/clock.ts";
-import { staleConnectionMsMax } from "../../../../limits/constants.ts";
+import { staleConnectionMsMax } from "../../../limits.ts";
 import { StaleConnectionError } from "../transport.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { HttpCall, type Carrier } from "./call.ts";

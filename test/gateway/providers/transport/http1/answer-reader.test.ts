@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { upstreamHeadBytesMax } from "../../../../../src/limits/constants.ts";
+import { upstreamHeadBytesMax } from "../../../../../src/gateway/limits.ts";
 import { AnswerReader } from "../../../../../src/gateway/providers/transport/http1/answer-reader.ts";
 import { MalformedAnswerError } from "../../../../../src/gateway/providers/transport/http1/errors.ts";
 

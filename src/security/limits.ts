@@ -1,23 +1,62 @@
-/** Bounds and waits of the tools API, of what it knows, and of connectors; docs/limits.md says what each is for. */
+/** Limits of the security platform and its tools API. Each value has its row in docs/limits.md. */
 
-// The specification's: tools API
+// Quotas: what a workspace stores
+export const ticketsPerHourMax = 200;
+/** Acknowledgements: tickets whose type is confirmed by mail. */
+export const mailsPerHourMax = 60;
+/** Files that no ticket has come for yet, together. */
+export const attachmentUnusedBytesMax = 512 * 1024 * 1024;
+/** Files of tickets and those that wait for theirs, together. */
+export const attachmentStoredBytesMax = 10 * 1024 * 1024 * 1024;
+export const productsPerWorkspaceMax = 10_000;
+export const projectsPerWorkspaceMax = 10_000;
+/** New documents; the same one once more is none. */
+export const sbomsPerHourMax = 3_000;
+export const sbomsPerWorkspaceMax = 100_000;
+/** Characters of all rows of a workspace's documents; nearly as many bytes. */
+export const sbomRowCharactersMax = 20 * 1024 * 1024 * 1024;
+
+// Quotas: calls of a tools key
+/** Calls that a document counts as which was read apart and refused, or not read in time. */
+export const sbomFailedReadCalls = 60;
+/** Calls that run at once in a process, and of one key; others wait in turn. */
+export const toolsCallsRunningMax = 6;
+export const toolsCallsRunningPerKeyMax = 3;
+export const toolsCallsWaitingMax = 2_000;
+export const toolsCallsWaitingPerKeyMax = 200;
+export const toolsCallWaitMs = 10_000;
+/** A turn of the event loop that takes longer makes calls wait for twice that time, at most for `loopRestMsMax`, one after the other. */
+export const loopBusyMs = 2;
+export const loopRestMsMax = 25;
+/** The same of calls that take longer: uploads, imports, moves of projects; by workspace. */
+export const longCallsRunningMax = 8;
+export const longCallsRunningPerWorkspaceMax = 2;
+export const longCallsWaitingMax = 200;
+export const longCallsWaitingPerWorkspaceMax = 50;
+export const longCallWaitMs = 60_000;
+
+// Quotas: bodies in transfer
+export const toolsBodiesBytesMax = 128 * 1024 * 1024;
+export const toolsBodiesPerWorkspaceBytesMax = 48 * 1024 * 1024;
+export const toolsBodiesPerKeyBytesMax = 24 * 1024 * 1024;
+/** Documents and attachments on their way, which wait in files. */
+export const documentsSpooledBytesMax = 2 * 1024 * 1024 * 1024;
+export const documentsSpooledPerWorkspaceBytesMax = 512 * 1024 * 1024;
+export const documentsSpooledPerKeyBytesMax = 256 * 1024 * 1024;
+
+// Tools API, from the specification
 export const ticketTextCharactersMax = 8_000;
 export const ticketContextCharactersMax = 500;
 export const toolNameCharactersMax = 120;
 export const attachmentPathCharactersMax = 4_096;
 export const attachmentBytesMax = 50 * 1024 * 1024;
 export const feedbackRatingMax = 5;
-export const listRowsMax = 200;
 
-// Ours: tools API
+// Tools API
 /** Of a call, without the document that it may bring: more would hold the thread while it is parsed. */
 export const toolsBodyBytesMax = 1024 * 1024;
 export const toolsBodyMs = 60_000;
 export const toolsDeadlineMs = 10_000;
-/** How long work on many rows keeps its thread from everything else, chats above all. */
-export const turnMicroseconds = 500;
-/** How often the last use of a tools key is noted. */
-export const toolsKeyUseMs = 60_000;
 export const ticketRowsDefault = 25;
 export const projectRowsDefault = 20;
 export const productRowsDefault = 50;
@@ -39,17 +78,12 @@ export const mailServerRetryMsMax = 60_000;
 /** Connecting to a mail server, its greeting, and each of its answers. */
 export const mailServerMs = 30_000;
 
-// Ours: versions of packages, connectors
+// Versions of packages, connectors
 export const versionCharactersMax = 1_024;
 /** A longer package URL is kept as it is written, and matched with nothing. */
 export const purlCharactersMax = 4_096;
-export const connectorsDeadlineMs = 5_000;
-export const connectorDocumentsKeptMax = 24;
-/** Some 20 kB each, plain and compressed. */
-export const connectorPagesKeptMax = 200;
-export const connectorPageRows = 50;
 
-// Ours: advisories
+// Advisories
 /** One record, as text. */
 export const advisoryBytesMax = 8 * 1024 * 1024;
 export const advisoryYamlBytesMax = 2 * 1024 * 1024;
@@ -66,7 +100,7 @@ export const advisoryReferencesMax = 10_000;
 export const cvssVectorCharactersMax = 512;
 export const folderDepthMax = 32;
 
-// Ours: archives
+// Archives
 export const archiveEntriesMax = 2_000_000;
 export const archiveBytesMax = 64 * 1024 * 1024 * 1024;
 /** Text becomes a tenth or a thirtieth; bombs a thousandth. */
@@ -76,7 +110,7 @@ export const archiveRatioFromBytes = 16 * 1024 * 1024;
 export const archiveNameCharactersMax = 1_024;
 export const tarHeaderBytesMax = 64 * 1024;
 
-// Ours: SBOMs
+// SBOMs
 export const sbomBytesMax = 50 * 1024 * 1024;
 /** Of a call that brings one: as a text it grows by its escapes. The server takes no more. */
 export const sbomCallBytesMax = 64 * 1024 * 1024;
@@ -98,12 +132,6 @@ export const sbomProblemsMax = 100;
 export const sbomProblemsShownMax = 20;
 /** Components or dependencies that one statement stores. */
 export const sbomRowsPerStatement = 1_000;
-/** Until a file has arrived at the control API. */
-export const controlFileMs = 60_000;
-/** A document at the control API: arriving, reading and storing. */
-export const sbomUploadMs = 230_000;
-/** Products or projects that the control API lists. */
-export const controlRowsMax = 10_000;
 export const sbomFilenameCharactersMax = 1_024;
 /** Storing 300,000 components and a million dependencies. */
 export const sbomStoreMs = 120_000;
@@ -123,7 +151,7 @@ export const sbomReadMs = 40_000;
 /** New packages that one statement takes. */
 export const packagesPerStatement = 1_000;
 
-// Ours: scans, findings
+// Scans, findings
 /** How often a scanner looks for projects of which it was not told. */
 export const scanPollMs = 5_000;
 /** A scan that is not heard of for so long has died, and another takes its project up. */
@@ -148,8 +176,6 @@ export const formerSbomsPauseMs = 50;
 export const formerSbomRowsMax = 1_000;
 /** Former documents of one project, and projects, that are marked at a time. */
 export const formerSbomsMarkedMax = 100;
-export const sbomsKeptDefault = 20;
-export const sbomsKeptMax = 10_000;
 /** Packages whose records are read at a time. */
 export const scanPackagesMax = 100;
 /** Components of those packages that are read at a time; not more than findings of one transaction, for an issue may affect all. */
@@ -180,7 +206,7 @@ export const pathStepsMax = 64;
 export const remedyComponentsBytesMax = 400_000;
 export const findingEventRowsDefault = 25;
 
-// Ours: lists of findings and vulnerabilities
+// Lists of findings and vulnerabilities
 export const findingRowsDefault = 50;
 export const vulnerabilityRowsDefault = 25;
 /** Rows as JSON, so that the whole answer stays under 125,000 bytes, and of vulnerabilities under 96,000. */
@@ -189,19 +215,7 @@ export const vulnerabilityPageBytesMax = 95_000;
 /** SBOMs that the row of a finding names. */
 export const findingSbomsShownMax = 2;
 
-// Ours: connections
-export const connectionsPerWorkspaceMax = 2_000;
-/** Of a field of one line. */
-export const credentialCharactersMax = 4_096;
-/** Of a field of several lines, such as a key file. */
-export const credentialTextCharactersMax = 32_768;
-/** One call at a vendor, from the look-up of its name to the end of its answer. */
-export const probeCallMs = 8_000;
-/** A whole test, of at most a token and a call. */
-export const connectionTestMs = 20_000;
-export const probeAnswerBytesMax = 1024 * 1024;
-
-// Ours: lock files and repositories
+// Lock files and repositories
 export const lockFileBytesMax = 32 * 1024 * 1024;
 /** Levels of JSON, YAML, TOML or XML. */
 export const lockFileDepthMax = 128;
@@ -221,17 +235,13 @@ export const lockFileFoldersMax = 64;
 /** Of a name or a version. */
 export const lockFileTextCharactersMax = 1_024;
 
-// Ours: the store of advisories
+// The store of advisories
 /** Of an issue, in lists. */
 export const issueDescriptionCharactersMax = 160;
 /** Records of one transaction; in embedded mode everything else waits for its end. */
 export const advisoryBatchMax = 200;
 /** Above so many bytes a batch takes no further record. */
 export const advisoryBatchBytesMax = 128 * 1024;
-/** One record of the largest size and what is around it. */
-export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;
-/** A larger body with advisories is read in a process of its own. */
-export const advisoryReadHereBytesMax = 256 * 1024;
 /** From the start of such a process to its whole answer. */
 export const advisoryReadMs = 30_000;
 /** Of a record's summary and details, for the description of its issue. */
@@ -243,7 +253,7 @@ export const advisoryBatchAttemptsMax = 3;
 /** Of bad records, in the result of an import. */
 export const advisoryFailuresShownMax = 1_000;
 
-// Ours: what get_vulnerability tells; the rest is counted
+// What get_vulnerability lists; it counts the rest
 export const vulnerabilityDescriptionCharactersMax = 16_000;
 export const vulnerabilityReferencesMax = 100;
 export const vulnerabilityAliasesMax = 100;
@@ -255,7 +265,7 @@ export const vulnerabilityAffectedMax = 50;
 export const vulnerabilityRangesMax = 20;
 export const vulnerabilityOccurrencesMax = 100;
 
-// Ours: repositories
+// Repositories
 /** Lock files of one repository, and all of them together. */
 export const repositoryFilesMax = 500;
 export const repositoryBytesMax = 64 * 1024 * 1024;
@@ -285,7 +295,3 @@ export const repositoryFetchesAtOnce = 6;
 export const repositoryAddressCharactersMax = 1_024;
 /** Packages without a version that an answer names. */
 export const repositoryNotPinnedShownMax = 20;
-/** As it comes, packed. */
-export const repositoryArchiveBytesMax = 50 * 1024 * 1024;
-/** An import of an archive, until all of it has arrived and is stored. */
-export const repositoryUploadMs = 120_000;
