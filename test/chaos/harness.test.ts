@@ -1,4 +1,4 @@
-/** That faults are what they are called, and that a seed gives the same ones again. */
+/** Tests of the harness: each fault does what its name says, and a seed always gives the same faults. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
@@ -9,10 +9,10 @@ import { recoveryOf } from "./harness/checks/recovery.ts";
 import { newCall, type ClientCall } from "./harness/load/client-call.ts";
 import { TcpProxy } from "./harness/world/tcp-proxy.ts";
 
-describe("a bad network", () => {
+describe("the proxy imitates a bad network", () => {
   let stack: AsyncDisposableStack;
   let proxy: TcpProxy;
-  /** What the far side received, over all connections. */
+  /** Everything that the far side received, over all connections. */
   let received: string;
   let far: Socket[];
 
@@ -37,10 +37,10 @@ describe("a bad network", () => {
     return socket;
   }
 
-  /** However it is closed. */
+  /** Resolves at any kind of close. */
   const closing = (socket: Socket) => new Promise((resolve) => socket.once("close", resolve));
 
-  test("delays, and keeps the order when it is fair again", async () => {
+  test("it delays bytes, and keeps their order when the network recovers", async () => {
     const socket = await open();
     proxy.set({ kind: "delay", ms: 100 });
     const sentAt = performance.now();
@@ -55,7 +55,7 @@ describe("a bad network", () => {
     expect(received).toBe("first second third");
   });
 
-  test("is silent, and loses nothing of what was sent meanwhile", async () => {
+  test("it is silent, and loses no byte that was sent meanwhile", async () => {
     const socket = await open();
     await until(() => far.length === 1);
     proxy.set({ kind: "silent" });
@@ -68,7 +68,7 @@ describe("a bad network", () => {
     await until(() => received.length === "held as well".length);
   });
 
-  test("cuts what is open and what comes, until it is fair", async () => {
+  test("it cuts open and new connections until the network recovers", async () => {
     const socket = await open();
     const closed = closing(socket);
     proxy.set({ kind: "cut" });
@@ -79,7 +79,7 @@ describe("a bad network", () => {
     await until(() => received === "again");
   });
 
-  test("half-opens: the far side is gone, and the near one is never told", async () => {
+  test("it half-opens connections: the far side is gone, and the near side gets no notice", async () => {
     const socket = await open();
     await until(() => far.length === 1);
     proxy.halfOpen();
@@ -90,7 +90,7 @@ describe("a bad network", () => {
     expect(socket.destroyed).toBe(false);
   });
 
-  test("breaks off in the middle of a message", async () => {
+  test("it breaks a connection in the middle of a message", async () => {
     const socket = await open();
     await until(() => far.length === 1);
     proxy.truncateAfter(4);
@@ -101,18 +101,18 @@ describe("a bad network", () => {
   });
 });
 
-describe("the plan of a seed", () => {
+describe("the fault plan of a seed", () => {
   const first = (seed: number, count: number) => {
     const plan = planFaults({ seed, longestMs: 30_000, without: [] });
     return Array.from({ length: count }, () => plan.next().value ?? []);
   };
 
-  test("is the same again, and another one for another seed", () => {
+  test("the same seed gives the same plan, and another seed another plan", () => {
     expect(first(7, 100)).toEqual(first(7, 100));
     expect(first(7, 100)).not.toEqual(first(8, 100));
   });
 
-  test("has every kind for everybody before any comes again, within bounds", () => {
+  test("the plan contains every kind for every target before any comes again, within its bounds", () => {
     const faults = first(3, 80).flat();
     expect(new Set(faults.map(({ kind }) => kind)).size).toBe(11);
     for (const fault of faults) {
@@ -122,7 +122,7 @@ describe("the plan of a seed", () => {
     expect(faults.map(describeFault).filter((name) => name === "kill nats").length).toBeGreaterThan(0);
   });
 
-  test("leaves out what a machine cannot have", () => {
+  test("the plan leaves out kinds that the machine cannot inject", () => {
     const plan = planFaults({ seed: 1, longestMs: 2_000, without: ["full-disk"] });
     const faults = Array.from({ length: 100 }, () => plan.next().value ?? []).flat();
     expect(faults.some(({ kind }) => kind === "full-disk")).toBe(false);
@@ -132,13 +132,13 @@ describe("the plan of a seed", () => {
 describe("recovery", () => {
   const customer = { workspace: "w", kind: "plenty" } as const;
   const call = (sentAt: number, fields: Partial<ClientCall>): ClientCall => {
-    const told = { sentAt, answeredAt: sentAt + 5, endedAt: sentAt + 5, status: 200, whole: true };
-    return { ...newCall({ customer, key: "k", streamed: false, gateway: 0 }), ...told, ...fields };
+    const facts = { sentAt, answeredAt: sentAt + 5, endedAt: sentAt + 5, status: 200, whole: true };
+    return { ...newCall({ customer, key: "k", streamed: false, gateway: 0 }), ...facts, ...fields };
   };
   const every100 = (from: number, to: number, fields: Partial<ClientCall>) =>
     Array.from({ length: (to - from) / 100 }, (_, index) => call(from + index * 100, fields));
 
-  test("is when a whole second is answered well, by every gateway", () => {
+  test("the service is steady when every gateway gives only good answers for a whole second", () => {
     const calls = [
       ...every100(0, 4_000, { gateway: 0 }),
       ...every100(0, 2_000, { gateway: 1, status: 503, code: "billing_unavailable" }),
@@ -148,7 +148,7 @@ describe("recovery", () => {
     expect(recoveryOf(calls, { healedAt: 0, until: 2_500, gateways: 2 }).steadyMs).toBeNull();
   });
 
-  test("is not there while a gateway serves nobody", () => {
+  test("the service is not steady while a gateway serves no request", () => {
     const calls = every100(0, 4_000, { gateway: 0 });
     expect(recoveryOf(calls, { healedAt: 0, until: 4_000, gateways: 2 }).steadyMs).toBeNull();
   });

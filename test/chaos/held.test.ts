@@ -1,4 +1,4 @@
-/** That Redis's own file tells of every reservation, whatever became of it and of Redis. */
+/** Redis's append-only file contains every reservation, also after its release and after Redis died. */
 import { expect, test } from "bun:test";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
@@ -13,7 +13,7 @@ import { heldGenerations } from "./harness/checks/held-generations.ts";
 const servers = await testServers();
 
 test.skipIf(servers === null)(
-  "a generation that was reserved is told of after it was released, emptied away, and killed",
+  "the file contains a reserved generation after its release, after FLUSHALL and after a kill",
   async () => {
     if (servers === null) throw new Error("There are no servers");
     await using stack = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-/** SIGKILL of each part under load: what the provider answered is charged once, nothing else is, and service is back within 5 s. */
+/** SIGKILL of each part under load: exactly the answered calls are charged, each once, and the service is back within 5 s. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Services } from "../../scripts/services.ts";
 import { Fleet } from "../support/fleet.ts";
@@ -35,7 +35,7 @@ describe.skipIf(!available)("SIGKILL under load", () => {
   }, 60_000);
   afterAll(() => stack.disposeAsync(), 30_000);
 
-  /** Each kills its part and heals what a supervisor would. */
+  /** Each kills its part and restarts what a supervisor would restart. */
   const victims: Record<string, () => Promise<void>> = {
     async gateway() {
       const victim = fleet.gateways[1];
@@ -67,7 +67,7 @@ describe.skipIf(!available)("SIGKILL under load", () => {
   };
 
   for (const [name, killAndHeal] of Object.entries(victims)) {
-    test(`${name}: charged once, back within 5 s`, async () => {
+    test(`after a SIGKILL of ${name} each answer is charged once, and the service is back within 5 s`, async () => {
       const customer = await fleet.operator().customer({ credit: "100", keys: 4 });
       const calls = stub.calls.length;
       const load = new Load({
@@ -93,7 +93,7 @@ describe.skipIf(!available)("SIGKILL under load", () => {
     await until(async () => (await fleet.operator().show(workspace)).reserved_usd === "0.000000000", 30_000);
     const answered = stub.calls.slice(calls).filter(({ state }) => state === "answered");
     const rows = await allRows(workspace);
-    // What a killed gateway had sent is charged with its prompt and what was delivered: less than the whole, never more.
+    // A request of a killed gateway is charged for its prompt and what was delivered: less than the whole, never more.
     const cut = rows.filter(({ code, usage_estimated }) => code === "internal_error" && usage_estimated);
     expect(cut.filter(({ cost_usd }) => Number(cost_usd) <= 0 || Number(cost_usd) > Number(cost))).toEqual([]);
     const charged = rows.filter((row) => row.cost_usd !== "0.000000000" && !cut.includes(row));

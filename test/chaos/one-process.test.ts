@@ -1,4 +1,4 @@
-/** The one process killed under load: its next start knows everything that a client was told, and the rate windows. */
+/** A single process is killed under load: its next start still has every confirmed answer, and the rate windows. */
 import { expect, test } from "bun:test";
 import { Fleet } from "../support/fleet.ts";
 import { Load } from "../support/load.ts";
@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const body = { model: "sandbox/echo", max_tokens: 1 };
 
-test("kill -9 loses no charge, keeps no hold and opens no new window", async () => {
+test("a kill -9 loses no charge, leaves no hold and resets no rate window", async () => {
   await using stack = new AsyncDisposableStack();
   const { path: dataDir } = stack.use(await temporaryFolder());
   const first = stack.use(await Fleet.start({ services: null, dataDir }));

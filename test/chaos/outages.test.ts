@@ -1,4 +1,4 @@
-/** Fails closed: while a part is gone answers are the specified 503 and no provider is called; when it is back, so is the service. */
+/** Weir fails closed: while a part is down, it answers with the specified 503 and calls no provider. It recovers with the part. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Services } from "../../scripts/services.ts";
 import { Fleet } from "../support/fleet.ts";
@@ -47,7 +47,7 @@ describe.skipIf(!available)("while a part is gone", () => {
 
   const codes = (outcomes: Outcome[]): string[] => outcomes.map(({ status, code }) => `${status} ${code}`);
 
-  /** Asks each kind until it gives the specified answer, then makes sure that it goes on giving it, and quickly. */
+  /** Repeats each kind of request until it gets the specified answer, then checks that the answer stays the same, and is quick. */
   async function expectClosed(answers: { known?: string; unseen: string }): Promise<void> {
     await until(async () => codes([await unseen()])[0] === answers.unseen);
     const calls = stub.calls.length;
@@ -58,26 +58,26 @@ describe.skipIf(!available)("while a part is gone", () => {
     expect(stub.calls.length).toBe(calls);
   }
 
-  /** Within five seconds of the part being back. */
+  /** Waits at most five seconds after the part is back. */
   async function expectBack(): Promise<void> {
     await until(async () => (await known()).status === 200, 5_000);
   }
 
-  test("Redis: billing_unavailable", async () => {
+  test("without Redis the answer is billing_unavailable", async () => {
     await services.redis.kill("SIGKILL");
     await expectClosed({ known: "503 billing_unavailable", unseen: "503 billing_unavailable" });
     await services.redis.restart();
     await expectBack();
   }, 40_000);
 
-  test("Redis frozen: billing_unavailable", async () => {
+  test("with a frozen Redis the answer is billing_unavailable", async () => {
     await services.redis.kill("SIGSTOP");
     await expectClosed({ known: "503 billing_unavailable", unseen: "503 billing_unavailable" });
     await services.redis.kill("SIGCONT");
     await expectBack();
   }, 40_000);
 
-  test("NATS: auth_unavailable, and billing_unavailable for a key that was just checked", async () => {
+  test("without NATS the answer is auth_unavailable, or billing_unavailable for a recently checked key", async () => {
     await known();
     await services.nats.kill("SIGKILL");
     await expectClosed({ known: "503 billing_unavailable", unseen: "503 auth_unavailable" });
@@ -85,14 +85,14 @@ describe.skipIf(!available)("while a part is gone", () => {
     await expectBack();
   }, 40_000);
 
-  test("PostgreSQL: auth_unavailable for a key that was not checked within 30 s", async () => {
+  test("without PostgreSQL the answer is auth_unavailable for a key that was not checked within 30 s", async () => {
     await services.postgres.kill("SIGKILL");
     await expectClosed({ unseen: "503 auth_unavailable" });
     await services.postgres.restart();
     await expectBack();
   }, 40_000);
 
-  test("all workers: auth_unavailable, and billing_unavailable for a key that was just checked", async () => {
+  test("without workers the answer is auth_unavailable, or billing_unavailable for a recently checked key", async () => {
     await known();
     await Promise.all(fleet.workers.map((worker) => worker.kill()));
     await expectClosed({ known: "503 billing_unavailable", unseen: "503 auth_unavailable" });
@@ -100,7 +100,7 @@ describe.skipIf(!available)("while a part is gone", () => {
     await expectBack();
   }, 40_000);
 
-  test("GET /key answers without the money while Redis is gone", async () => {
+  test("without Redis, GET /key answers without amounts", async () => {
     await services.redis.kill("SIGKILL");
     const authorization = `Bearer ${keys[0]?.key}`;
     const response = await fetch(`${fleet.url()}/gpt/v1/key`, { headers: { authorization } });
@@ -111,14 +111,14 @@ describe.skipIf(!available)("while a part is gone", () => {
     await expectBack();
   }, 40_000);
 
-  test("charges are exact after all of that", async () => {
+  test("charges are exact after all of these outages", async () => {
     await until(async () => (await fleet.operator().verify()).ok === true);
     expect(await fleet.operator().verify()).toMatchObject({ ok: true, broken: null });
   }, 40_000);
 });
 
-describe.skipIf(!available)("starting in any order", () => {
-  test("gateway and workers come first and answer 503; they serve once the servers are there", async () => {
+describe.skipIf(!available)("the parts start in any order", () => {
+  test("gateway and workers that start first answer 503, and serve when the servers are up", async () => {
     await using stack = new AsyncDisposableStack();
     const services = await ownServices();
     if (services === null) throw new Error("There are no servers");

@@ -1,4 +1,4 @@
-/** What docs/operations.md says of backups: a restored ledger is the truth again, and a copied data folder goes on. */
+/** docs/operations.md promises that a restored ledger counts again, and that a copied data folder works elsewhere. */
 import { expect, test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 
 const body = { model: "sandbox/echo", max_tokens: 1 };
 
-/** So many requests, each answered and in the ledger. */
+/** Sends so many requests, and waits until each is answered and in the ledger. */
 async function spend(fleet: Fleet, { workspace, key }: { workspace: string; key: string }, requests: number): Promise<void> {
   const rows = async () => (await fleet.operator().log(`workspace=${workspace}`)).length;
   const before = await rows();
@@ -21,7 +21,7 @@ async function spend(fleet: Fleet, { workspace, key }: { workspace: string; key:
   await until(async () => (await rows()) >= before + requests);
 }
 
-/** As a supervisor stops it: gateways first, metering last. */
+/** Stops the fleet as a supervisor does: gateways first, metering last. */
 async function stop(fleet: Fleet): Promise<void> {
   const processes = [...fleet.gateways.map(({ process }) => process), ...fleet.workers, ...fleet.prober, ...fleet.metering];
   for (const process of processes) {
@@ -64,10 +64,10 @@ test.skipIf((await testServers()) === null).each([
     redis.destroy();
 
     const third = stack.use(await Fleet.start({ services: urls, dataDir }));
-    // The five that were added after the backup are in nobody's books: what they alone would cover is refused.
+    // The five USD that were added after the backup are gone: a request that needs them is refused.
     const dear = { ...body, max_tokens: 4_096, messages: [{ role: "user", content: "x".repeat(600_000) }] };
     let status = 503;
-    // A workspace that is being loaded may be refused once.
+    // A request for a workspace that is being loaded may be refused once.
     await until(async () => {
       ({ status } = await outcomeOf(chat({ url: third.url(), key: client.key, body: dear })));
       return status !== 503;
@@ -77,7 +77,7 @@ test.skipIf((await testServers()) === null).each([
     expect(alarmed).toBe(!isEmptied);
     await spend(third, client, 1);
     await until(async () => (await third.operator().show(workspace)).reserved_usd === "0.000000000");
-    // What spools and streams still held of the time after the backup is booked again; the credit is gone.
+    // Settlements after the backup that spools and streams still have are booked again; the credit is gone.
     const { balance_usd: balance, available_usd: available } = await third.operator().show(workspace);
     expect(Number(balance)).toBeLessThan(Number(saved));
     expect(available).toBe(balance);
@@ -86,7 +86,7 @@ test.skipIf((await testServers()) === null).each([
   60_000,
 );
 
-test("a data folder that was copied while nothing ran goes on elsewhere as if nothing had been", async () => {
+test("a data folder that was copied while Weir was stopped works in another place", async () => {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await temporaryFolder());
   const first = stack.use(await Fleet.start({ services: null, dataDir: join(folder, "first") }));

@@ -1,4 +1,4 @@
-/** What docs/operations.md says of restarting a fleet: one gateway after the other, and no client notices. */
+/** docs/operations.md promises that clients do not notice when gateways restart one after the other. */
 import { expect, test } from "bun:test";
 import { testServers } from "../support/services.ts";
 import { runRestartsOnOnePort } from "./harness/restarts-on-one-port.ts";
@@ -7,7 +7,7 @@ import { runRollingRestart } from "./harness/rolling-restart.ts";
 const servers = await testServers();
 
 test.skipIf(servers === null)(
-  "200 open streams and steady requests outlive a restart of every gateway: none is refused or broken, and all is settled",
+  "a restart of every gateway refuses or breaks none of 200 open streams and steady requests, and all are settled",
   async () => {
     if (servers === null) throw new Error("There are no servers");
     const { calls, violations, tally } = await runRollingRestart({
@@ -27,7 +27,7 @@ test.skipIf(servers === null)(
 );
 
 test.skipIf(servers === null)(
-  "gateways that share a port are restarted under clients that connect for each request: none of them is lost",
+  "a restart of gateways that share a port loses no connection of clients that connect for each request",
   async () => {
     const plan = { connections: 1_500, restarts: 2, leaveMs: 200, say: () => {} };
     const { opened, answered, violations } = await runRestartsOnOnePort(plan);

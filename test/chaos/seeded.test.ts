@@ -1,4 +1,4 @@
-/** A short run of `npm run chaos`: some seconds of faults that a seed gives, and every invariant afterwards. */
+/** A short run of `npm run chaos`: some seconds of seeded faults, then every invariant. */
 import { expect, test } from "bun:test";
 import { testServers } from "../support/services.ts";
 import type { Fault } from "./harness/faults/fault.ts";
@@ -6,7 +6,7 @@ import { runChaos } from "./harness/run-chaos.ts";
 
 const servers = await testServers();
 
-/** The quick ones, and pairs that broke a promise once: `npm run chaos` has the others, and the time for them. */
+/** Quick faults, and pairs that once broke an invariant. `npm run chaos` injects the others. */
 const faults: Fault[][] = [
   [
     { kind: "kill", who: "worker-1" },
@@ -23,7 +23,7 @@ const faults: Fault[][] = [
 ];
 
 test.skipIf(servers === null)(
-  "a fleet under load that is killed, frozen, cut off and emptied loses, doubles and forgets nothing",
+  "a fleet under load whose parts are killed, frozen, cut off and emptied loses and doubles no charge",
   async () => {
     if (servers === null) throw new Error("There are no servers");
     const { violations, tally, results, notes } = await runChaos({

@@ -1,4 +1,4 @@
-/** One of two workers frozen, then killed, under load: no request is lost, and the other carries on. */
+/** One of two workers is frozen, then killed, under load: no request is lost, and the other worker serves on. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Fleet } from "../support/fleet.ts";
 import { Load } from "../support/load.ts";
@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 const services = await testServices();
 
-describe.skipIf(services === null)("one of two workers", () => {
+describe.skipIf(services === null)("the loss of one of two workers", () => {
   const stack = new AsyncDisposableStack();
   let fleet: Fleet;
   let keys: string[];
@@ -25,7 +25,7 @@ describe.skipIf(services === null)("one of two workers", () => {
   };
 
   for (const [name, inject] of Object.entries(faults)) {
-    test(`${name}: no request fails`, async () => {
+    test(`no request fails while one worker is ${name}`, async () => {
       const load = new Load({ urls: [fleet.url()], keys, connections: 16, model: "sandbox/echo" });
       await until(() => load.succeeded.length > 200);
       await inject();

@@ -1,4 +1,4 @@
-/** What a run is remembered by: some lines for a person, and everything in JSON. */
+/** The report of a run: some lines for people, and everything in JSON. */
 import { describeFault, type Fault } from "./faults/fault.ts";
 import type { ClientCall } from "./load/client-call.ts";
 import type { RestartsResult } from "./restarts-on-one-port.ts";
@@ -14,10 +14,10 @@ export function summaryOf(result: RunResult): string[] {
   const worst = `worst recovery to steady answers ${seconds(Math.max(0, ...steady))}, quiet after ${seconds(notes.quiet.afterMs)}`;
   return [
     ``,
-    `seed ${seed} (it gives faults and requests; how real processes interleave is theirs)`,
+    `seed ${seed} (it determines faults and requests, not how real processes interleave)`,
     `faults injected: ${faultsOf(result).length} (${shown(faultsByKind(result))})`,
-    ...skipped.map((what) => `left out: ${what}`),
-    `requests sent ${notes.clients.length}, admitted ${admitted}, charged ${charged}, of unknown end where a gateway died ${unknown}`,
+    ...skipped.map((what) => `skipped: ${what}`),
+    `requests sent ${notes.clients.length}, admitted ${admitted}, charged ${charged}, unknown since their gateway died ${unknown}`,
     `answers: ${shown(answersByCode(notes.clients))}`,
     `invariants checked: ${results.map(({ id, checks }) => `${id} ${checks}`).join(", ")}`,
     `lost ${lost.length}, doubled ${doubled.length}, unmetered ${unmetered.length}; ${worst}`,
@@ -29,7 +29,7 @@ export function rollingSummaryOf({ calls, endedAfterMs, tally, violations }: Rol
   return [
     ``,
     `gateways restarted: ${endedAfterMs.length}, each ended within ${seconds(Math.max(...endedAfterMs))} of its signal`,
-    `requests sent ${calls}, charged ${tally.charged}, of unknown end ${tally.unknown}`,
+    `requests sent ${calls}, charged ${tally.charged}, unknown ${tally.unknown}`,
     ...shownViolations(violations),
   ];
 }
@@ -37,7 +37,7 @@ export function rollingSummaryOf({ calls, endedAfterMs, tally, violations }: Rol
 export function restartsSummaryOf({ opened, answered, repeated, violations }: RestartsResult): string[] {
   return [
     ``,
-    `connections opened ${opened}, answered ${answered}, of them asked for twice ${repeated}, lost ${opened - answered}`,
+    `connections opened ${opened}, answered ${answered}, opened with a second SYN ${repeated}, lost ${opened - answered}`,
     ...shownViolations(violations),
   ];
 }
@@ -70,7 +70,7 @@ export function reportOf(result: RunResult): unknown {
   });
 }
 
-/** Which gateway had which admission, in their order: what windows and holds are judged by. */
+/** The admissions in order, each with its gateway: the facts by which windows and holds are checked. */
 function admissionsOf({ notes, stored }: RunResult): string[] {
   const gateways = new Map(notes.clients.map(({ generation, gateway }) => [generation, gateway + 1]));
   return stored.charges
@@ -84,7 +84,7 @@ function generationsIn(violation: string): string[] {
   return [...new Set(violation.match(/gen-[a-z2-7]{26}/g) ?? [])];
 }
 
-/** Everything that is known of a generation, and the faults of its time. */
+/** All facts about a generation, and the faults near its time. */
 function historyOf(generation: string, { notes, stored }: RunResult): unknown {
   const provider = notes.provider.filter((call) => call.generation === generation);
   const clients = notes.clients.filter((call) => call.generation === generation);
@@ -113,7 +113,7 @@ function answersByCode(calls: readonly ClientCall[]): Record<string, number> {
   return counted(
     calls.map(({ status, code, hungUp, whole }) => {
       if (hungUp) return "client hung up";
-      if (status === 0 || (status === 200 && !whole && code === null)) return "broken off";
+      if (status === 0 || (status === 200 && !whole && code === null)) return "interrupted";
       return code === null ? String(status) : `${status} ${code}`;
     }),
   );
@@ -139,7 +139,7 @@ function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Amounts as decimal strings. */
+/** Writes amounts as decimal strings. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, one: unknown) => (typeof one === "bigint" ? one.toString() : one)));
 }

@@ -1,11 +1,11 @@
-/** Gateways that share a port are restarted in turn, while each request comes on a connection of its own: none is to be lost. */
+/** Restarts gateways of one port one after the other, while each request opens its own connection. No connection may be lost. */
 import { Fleet } from "../../support/fleet.ts";
 import { ownServices } from "../../support/own-services.ts";
 import { until } from "../../support/until.ts";
 import { ShortConnections } from "./load/short-connections.ts";
 
 export interface RestartsPlan {
-  /** At least; the restarts are spread over them. */
+  /** The least number of connections. The restarts are spread over them. */
   connections: number;
   restarts: number;
   leaveMs: number;
@@ -16,7 +16,7 @@ export interface RestartsResult {
   opened: number;
   answered: number;
   repeated: number;
-  /** Each connection without a whole 200, and what the ledger is broken by. */
+  /** Each connection without a complete answer of 200, and what breaks the ledger. */
   violations: string[];
 }
 
@@ -42,7 +42,9 @@ export async function runRestartsOnOnePort(plan: RestartsPlan): Promise<Restarts
     await leaving?.exited;
     await fleet.addGateway(port);
     await untilListening(fleet.gateways.at(-1));
-    say(`restart ${restart + 1}: ${load.opened} connections opened, ${load.repeated} asked for twice, ${load.lost.length} lost`);
+    say(
+      `restart ${restart + 1}: ${load.opened} connections opened, ${load.repeated} with a second SYN, ${load.lost.length} lost`,
+    );
   }
   await until(() => load.opened >= connections, progressMsMax);
   await load.stop();

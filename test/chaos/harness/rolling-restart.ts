@@ -1,4 +1,4 @@
-/** Every gateway is told to stop and started anew, one after the other, under load: nobody is to notice. */
+/** Restarts every gateway under load, one after the other. No client may notice. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
 import { brokenLines, checkAll } from "../../invariants/invariants.ts";
 import { until } from "../../support/until.ts";
@@ -13,7 +13,7 @@ import { openTestbed } from "./world/testbed.ts";
 
 export interface RollingPlan {
   servers: Servers;
-  /** Open at any time. */
+  /** The number of streams that are open at any time. */
   streams: number;
   streamSeconds: number;
   requestsPerSecond: number;
@@ -24,10 +24,10 @@ export interface RollingPlan {
 
 export interface RollingResult {
   calls: number;
-  /** From each signal to the end of its process. */
+  /** The time from each signal to the end of its process. */
   endedAfterMs: number[];
   tally: Tally;
-  /** Each request that was refused, broken off or not whole, and whatever an invariant or the ledger has against it. */
+  /** Each request that was refused, interrupted or incomplete, and each violation of an invariant or of the ledger. */
   violations: string[];
 }
 
@@ -45,13 +45,13 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   await until(() => open.calls.filter(({ answeredAt }) => answeredAt === null).length === 0 && open.open >= streams);
   const endedAfterMs: number[] = [];
   for (const { part, url } of testbed.gateways) {
-    const toldAt = performance.now();
+    const signalledAt = performance.now();
     const { starts } = part;
     part.signal("SIGTERM");
     await until(() => part.starts > starts, stopMsMax);
-    endedAfterMs.push(performance.now() - toldAt);
+    endedAfterMs.push(performance.now() - signalledAt);
     await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, stopMsMax);
-    say(`${part.name} ended ${((endedAfterMs.at(-1) ?? 0) / 1_000).toFixed(1)} s after it was told, and serves again`);
+    say(`${part.name} ended ${((endedAfterMs.at(-1) ?? 0) / 1_000).toFixed(1)} s after its signal, and serves again`);
   }
   await Promise.all([traffic.stop(), open.stop()]);
   const quiet = await untilQuiet(testbed, customers);
@@ -66,5 +66,5 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
 
 function describeCall({ gateway, streamed, status, code, broke, sentAt, endedAt }: ClientCall): string {
   const what = `${streamed ? "a stream" : "a request"} at gateway-${gateway + 1}, sent at ${sentAt}, ended at ${endedAt}`;
-  return `${what}: ${status} ${code ?? broke ?? "not whole"}`;
+  return `${what}: ${status} ${code ?? broke ?? "incomplete"}`;
 }

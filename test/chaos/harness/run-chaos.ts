@@ -1,4 +1,4 @@
-/** One run: start everything, disturb it while it is used, heal it, wait for quiet, and look at what came of it. */
+/** One run: starts everything, injects faults under load, waits for recovery and for the end of all work, and checks the results. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
 import { recoveryMsMax } from "../../invariants/recovery.ts";
 import { brokenLines, checkAll, type Result } from "../../invariants/invariants.ts";
@@ -20,45 +20,45 @@ import { openTestbed, type Testbed } from "./world/testbed.ts";
 export interface RunPlan {
   servers: Servers;
   seed: number;
-  /** How long faults go on; starting, healing and checking come on top. */
+  /** How long faults are injected. Starting, recovering and checking take additional time. */
   seconds: number;
-  /** The longest of those that last. */
+  /** The longest duration of a fault. */
   longestFaultMs: number;
   requestsPerSecond: number;
   logLevel: string;
   say(line: string): void;
-  /** In place of those that the seed gives. */
+  /** Faults in place of those of the seed. */
   faults?: Iterable<Fault[]>;
 }
 
 export interface RunResult {
   seed: number;
   tally: Tally;
-  /** Of the invariants that there is evidence for. */
+  /** The results of all invariants that have evidence. */
   results: Result[];
-  /** One line each; none: all is well. */
+  /** One line for each violation. */
   violations: string[];
   recoveries: { episode: Episode; recovery: Recovery }[];
   notes: RunNotes;
   stored: Stored;
-  /** What each of our processes said. */
+  /** The output of each process of the fleet. */
   logs: Record<string, string>;
-  /** What was left out, and why. */
+  /** The kinds of faults that were skipped, and why. */
   skipped: string[];
 }
 
-/** After healing, until the service is steady; then the next fault comes. */
-const timeoutMs = 10_000;
+/** How long to wait after a fault for the service to be steady, before the next fault. */
+const steadyMsMax = 10_000;
 
 export async function runChaos(plan: RunPlan): Promise<RunResult> {
   await using testbed = await openTestbed(plan);
   const skipped = testbed.disk.problem === null ? [] : [`full disk: ${testbed.disk.problem}`];
   const customers = await makeCustomers(testbed);
   const startedAt = Date.now();
-  plan.say(`ready: ${testbed.parts.size} processes of ours, data in ${testbed.folder}`);
+  plan.say(`ready: ${testbed.parts.size} processes of Weir, data in ${testbed.folder}`);
   const traffic = new Traffic({ testbed, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
   const actions = new OperatorActions(testbed, customers);
-  const { recoveries, problems } = await disturb({ testbed, traffic, plan });
+  const { recoveries, problems } = await injectFaults({ testbed, traffic, plan });
   const { topUps, revoked } = await actions.stop();
   await traffic.stop();
   const quiet = await untilQuiet(testbed, customers);
@@ -76,14 +76,18 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   return { seed: plan.seed, tally, results, violations, recoveries, notes, stored, logs, skipped };
 }
 
-interface Disturbance {
+interface Injection {
   testbed: Testbed;
   traffic: Traffic;
   plan: RunPlan;
 }
 
-/** One fault after the other, each healed before the next comes. `problems`: what could not be healed. */
-async function disturb({ testbed, traffic, plan }: Disturbance): Promise<Pick<RunResult, "recoveries"> & { problems: string[] }> {
+/** Injects one fault after the other; each is over before the next begins. `problems` lists the faults that could not be ended. */
+async function injectFaults({
+  testbed,
+  traffic,
+  plan,
+}: Injection): Promise<Pick<RunResult, "recoveries"> & { problems: string[] }> {
   const problems: string[] = [];
   await steadySince(traffic, testbed, Date.now());
   const { seed, longestFaultMs, say } = plan;
@@ -94,7 +98,7 @@ async function disturb({ testbed, traffic, plan }: Disturbance): Promise<Pick<Ru
     if (Date.now() >= endsAt) break;
     const injectedAt = Date.now();
     const failed = (fault: Fault, error: unknown) =>
-      void problems.push(`${describeFault(fault)} was not healed: ${String(error)}`);
+      void problems.push(`${describeFault(fault)} could not be ended: ${String(error)}`);
     await Promise.all(faults.map((fault) => injectFault(fault, testbed).catch((error: unknown) => failed(fault, error))));
     const episode = { faults, injectedAt, healedAt: Date.now() };
     const recovery = await steadySince(traffic, testbed, episode.healedAt);
@@ -108,14 +112,14 @@ async function steadySince({ calls }: Traffic, { gateways }: Testbed, healedAt: 
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 200));
     const recovery = recoveryOf(calls, { healedAt, until: Date.now(), gateways: gateways.length });
-    if (recovery.steadyMs !== null || Date.now() > healedAt + timeoutMs) return recovery;
+    if (recovery.steadyMs !== null || Date.now() > healedAt + steadyMsMax) return recovery;
   }
 }
 
 function tooSlow({ episode, recovery: { steadyMs } }: RunResult["recoveries"][number], { calls }: Traffic): string[] {
   if (steadyMs !== null && steadyMs <= recoveryMsMax) return [];
   const { healedAt } = episode;
-  const bad = badAnswersOf(calls, { healedAt, until: healedAt + (steadyMs ?? timeoutMs), gateways: 0 });
+  const bad = badAnswersOf(calls, { healedAt, until: healedAt + (steadyMs ?? steadyMsMax), gateways: 0 });
   return [`${namesOf(episode)}: steady ${seconds(steadyMs)} after healing, until then ${bad}`];
 }
 
@@ -124,5 +128,5 @@ function namesOf({ faults }: Episode): string {
 }
 
 function seconds(ms: number | null): string {
-  return ms === null ? `not within ${timeoutMs / 1_000} s` : `${(ms / 1_000).toFixed(1)} s`;
+  return ms === null ? `not within ${steadyMsMax / 1_000} s` : `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -1,4 +1,4 @@
-/** The history of a run of real processes: from its clients' notes, the provider's own log, and the rows of the database. */
+/** Builds the history of a run of real processes from the clients' notes, the provider's log and the rows of the database. */
 import { inOrder, type History, type HistoryEvent } from "../../../invariants/history.ts";
 import { closesAdmission, describeFault } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
@@ -7,10 +7,10 @@ import { costOf, type ProviderCall } from "../world/provider.ts";
 import type { RunNotes } from "./notes.ts";
 import type { Stored } from "./stored.ts";
 
-/** What was decided just before a fault may still reach its gateway. */
+/** A decision from just before a fault may still reach its gateway within this time. */
 const closesAfterMs = 500;
-/** The end of an answer may be on its way for so long: a client that leaves meanwhile is charged for what it was sent. */
-const onTheWayMs = 500;
+/** How long the end of an answer may be in transit. A client that hangs up meanwhile is charged for what was sent to it. */
+const inTransitMs = 500;
 
 export function buildHistory(notes: RunNotes, stored: Stored): History {
   const { customers, startedAt, clients, provider, episodes, revoked, quiet } = notes;
@@ -46,14 +46,14 @@ function clientEvents(call: ClientCall, index: number): HistoryEvent[] {
   return [asked, { kind: "answered", at, invocation, status, code, generation, whole }];
 }
 
-/** @param leftAt when its client left; undefined: it stayed */
+/** @param leftAt when its client hung up; undefined: it did not */
 function providerEvents(call: ProviderCall, leftAt: number | undefined): HistoryEvent[] {
   const { generation, startedAt, endedAt } = call;
   const called: HistoryEvent = { kind: "called", at: startedAt, generation };
   const cost = costOf(call);
   if (cost === null) return [called];
   const at = endedAt ?? startedAt;
-  const isPartial = leftAt !== undefined && leftAt <= at + onTheWayMs;
+  const isPartial = leftAt !== undefined && leftAt <= at + inTransitMs;
   return [called, { kind: "served", at, generation, cost, ...(isPartial && { isPartial }) }];
 }
 
@@ -73,7 +73,7 @@ function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<str
   ];
 }
 
-/** Only the part of an episode in which nothing can be admitted closes it. */
+/** Only faults during which nothing can be admitted become fault events. */
 function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][number]): HistoryEvent[] {
   const closing = faults.filter(closesAdmission);
   return [

@@ -1,4 +1,4 @@
-/** Everything that can be known of a run once it is quiet, for the checkers of test/invariants. */
+/** Gathers the evidence of a finished run for the checkers of test/invariants. */
 import { openPostgres } from "../../../../src/backing/postgres/postgres.ts";
 import { openDistributedCounters } from "../../../../src/backing/redis/counters.ts";
 import { loadAccount, loadKeyMonth } from "../../../../src/gateway/credit/load.ts";
@@ -15,7 +15,7 @@ import type { RunNotes } from "./notes.ts";
 import { heldGenerations } from "./held-generations.ts";
 import { readRows, type Stored } from "./stored.ts";
 
-/** A worker decides and its front calls; a customer's setting is known to all within this. */
+/** The longest time from a worker's decision to its gateway's call, and from a changed setting to its last reader. */
 const delayMsMax = 5_000;
 
 export async function gather(testbed: Testbed, notes: RunNotes): Promise<{ evidence: Evidence; stored: Stored }> {
@@ -48,7 +48,7 @@ async function settledOf(
   const settled: Settled[] = [];
   for (const { workspace, keys } of customers) {
     const loaded = await loadAccount({ workspace, generations: [] }, sql);
-    if (loaded === null) throw new Error(`The ledger does not know workspace "${workspace}"`);
+    if (loaded === null) throw new Error(`The ledger has no workspace "${workspace}"`);
     const keyMonths = await Promise.all(keys.map(({ id: key }) => loadKeyMonth({ workspace, key, month }, sql)));
     const dump = await dumpRedis({ client, counters, workspace, clockMs: clock.now() });
     settled.push({ workspace, counters: dump, account: loaded.account, keyMonths });
@@ -56,7 +56,7 @@ async function settledOf(
   return settled;
 }
 
-/** Files as they lie on the disk: logs, spools, what NATS and Redis keep. */
+/** The places where a secret could be written: logs, spools, and the data of NATS and Redis. */
 async function secretsOf({ folder, disk, parts, services }: Testbed, { customers }: RunNotes): Promise<Evidence["secrets"]> {
   const traces = new Traces();
   for (const part of parts.values()) traces.add(`log of ${part.name}`, part.output);
@@ -66,7 +66,7 @@ async function secretsOf({ folder, disk, parts, services }: Testbed, { customers
   const keys = customers.flatMap((customer) => customer.keys.map(({ key }) => ({ name: `a key (${customer.kind})`, text: key })));
   const canaries = [
     ...keys,
-    { name: "our key of the provider", text: providerKey },
+    { name: "the provider key", text: providerKey },
     { name: "the operator token", text: operatorToken },
   ];
   return { traces, canaries };

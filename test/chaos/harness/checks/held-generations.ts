@@ -1,10 +1,10 @@
-/** Every generation that the counters ever held, by Redis's own append-only file: written before it answers. */
+/** Every generation that the counters ever held, from Redis's append-only file, which Redis writes before it answers. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const generation = /^gen-[a-z2-7]{26}$/;
 
-/** @param folder of a Redis 7 that never rewrites its file */
+/** @param folder the data of a Redis 7 that never rewrites its file */
 export function heldGenerations(folder: string): Set<string> {
   const appended = join(folder, "appendonlydir");
   const held = new Set<string>();
@@ -20,7 +20,7 @@ export function heldGenerations(folder: string): Set<string> {
   return held;
 }
 
-/** Commands as clients send them: `*2`, `$4`, `PING` and so on, each line ended by CR and LF. What is cut off at the end is left out. */
+/** The commands in the format of the protocol (`*2`, `$4`, `PING`, with CR LF after each line), without a truncated last one. */
 function* commandsIn(bytes: Buffer): Generator<string[]> {
   let at = 0;
   const line = (): string => {

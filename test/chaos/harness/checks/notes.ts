@@ -1,4 +1,4 @@
-/** What the harness noted while a run went on: clients, provider, faults. What is stored is read when it is quiet. */
+/** The notes that the harness takes during a run: clients, provider, faults. Stored rows are read after it. */
 import type { Episode } from "../faults/episode.ts";
 import type { ClientCall } from "../load/client-call.ts";
 import type { Customer } from "../load/customers.ts";
@@ -6,25 +6,25 @@ import type { ProviderCall } from "../world/provider.ts";
 
 export interface RunNotes {
   customers: readonly Customer[];
-  /** Wall-clock milliseconds, as all times of a run. */
+  /** In wall-clock milliseconds, like all times of a run. */
   startedAt: number;
   clients: readonly ClientCall[];
   provider: readonly ProviderCall[];
   episodes: readonly Episode[];
-  /** Credit that was confirmed, hence to be in the ledger exactly once. */
+  /** Credit whose addition was confirmed, so that it must be in the ledger exactly once. */
   topUps: readonly { workspace: string; reference: string }[];
-  /** From when on a key was known to be revoked. */
+  /** When the revocation of each key was confirmed. */
   revoked: readonly { key: string; at: number }[];
   quiet: Quiet;
 }
 
 export interface Quiet {
   at: number;
-  /** From the last answer. */
+  /** Time since the last answer. */
   afterMs: number;
   unsettled: number;
   backlog: number;
   unknownAdmissions: number;
-  /** What was still under way when waiting ended; nothing where all is well. */
+  /** Work that was unfinished when waiting ended. */
   unfinished: string[];
 }

@@ -1,4 +1,4 @@
-/** Waits until nothing is under way any more, and says what still is when it does not end. */
+/** Waits until all work has ended, and reports the unfinished work when it does not. */
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "nats";
 import type { Customer } from "../load/customers.ts";
@@ -6,11 +6,11 @@ import { Control } from "../world/control.ts";
 import { operatorToken, type Testbed } from "../world/testbed.ts";
 import type { Quiet } from "./notes.ts";
 
-/** A confirmation that was lost twice is asked for after 30 s. */
+/** A gateway requests a confirmation that was lost twice after 30 s. */
 const quietMsMax = 90_000;
 const lookMs = 250;
 
-/** At most 90 s. */
+/** Waits for at most 90 s. */
 export async function untilQuiet(testbed: Testbed, customers: readonly Customer[]): Promise<Quiet> {
   const startedAt = performance.now();
   for (;;) {
@@ -49,7 +49,9 @@ async function busyAccounts(testbed: Testbed, customers: readonly Customer[]): P
   const accounts = customers.map(async ({ workspace, kind }) => {
     const { balance_usd, reserved_usd, available_usd } = await control.any((operator) => operator.show(workspace));
     const isQuiet = Number(reserved_usd ?? NaN) === 0 && available_usd === balance_usd;
-    return isQuiet ? [] : [`workspace ${workspace} (${kind}) has ${balance_usd}, ${reserved_usd} of it reserved`];
+    return isQuiet
+      ? []
+      : [`workspace ${workspace} (${kind}) has a balance of ${balance_usd}, of which ${reserved_usd} are reserved`];
   });
   return (await Promise.all(accounts)).flat();
 }
@@ -65,7 +67,7 @@ async function pendingAt(url: string): Promise<{ unsettled: number; unknownAdmis
   };
 }
 
-/** Events that metering has not taken, or not acknowledged. */
+/** The number of events that metering has not received or not acknowledged. */
 async function backlogOf({ services }: Testbed): Promise<number> {
   const { hostname, port, username, password } = new URL(services.urls.NATS_URL);
   const connection = await connect({ servers: `${hostname}:${port}`, user: username, pass: password });

@@ -1,10 +1,10 @@
-/** How long the service took to be well again, by what clients saw. Times are wall-clock milliseconds. */
+/** How long the service took to recover, as clients saw it. Times are wall-clock milliseconds. */
 import { isGood, type ClientCall } from "../load/client-call.ts";
 
 export interface Recovery {
-  /** From healing to the first good answer; null: there was none. */
+  /** From the end of the fault to the first good answer; null: there was none. */
   firstMs: number | null;
-  /** From healing to the second in which everything was answered well, by every gateway; null: there was none yet. */
+  /** From the end of the fault to the first whole second in which every gateway gave only good answers; null: there was none yet. */
   steadyMs: number | null;
 }
 
@@ -13,12 +13,12 @@ const stepMs = 100;
 
 export interface Healed {
   healedAt: number;
-  /** How far to look. */
+  /** The end of the time that is considered. */
   until: number;
   gateways: number;
 }
 
-/** Only customers who lack nothing count: others are refused in the best of worlds. */
+/** Counts only customers with plenty of credit, since others are refused also without a fault. */
 export function recoveryOf(calls: readonly ClientCall[], { healedAt, until, gateways }: Healed): Recovery {
   const since = calls.filter(({ isPlenty, sentAt }) => isPlenty && sentAt >= healedAt && sentAt <= until);
   const good = since.filter(isGood).map(({ answeredAt }) => answeredAt ?? Infinity);
@@ -31,7 +31,7 @@ export function recoveryOf(calls: readonly ClientCall[], { healedAt, until, gate
   return { firstMs, steadyMs: null };
 }
 
-/** What kept the service from being well after healing: how often each answer came from each gateway. */
+/** The bad answers after the end of the fault: how often each came from each gateway. */
 export function badAnswersOf(calls: readonly ClientCall[], { healedAt, until }: Healed): string {
   const bad = calls.filter((call) => call.isPlenty && call.sentAt >= healedAt && call.sentAt <= until && !isGood(call));
   const counts = new Map<string, number>();

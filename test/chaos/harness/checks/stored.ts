@@ -1,4 +1,4 @@
-/** What a run left in the database, and in Redis's file. Amounts are nano-USD, times wall-clock milliseconds. */
+/** The data that a run left in the database and in Redis's file. Amounts are nano-USD, times wall-clock milliseconds. */
 import type { Database } from "../../../../src/backing/backing.ts";
 
 export interface StoredCharge {
@@ -11,7 +11,7 @@ export interface StoredCharge {
   cost: bigint;
   excess: bigint;
   late: boolean;
-  /** Its gateway died with it. */
+  /** Its gateway died before the answer ended. */
   cut: boolean;
   at: number;
   /** By the counters' clock. */
@@ -31,11 +31,11 @@ export interface StoredEntry {
 export interface Stored {
   charges: StoredCharge[];
   entries: StoredEntry[];
-  /** Generations that the counters ever held, whatever became of them. */
+  /** All generations that the counters ever held. */
   held: ReadonlySet<string>;
 }
 
-/** In the order of the ledger. */
+/** Reads the entries in the order of the ledger. */
 export async function readRows(sql: Database): Promise<Pick<Stored, "charges" | "entries">> {
   const charges = await sql<StoredCharge[]>`
     SELECT generation_id AS generation, charges.workspace_id AS workspace, charges.key_id AS key, charges.month, outcome,

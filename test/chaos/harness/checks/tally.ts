@@ -1,22 +1,22 @@
-/** Clients' and provider's books against the ledger, counted: what was lost, doubled or unmetered. */
+/** Compares the notes of clients and provider with the ledger, and counts what was lost, doubled or unmetered. */
 import type { Episode } from "../faults/episode.ts";
 import { costOf, type ProviderCall } from "../world/provider.ts";
 import type { RunNotes } from "./notes.ts";
 import type { Stored, StoredCharge } from "./stored.ts";
 
 export interface Tally {
-  /** Reserved by the counters, dispatched or not. */
+  /** Reserved by the counters, whether a provider was called or not. */
   admitted: number;
   charged: number;
-  /** Ended in the ledger for nothing because the gateway that knew more died: as the documents say. */
+  /** Ended in the ledger without a charge, because the gateway with the usage died. The documents allow this. */
   unknown: number;
-  /** Generations that a provider billed, or a client has whole, and that are charged nothing. */
+  /** Generations that a provider billed, or that a client got in full, without a charge. */
   lost: string[];
   /** Generations with two entries in the ledger, and credit that was added twice. */
   doubled: string[];
-  /** Provider calls that the counters held nothing for, or without a record of how they ended. */
+  /** Provider calls without a reservation in the counters, or without an end in the ledger. */
   unmetered: string[];
-  /** Credit that was confirmed and is not there. */
+  /** Confirmed credit that is not in the ledger. */
   missingCredit: string[];
 }
 
@@ -47,27 +47,27 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
   };
 }
 
-/** One line for each kind that there is. */
+/** One line for each kind of problem. */
 export function moneyLines({ lost, doubled, unmetered, missingCredit }: Tally): string[] {
-  const named = { lost, doubled, unmetered, "confirmed credit that is not there": missingCredit };
+  const named = { lost, doubled, unmetered, "confirmed credit that is missing": missingCredit };
   return Object.entries(named).flatMap(([name, whose]) => (whose.length === 0 ? [] : [`${name}: ${whose.join(", ")}`]));
 }
 
-/** A client that left before it had anything pays nothing: the call was cancelled, if too late for this provider. */
+/** A client that hung up before it got anything pays nothing: its call was cancelled, although too late for this provider. */
 const clientGone = "client_gone";
 
-/** Billed and ended for nothing, though no gateway died that had it in hand. One without any record counts as unmetered. */
+/** Billed and ended without a charge, although its gateway did not die. A call without any record counts as unmetered. */
 function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: readonly Episode[]): boolean {
   if (costOf(call) === null || charge === undefined || charge.cost > 0n || charge.code === clientGone) return false;
   const { startedAt, endedAt } = call;
   const died = episodes.some(({ faults, injectedAt, healedAt }) => {
-    const within = startedAt <= healedAt && (endedAt ?? Infinity) >= injectedAt - handedOnMs;
+    const within = startedAt <= healedAt && (endedAt ?? Infinity) >= injectedAt - recordedMsMax;
     return within && faults.some((fault) => fault.kind === "kill" && fault.who.startsWith("gateway"));
   });
   return !(died && charge.outcome === "unknown");
 }
 
-/** Redis on a busy disk answers up to two seconds before it writes: what it held so shortly before it died may be in no file. */
+/** On a busy disk Redis may answer up to two seconds before it writes. A hold from shortly before its death may be in no file. */
 function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[]): boolean {
   return episodes.some(({ faults, injectedAt, healedAt }) => {
     const within = startedAt > injectedAt - writtenMsMax && startedAt < healedAt;
@@ -77,8 +77,8 @@ function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[
 
 const writtenMsMax = 3_000;
 
-/** From the last byte that a provider wrote to its gateway's note of it. */
-const handedOnMs = 1_000;
+/** From the last byte that a provider wrote to its gateway's record of it. */
+const recordedMsMax = 1_000;
 
 function repeated(names: string[]): string[] {
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** A fault as it happened. Times are wall-clock milliseconds. */
+/** Faults that were injected together. Times are wall-clock milliseconds. */
 import type { Fault } from "./fault.ts";
 
 export interface Episode {

@@ -15,7 +15,7 @@ type Injector<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, te
 
 /** Resolves when the fault is over: what was killed runs again, what was cut is reachable. */
 export async function injectFault(fault: Fault, testbed: Testbed): Promise<void> {
-  // `injectors` has each function under the kind of fault that it takes.
+  // Each function is stored under the kind of fault that it takes.
   const inject = injectors[fault.kind] as (fault: Fault, testbed: Testbed) => Promise<void>;
   await inject(fault, testbed);
 }

@@ -1,20 +1,20 @@
-/** Which faults come in which order: given by the seed alone. Every kind comes before any comes again. */
+/** Plans the order of the faults from the seed. Every kind comes once before any kind comes again. */
 import { randomFrom, shuffled } from "../../../support/random.ts";
 import { serverNames } from "../world/links.ts";
 import { hasLink, partNames, type Fault } from "./fault.ts";
 
 export interface FaultPlan {
   seed: number;
-  /** How long one that lasts may last. At least 1,000. */
+  /** The longest duration of a fault; at least 1,000. */
   longestMs: number;
-  /** Those that this machine cannot have are left out. */
+  /** The kinds that this machine cannot inject. */
   without: readonly Fault["kind"][];
 }
 
 type Random = () => number;
 type FaultMaker = (chance: { random: Random; longestMs: number }) => Fault;
 
-/** One fault, or two at once, for as long as anybody asks. */
+/** Yields one fault, or two at once, without end. */
 export function* planFaults({ seed, longestMs, without }: FaultPlan): Generator<Fault[]> {
   const random = randomFrom(seed ^ 0x5eed);
   const chance = { random, longestMs };
@@ -47,9 +47,9 @@ function faultMakers(): FaultMaker[] {
 
 function networks(): FaultMaker[] {
   return serverNames.flatMap((server): FaultMaker[] => {
-    const everybody = (): null => null;
-    const somebody = ({ random }: { random: Random }): string => chosen(partNames, random, (part) => hasLink(part, server));
-    return [everybody, somebody].flatMap((who): FaultMaker[] => [
+    const everyProcess = (): null => null;
+    const oneProcess = ({ random }: { random: Random }): string => chosen(partNames, random, (part) => hasLink(part, server));
+    return [everyProcess, oneProcess].flatMap((who): FaultMaker[] => [
       (chance) => ({ kind: "cut", who: who(chance), server, ms: lasting(chance) }),
       (chance) => ({ kind: "silence", who: who(chance), server, ms: lasting(chance) }),
       (chance) => ({ kind: "delay", who: who(chance), server, ms: lasting(chance), delayMs: between(chance.random, 50, 5_000) }),
@@ -59,7 +59,7 @@ function networks(): FaultMaker[] {
   });
 }
 
-/** Mostly seconds, now and then as long as may be. */
+/** Mostly seconds, sometimes up to the longest duration. */
 function lasting({ random, longestMs }: { random: Random; longestMs: number }): number {
   return Math.round(1_000 + (longestMs - 1_000) * random() ** 3);
 }

@@ -1,7 +1,7 @@
-/** A server may be several processes: all of them are to be frozen, not their parent alone. */
+/** Signals all processes of a server, since a server may be several processes. */
 import { readFileSync } from "node:fs";
 
-/** The process and all that it started, parents first. Where the system does not tell: the process alone. */
+/** The process and its descendants, parents first. Only the process where the system does not list children. */
 export function processTree(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(processTree)];
 }
@@ -14,7 +14,7 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** Those that are gone meanwhile need no signal. */
+/** Ignores processes that have ended meanwhile. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
   for (const one of processTree(pid)) {
     try {

@@ -2,28 +2,28 @@
 import type { Customer } from "./customers.ts";
 
 export interface ClientCall {
-  /** Of this run; the provider is told it by the message. */
+  /** The number within the run. The request's message carries it to the provider. */
   number: number;
   gateway: number;
   workspace: string;
   key: string;
-  /** Of a customer that lacks nothing: nothing but a fault refuses it. */
+  /** Whether its customer has plenty of credit, so that only a fault can refuse it. */
   isPlenty: boolean;
   streamed: boolean;
   sentAt: number;
-  /** When the head of the answer came; null: none did. */
+  /** When the head of the answer arrived; null: none did. */
   answeredAt: number | null;
   endedAt: number | null;
   /** 0: the connection broke before an answer. */
   status: number;
-  /** Of the error, in the body or in the stream; null: none. */
+  /** The error's code, in the body or in the stream; null: no error. */
   code: string | null;
   generation: string | null;
   /** Why the connection broke; null: it did not. */
   broke: string | null;
-  /** The answer came whole: all of the body, or the stream with its last line. */
+  /** The answer was complete: the entire body, or the stream with its last line. */
   whole: boolean;
-  /** The client hung up or waited long enough. */
+  /** The client hung up, or its timeout ended the request. */
   hungUp: boolean;
 }
 
@@ -53,7 +53,7 @@ export function newCall(
   };
 }
 
-/** What its provider failed at, or its client hungUp, says nothing of the service. */
+/** An answer is also good when the provider failed or the client hung up, since neither is the service's fault. */
 export function isGood({ status, code, hungUp }: ClientCall): boolean {
   return status === 200 || code === "upstream_error" || hungUp;
 }

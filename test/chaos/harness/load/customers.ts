@@ -1,4 +1,4 @@
-/** Who sends requests: some with plenty of everything, some whose credit, window or limit is contested, some who lose their keys. */
+/** The customers that send requests: some with plenty of everything, some at the edge of their credit, window or limit, some whose keys are revoked. */
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import { until } from "../../../support/until.ts";
 import { Control } from "../world/control.ts";
@@ -7,10 +7,10 @@ import { model, type Testbed } from "../world/testbed.ts";
 export interface Customer {
   workspace: string;
   keys: { id: string; key: string }[];
-  /** plenty: a refusal of its requests is a failure of the service. The others are named after what they run out of. */
+  /** plenty: refusing its requests is a failure of the service. The others are named after what they run out of. */
   kind: "plenty" | "credit" | "window" | "limit" | "revoked";
   requestsPerMinute: number;
-  /** Of each of its keys in a month, in nano-USD; null: none. */
+  /** The monthly limit of each of its keys, in nano-USD; null: none. */
   keyLimit: bigint | null;
 }
 
@@ -24,7 +24,7 @@ const plans = [
   { kind: "limit", credit: "1000", keys: 2, requestsPerMinute: 10_000, keyLimit: "0.02" },
 ] as const;
 
-/** Makes them once the gateways are ready and the model can be called. */
+/** Creates the customers when the gateways are ready, and waits until the model can be called. */
 export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
   for (const { url } of testbed.gateways) {
     await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, 30_000);

@@ -1,4 +1,4 @@
-/** So many streams open at any time: where one ends, the next begins. */
+/** Keeps so many streams open: when one ends, the next begins. */
 import type { Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
@@ -8,7 +8,7 @@ export interface OpenStreamsPlan {
   testbed: Pick<Testbed, "gateways">;
   customer: Customer;
   streams: number;
-  /** How long each lasts, ten events a second. */
+  /** The duration of each stream, with ten events a second. */
   seconds: number;
 }
 
@@ -26,12 +26,12 @@ export class OpenStreams {
     this.#loops = Array.from({ length: plan.streams }, (_, index) => this.#loop(index));
   }
 
-  /** How many have begun and not ended. */
+  /** The number of streams that have begun and not ended. */
   get open(): number {
     return this.calls.filter(({ answeredAt, endedAt }) => endedAt === null || answeredAt === null).length;
   }
 
-  /** Resolves when the last has ended. */
+  /** Resolves when the last stream has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#loops);

@@ -1,17 +1,17 @@
-/** What operators do meanwhile: add a little credit to those who run out of it, and revoke keys that are in use. */
+/** The operator's actions during a run: adds a little credit to customers who run out of it, and revokes keys that are in use. */
 import { Control } from "../world/control.ts";
 import type { Testbed } from "../world/testbed.ts";
 import type { Customer } from "./customers.ts";
 import { UntilStopped } from "./until-stopped.ts";
 
 const usd = "0.001";
-/** One key in so many turns. */
+/** It revokes one key in so many turns. */
 const turnsPerRevocation = 5;
 
 export interface Done {
-  /** Answered well: each must be in the ledger, and once. */
+  /** Confirmed additions of credit: each must be in the ledger exactly once. */
   topUps: { workspace: string; reference: string }[];
-  /** From when on a key is known to be revoked. Wall-clock milliseconds. */
+  /** When each revocation was confirmed, in wall-clock milliseconds. */
   revoked: { key: string; at: number }[];
 }
 
@@ -34,7 +34,7 @@ export class OperatorActions {
     return this.done;
   }
 
-  /** The same reference adds once, however often it is tried. */
+  /** The same reference adds credit once, however often the call is repeated. */
   async #addCredit(n: number, customer: Customer | undefined, control: Control): Promise<boolean> {
     if (customer === undefined) return false;
     const { workspace } = customer;

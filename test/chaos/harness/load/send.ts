@@ -1,18 +1,18 @@
-/** Sends one request and notes everything that its client sees. */
+/** Sends one request and records everything that its client sees. */
 import { model } from "../world/testbed.ts";
 import type { ClientCall } from "./client-call.ts";
 
 interface Sending {
   url: string;
   secret: string;
-  /** AnyEvent to the provider by the message: `tokens=12 gap_ms=50`. */
+  /** Instructions for the provider, such as `tokens=12 gap_ms=50`. */
   content: string;
   maxTokens: number;
-  /** The client hangs up after so long. */
+  /** The client hangs up after this time. */
   timeoutMs: number;
 }
 
-/** As any balancer does: where nobody listens, nothing was sent, and the next one is asked. Never rejects. */
+/** Tries the next gateway where a connection is refused, as a load balancer does. Never rejects. */
 export async function sendToAny(
   call: ClientCall,
   sending: Omit<Sending, "url">,
@@ -25,7 +25,7 @@ export async function sendToAny(
   }
 }
 
-/** Never rejects. @returns false where nobody listens there: nothing was sent then */
+/** Never rejects. @returns false when the connection was refused, so that nothing was sent */
 async function send(call: ClientCall, { url, secret, content, maxTokens, timeoutMs }: Sending): Promise<boolean> {
   const leaving = new AbortController();
   const timer = setTimeout(() => leaving.abort(), timeoutMs);
@@ -62,7 +62,7 @@ function noteEnd(call: ClientCall, text: string): void {
   call.whole = call.status === 200 && call.code === null && (!call.streamed || text.endsWith("data: [DONE]\n\n"));
 }
 
-/** Bun's name and Node's. */
+/** The error codes of Bun and Node. */
 function isRefusedConnection(error: unknown): boolean {
   return error instanceof Error && "code" in error && ["ConnectionRefused", "ECONNREFUSED"].includes(String(error.code));
 }

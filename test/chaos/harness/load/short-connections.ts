@@ -1,15 +1,15 @@
-/** Clients that open a connection for each request, as many do that keep no pool: what a restart must not lose. */
+/** Clients without a connection pool, which open a connection for each request. A restart must lose none. */
 import { connect } from "node:net";
 
 export interface ShortConnectionsPlan {
   port: number;
-  /** In turn, so that no minute of a key is full. */
+  /** Keys that take turns, so that none reaches its limit in a minute. */
   keys: string[];
-  /** Open at any time. */
+  /** The number of connections that are open at any time. */
   lanes: number;
 }
 
-/** A client's kernel waits a second before it asks for a connection once more. */
+/** A client's kernel waits a second before it sends its second SYN. */
 const repeatedAfterMs = 900;
 const lateMs = 30_000;
 
@@ -31,22 +31,22 @@ export class ShortConnections {
     return this.#opened;
   }
 
-  /** Answered with 200, whole. */
+  /** The number of complete answers of 200. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** What became of each of the others. */
+  /** The failure of each other connection. */
   get lost(): readonly string[] {
     return this.#lost;
   }
 
-  /** Connections that took the client's kernel a second request. */
+  /** The number of connections for which the client's kernel sent a second SYN. */
   get repeated(): number {
     return this.#repeated;
   }
 
-  /** Resolves when all that were opened have ended. */
+  /** Resolves when all open connections have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#lanes);
@@ -54,17 +54,17 @@ export class ShortConnections {
 
   async #lane(): Promise<void> {
     while (!this.#stopped) {
-      const why = await this.#ask(this.#opened++);
+      const why = await this.#request(this.#opened++);
       if (why === null) this.#answered++;
       else this.#lost.push(why);
     }
   }
 
-  /** @returns null for a whole answer, else what came in its place */
-  #ask(number: number): Promise<string | null> {
+  /** @returns null for a complete answer, else the failure */
+  #request(number: number): Promise<string | null> {
     const { port, keys } = this.#plan;
     const startedAt = performance.now();
-    const told = requestOf(keys[number % keys.length] ?? "", number);
+    const request = requestOf(keys[number % keys.length] ?? "", number);
     return new Promise((resolve) => {
       let text = "";
       const end = (why: string | null): void => {
@@ -73,10 +73,10 @@ export class ShortConnections {
       };
       const socket = connect({ port, host: "127.0.0.1" }, () => {
         if (performance.now() - startedAt > repeatedAfterMs) this.#repeated++;
-        socket.write(told);
+        socket.write(request);
       });
       socket.setEncoding("latin1");
-      socket.setTimeout(lateMs, () => end(`nothing for ${lateMs / 1_000} s`));
+      socket.setTimeout(lateMs, () => end(`no answer for ${lateMs / 1_000} s`));
       socket.once("error", (error: NodeJS.ErrnoException) => end(`${error.code} after ${text.length} bytes`));
       socket.once("close", () => end(`closed after ${text.length} bytes`));
       socket.on("data", (piece: string) => {
@@ -87,7 +87,7 @@ export class ShortConnections {
   }
 }
 
-/** Every other one asks for the connection to be kept, and closes it all the same. */
+/** Every other request asks for keep-alive, although the client then closes the connection. */
 function requestOf(key: string, number: number): string {
   const body = JSON.stringify({
     model: "sandbox/echo",

@@ -1,4 +1,4 @@
-/** Steady requests, unary and streamed, in an order that the seed gives: so many a second, whatever becomes of them. */
+/** Sends a steady rate of requests, streamed and not, in an order that the seed determines. */
 import { randomFrom } from "../../../support/random.ts";
 import type { Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
@@ -13,7 +13,7 @@ export interface TrafficPlan {
 }
 
 const tickMs = 20;
-/** Beyond this many open requests, clients wait with the next. */
+/** With this many open requests, clients send no further ones. */
 const openMax = 2_000;
 const timeoutMs = 60_000;
 
@@ -32,13 +32,13 @@ export class Traffic {
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Resolves when every request under way has ended. */
+  /** Resolves when every open request has ended. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#open);
   }
 
-  /** What is overdue because too many were open is never sent: the load is steady, not a flood after a pause. */
+  /** Requests that were due while too many were open are never sent, so that no flood follows a pause. */
   #tick(): void {
     const due = Math.floor(((performance.now() - this.#startedAt) / 1_000) * this.#plan.requestsPerSecond);
     for (; this.#sent < due; this.#sent++) {
@@ -54,14 +54,14 @@ export class Traffic {
     const key = this.#pick(customer.keys);
     const streamed = this.#random() < 0.4;
     const first = Math.floor(this.#random() * testbed.gateways.length);
-    const sending = { secret: key.key, ...this.#order(streamed), timeoutMs: this.#random() < 0.02 ? 150 : timeoutMs };
+    const sending = { secret: key.key, ...this.#instructions(streamed), timeoutMs: this.#random() < 0.02 ? 150 : timeoutMs };
     const call = newCall({ customer, key: key.id, streamed, gateway: first });
     this.calls.push(call);
     await sendToAny(call, sending, testbed.gateways);
   }
 
-  /** Mostly short answers, some that outlast a fault, and now and then a provider that fails. */
-  #order(streamed: boolean): { content: string; maxTokens: number } {
+  /** Mostly short answers, some that outlast a fault, and sometimes a provider that fails. */
+  #instructions(streamed: boolean): { content: string; maxTokens: number } {
     const isLong = this.#random() < 0.05;
     const tokens = 1 + Math.floor(this.#random() * (isLong ? 100 : 20));
     const gapMs = Math.floor(this.#random() * (streamed && !isLong ? 30 : 100));
@@ -71,7 +71,7 @@ export class Traffic {
 
   #pick<T>(from: readonly T[]): T {
     const chosen = from[Math.floor(this.#random() * from.length)];
-    if (chosen === undefined) throw new Error("There is nobody to send a request");
+    if (chosen === undefined) throw new Error("The list to choose from is empty");
     return chosen;
   }
 }

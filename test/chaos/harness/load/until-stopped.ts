@@ -1,14 +1,14 @@
-/** Something that is done again and again beside the load, and tried again where its outcome is not known. */
+/** Repeats an action during the load, and retries it when its outcome is unknown. */
 import { sleep, systemClock } from "../../../../src/kernel/clock.ts";
 
-/** How long to wait after each turn, and before the next try. */
+/** The pause after each turn, and before a retry. */
 const everyMs = 1_500;
 
 export class UntilStopped {
   readonly #stopping = new AbortController();
   readonly #done: Promise<void>;
 
-  /** @param turn does it for the nth time; false: there is nothing left to do. Where it rejects it is done again */
+  /** @param turn the nth action; returns false when there is nothing left to do. When it rejects, it is repeated */
   constructor(turn: (n: number) => Promise<boolean>) {
     this.#done = this.#run(turn);
   }

@@ -1,9 +1,9 @@
-/** The control API over several gateways: what one does not answer the next one is asked. */
+/** Calls the control API of the first gateway that answers. */
 import { systemClock, withDeadline } from "../../../../src/kernel/clock.ts";
 import { Operator } from "../../../support/operator.ts";
 import { operatorToken, type Testbed } from "./testbed.ts";
 
-/** A gateway that is frozen never answers. */
+/** A frozen gateway never answers, so each call has a timeout. */
 const timeoutMs = 10_000;
 
 export class Control {
@@ -13,12 +13,12 @@ export class Control {
     this.#operators = gateways.map(({ url }) => new Operator(url, operatorToken));
   }
 
-  /** @throws Error of the last gateway when none answers well */
-  async any<T>(ask: (operator: Operator) => Promise<T>): Promise<T> {
+  /** @throws Error of the last gateway when none succeeds */
+  async any<T>(call: (operator: Operator) => Promise<T>): Promise<T> {
     let last: unknown = new Error("There is no gateway");
     for (const operator of this.#operators) {
       try {
-        return await withDeadline(systemClock, timeoutMs, "The control API", ask(operator));
+        return await withDeadline(systemClock, timeoutMs, "The control API", call(operator));
       } catch (error) {
         last = error;
       }

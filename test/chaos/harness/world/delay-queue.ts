@@ -1,6 +1,6 @@
-/** One direction of a connection: what happens on it happens in its order, however long each thing is held up. */
+/** One direction of a connection. It keeps the order of actions, however long each is delayed. */
 
-/** Resolves when what came at `arrivedAt` (monotonic ms) may go on; null: it may at once. */
+/** Resolves when an action that arrived at `arrivedAt` (monotonic ms) may run; null: it may run at once. */
 export type Delay = (arrivedAt: number) => Promise<void> | null;
 
 export class DelayQueue {
@@ -12,7 +12,7 @@ export class DelayQueue {
     this.#delay = delay;
   }
 
-  /** How much is held up. */
+  /** The number of delayed actions. */
   get waiting(): number {
     return this.#waiting;
   }

@@ -1,4 +1,4 @@
-/** A small disk of its own for what our processes store, so that it can be full. It needs the right to mount one. */
+/** A small disk for the data of Weir's processes, so that it can be filled. Mounting it requires root. */
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -8,7 +8,7 @@ const sizeMegabytes = 64;
 
 export class Disk implements AsyncDisposable {
   readonly path: string;
-  /** Why it cannot be filled; null: it can. */
+  /** Why the disk cannot be filled; null: it can. */
   readonly problem: string | null;
 
   private constructor(path: string, problem: string | null) {
@@ -16,16 +16,19 @@ export class Disk implements AsyncDisposable {
     this.problem = problem;
   }
 
-  /** An ordinary folder where none can be mounted. */
+  /** Falls back to an ordinary folder where no disk can be mounted. */
   static async mount(path: string): Promise<Disk> {
     await mkdir(path, { recursive: true });
     const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${sizeMegabytes}m`, "tmpfs", path], {
       encoding: "utf8",
     });
-    return new Disk(path, status === 0 ? null : `no disk can be mounted here (${(stderr ?? "").trim() || "there is no mount"})`);
+    return new Disk(
+      path,
+      status === 0 ? null : `no disk can be mounted here (${(stderr ?? "").trim() || "there is no mount command"})`,
+    );
   }
 
-  /** Takes all the room that is left. */
+  /** Fills all free space. */
   fill(): void {
     for (let bytes = 1 << 20; bytes >= 1 << 10; bytes >>= 1) {
       while (this.#write(bytes));

@@ -1,4 +1,4 @@
-/** The network between our processes and the servers: one proxy for each process and each server that it speaks to. */
+/** The network between Weir's processes and the servers: one proxy for each pair. */
 import type { ServiceUrls } from "../../../../scripts/services.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 
@@ -15,7 +15,7 @@ export class Links implements AsyncDisposable {
     this.#urls = urls;
   }
 
-  /** The servers' addresses as this process is to see them. */
+  /** The addresses of the process's own proxies, as environment variables. */
   async environmentOf(part: string): Promise<Record<string, string>> {
     const environment: Record<string, string> = {};
     for (const server of serverNames) {

@@ -1,35 +1,35 @@
 /**
- * A provider that keeps its own books: each call with its times, how it ended and what it would bill. What it is to answer
- * stands in the last message, such as `tokens=12 gap_ms=50`, so that whoever asks decides.
+ * A provider that records each call: its times, its end and the amount that it would bill. The last message contains instructions for
+ * the answer, such as `tokens=12 gap_ms=50`, so that the client decides.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface ProviderCall {
-  /** Our generation id, as the gateway told it. */
+  /** Weir's generation id, which the gateway sends. */
   generation: string;
   /** Wall-clock milliseconds. */
   startedAt: number;
   endedAt: number | null;
   streamed: boolean;
-  /** open: not finished. answered: every byte left for the gateway. cancelled: the gateway hung up. failed: answered with an error. */
+  /** open: not finished. answered: every byte was sent. cancelled: the gateway hung up. failed: answered with an error. */
   state: "open" | "answered" | "cancelled" | "failed";
-  /** What the bill would show; null: nothing is billed. */
+  /** The tokens on the provider's bill; null: nothing is billed. */
   billed: { promptTokens: number; completionTokens: number } | null;
-  /** Number of the client's call, as its message tells it; null: a launch check, or another that no client of ours asked for. */
+  /** The number of the client's call, from its message; null: a launch check, or another call without a client. */
   call: number | null;
 }
 
-/** Of the model in test/support/stub-catalog.ts, in nano-USD for a token. */
+/** The prices of the model in test/support/stub-catalog.ts, in nano-USD per token. */
 const price = { prompt: 1_000n, completion: 2_000n };
 
-/** What is due to be charged for a call, in nano-USD; null: nothing was billed. */
+/** The amount that a call should cost, in nano-USD; null: nothing was billed. */
 export function costOf({ billed }: ProviderCall): bigint | null {
   if (billed === null) return null;
   return BigInt(billed.promptTokens) * price.prompt + BigInt(billed.completionTokens) * price.completion;
 }
 
-interface Order {
+interface Instructions {
   call: number | null;
   tokens: number;
   gapMs: number;
@@ -53,9 +53,9 @@ export class Provider implements AsyncDisposable {
     return provider;
   }
 
-  /** What a catalog has as `base_url`. */
+  /** The `base_url` for the catalog. */
   get url(): string {
-    // Listening on a TCP port, hence neither a pipe's name nor null.
+    // The server listens on a TCP port, so this is neither a pipe's name nor null.
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
   }
 
@@ -69,7 +69,7 @@ export class Provider implements AsyncDisposable {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = readBody(Buffer.concat(chunks).toString());
-    const order = orderIn(body.content);
+    const order = instructionsIn(body.content);
     const generation = String(request.headers["x-client-request-id"] ?? "");
     const call: ProviderCall = {
       generation,
@@ -88,7 +88,7 @@ export class Provider implements AsyncDisposable {
   }
 }
 
-function close({ call, response, answer }: { call: ProviderCall; response: ServerResponse; answer: Order }): void {
+function close({ call, response, answer }: { call: ProviderCall; response: ServerResponse; answer: Instructions }): void {
   call.endedAt = Date.now();
   if (!response.writableFinished) call.state = "cancelled";
   else if (answer.status !== 200) call.state = "failed";
@@ -103,8 +103,8 @@ function readBody(text: string): { content: string; streamed: boolean } {
   return { content: String(body.messages?.at(-1)?.content ?? ""), streamed: body.stream === true };
 }
 
-/** null: nobody ordered anything. */
-function orderIn(content: string): Order | null {
+/** null: the message contains no instructions. */
+function instructionsIn(content: string): Instructions | null {
   const numbers = new Map([...content.matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [name, Number(value)]));
   const tokens = numbers.get("tokens");
   return tokens === undefined
@@ -114,11 +114,11 @@ function orderIn(content: string): Order | null {
 
 const head = { id: "chatcmpl-chaos", created: 1_795_000_000, model: "stub-model" };
 
-function usageOf({ tokens }: Order) {
+function usageOf({ tokens }: Instructions) {
   return { prompt_tokens: promptTokens, completion_tokens: tokens, total_tokens: promptTokens + tokens };
 }
 
-async function answerWhole(response: ServerResponse, order: Order): Promise<void> {
+async function answerWhole(response: ServerResponse, order: Instructions): Promise<void> {
   if (order.gapMs > 0) await new Promise((resolve) => setTimeout(resolve, order.gapMs));
   const message = { role: "assistant", content: "word ".repeat(order.tokens), refusal: null };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
@@ -126,7 +126,7 @@ async function answerWhole(response: ServerResponse, order: Order): Promise<void
   response.writeHead(200, { "content-type": "application/json" }).end(text);
 }
 
-async function answerStream(response: ServerResponse, order: Order): Promise<void> {
+async function answerStream(response: ServerResponse, order: Instructions): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (delta: object, finish: string | null) =>
     response.write(`data: ${chunk([{ index: 0, delta, logprobs: null, finish_reason: finish }])}\n\n`);

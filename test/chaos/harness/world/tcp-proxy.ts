@@ -49,7 +49,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   get port(): number {
-    // Listening on a TCP port, hence neither a pipe's name nor null.
+    // The server listens on a TCP port, so this is neither a pipe's name nor null.
     return (this.#server.address() as AddressInfo).port;
   }
 

@@ -1,4 +1,4 @@
-/** Everything that a run disturbs: real servers, our processes behind bad networks, a provider, and a disk that can be full. */
+/** The testbed of a run: real servers, Weir's processes behind networks that can be bad, a provider, and a disk that can be full. */
 import { rmSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,19 +21,19 @@ export const model = "stub/model";
 export interface TestbedPlan {
   servers: Servers;
   logLevel: string;
-  /** For every process of ours. */
+  /** Variables for every process of Weir. */
   environment?: Record<string, string>;
 }
 
 export interface Testbed extends AsyncDisposable {
-  /** Gone afterwards, but for what is copied. */
+  /** Removed at the end of the run. */
   folder: string;
   services: Services;
   provider: Provider;
   links: Links;
   disk: Disk;
   gateways: { url: string; part: FleetProcess }[];
-  /** All of ours, by name. */
+  /** All processes of Weir, by name. */
   parts: Map<string, FleetProcess>;
 }
 
@@ -45,7 +45,7 @@ const workers = [
   ["prober", "prober"],
 ] as const;
 
-/** Starts two gateways, two admission workers, metering with one that stands by, a prober, and all that they need. */
+/** Starts two gateways, two admission workers, two metering workers, a prober, and all that they need. */
 export async function openTestbed({ servers, logLevel, environment }: TestbedPlan): Promise<Testbed> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "weir-chaos-"));
@@ -68,9 +68,9 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
     ...environment,
   };
   const parts = new Map<string, FleetProcess>();
-  const leaveNothing = () => clearAway({ folder, disk, parts });
-  process.once("exit", leaveNothing);
-  stack.defer(() => void process.off("exit", leaveNothing));
+  const cleanUp = () => removeEverything({ folder, disk, parts });
+  process.once("exit", cleanUp);
+  stack.defer(() => void process.off("exit", cleanUp));
   const start = async (name: string, words: string[], more: Record<string, string>): Promise<FleetProcess> => {
     const own = { ...common, ...(await links.environmentOf(name)), ...more };
     const part = stack.use(new FleetProcess({ name, arguments: words, environment: own }));
@@ -89,7 +89,7 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
   return { folder, services, provider, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
 }
 
-/** Redis's file is to tell all that it ever held: it is never rewritten, also after a restart. */
+/** Makes Redis never rewrite its file, also after a restart, so that the file has every hold that ever existed. */
 async function keepWholeFile(url: string): Promise<void> {
   const redis = await connectClient(url);
   await redis.configSet("auto-aof-rewrite-percentage", "0");
@@ -97,8 +97,8 @@ async function keepWholeFile(url: string): Promise<void> {
   redis.destroy();
 }
 
-/** Where the run is broken off there is no time to wait for anything. The servers see to themselves. */
-function clearAway({ folder, disk, parts }: Pick<Testbed, "folder" | "disk" | "parts">): void {
+/** Cleans up after an interrupted run, without waiting. The servers stop by themselves. */
+function removeEverything({ folder, disk, parts }: Pick<Testbed, "folder" | "disk" | "parts">): void {
   for (const part of parts.values()) part.signal("SIGKILL");
   disk.unmount();
   rmSync(folder, { recursive: true, force: true });
