@@ -21,7 +21,7 @@ export interface Asker {
 
 const errorBytesMax = 4_096;
 
-interface Exchange {
+interface UpstreamCall {
   asker: Asker;
   since: number;
   status: number;
@@ -39,7 +39,7 @@ export class Connection {
   #open: Socket | null = null;
   #unsent: Buffer[] = [];
   #reader: ResponseReader;
-  #exchange: Exchange | null = null;
+  #exchange: UpstreamCall | null = null;
 
   constructor(target: Target) {
     this.#target = target;
@@ -193,7 +193,7 @@ export class Connection {
 }
 
 /** Our error shape, and most others', name a code; without one the status has to do. */
-function codeOf({ status, failureText }: Exchange): string {
+function codeOf({ status, failureText }: UpstreamCall): string {
   return /"code": ?"([^"]{1,80})"/.exec(failureText)?.[1] ?? `status ${status}`;
 }
 

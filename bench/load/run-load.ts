@@ -19,7 +19,7 @@ export interface LoadPlan {
 }
 
 const tickMs = 1;
-const lookMs = 1_000;
+const timerStepMs = 1_000;
 
 /** Resolves when every request has ended, or was given up at the time limit. */
 export async function runLoad(plan: LoadPlan): Promise<Result> {
@@ -58,7 +58,7 @@ class LoadRun {
     this.#endsAt = this.#measuredFrom + plan.seconds * 1_000;
     this.#stoppedAt = this.#endsAt;
     this.finished = new Promise((resolve) => (this.#resolve = resolve));
-    this.#timers.push(setInterval(() => this.#look(), lookMs));
+    this.#timers.push(setInterval(() => this.#look(), timerStepMs));
     plan.stop.addEventListener("abort", () => this.#stop());
     setTimeout(() => this.#stop(), this.#endsAt - this.#startedAt);
     if (plan.loop.kind === "open") this.#timers.push(setInterval(() => this.#sendDue(), tickMs));

@@ -4,7 +4,7 @@ import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Stop } from "../../src/kernel/stop-signal.ts";
 import { openaiStreamDecoder } from "../../src/gateway/providers/openai/stream.ts";
-import type { EventSource, EventTaker } from "../../src/gateway/providers/provider.ts";
+import type { ProviderEventStream, EventReceiver } from "../../src/gateway/providers/provider.ts";
 import { EventParser } from "../../src/gateway/providers/transport/sse.ts";
 import type { Question } from "./question.ts";
 
@@ -26,12 +26,12 @@ const pieces: Uint8Array[] = [
 ];
 
 /** What ProviderStream does, without its connection. */
-class Pieces implements EventSource {
+class Pieces implements ProviderEventStream {
   readonly #parser = new EventParser();
   readonly #decode = openaiStreamDecoder();
   #next = 0;
 
-  next(taker: EventTaker): void {
+  next(taker: EventReceiver): void {
     const piece = pieces[this.#next++];
     const events = piece === undefined ? [] : this.#parser.feed(piece).flatMap(this.#decode);
     if (piece !== undefined && events.length === 0) this.next(taker);

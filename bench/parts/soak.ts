@@ -29,7 +29,7 @@ export interface SoakPlan extends SettingPlan {
 
 const share = 0.8;
 const recoveryMs = 10_000;
-const lookMs = 1_000;
+const timerStepMs = 1_000;
 /** As a pool of clients has; a request that finds none free waits, and its latency counts from when it was due. */
 const connectionsMax = "256";
 /** Of 15 s the last five: what it does for a moment is no ceiling. */
@@ -75,7 +75,7 @@ function watchUnsettled(running: Running): { end(): Promise<Soak["unsettled"]> }
     found.push({ second: (performance.now() - startedAt) / 1_000, generations });
   };
   const looking = (async () => {
-    for (; !ended; await pause(lookMs)) await look();
+    for (; !ended; await pause(timerStepMs)) await look();
   })();
   return {
     async end() {

@@ -32,7 +32,7 @@ export const meteringLagMsMax = 300_000;
 
 // Streams
 /** How late the end of a wait of a provider call or of a stream may be noticed. */
-export const lookMs = 500;
+export const timerStepMs = 500;
 export const streamCommentMs = 15_000;
 /** A stream whose provider is silent for this long starts with a comment, and its later failures are events in it. */
 export const firstEventMsMax = 15_000;

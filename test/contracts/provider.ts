@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ToldUsage } from "../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import { UpstreamFailure, type ProviderCall, type WireFormat } from "../../src/gateway/providers/provider.ts";
 import { Transcript } from "../support/transcript.ts";
 import { aRoute } from "../support/models.ts";
@@ -17,7 +17,7 @@ interface AnswerCase {
     refusal: string | null;
     reasoning?: string;
     finishReason: string;
-    usage: ToldUsage | null;
+    usage: ReportedUsage | null;
     toolCalls?: unknown;
   };
   failure?: string;
@@ -26,7 +26,7 @@ interface AnswerCase {
 interface StreamCase {
   text: string;
   finishReason: string | null;
-  usage: ToldUsage | null;
+  usage: ReportedUsage | null;
   failure?: string;
   /** The last event; absent: `end`. Formats that never say that they are done end with the body. */
   last?: string;

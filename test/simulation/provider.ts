@@ -5,7 +5,7 @@ import type { CallProvider } from "../../src/gateway/providers/http.ts";
 import { drainMsMax } from "../../src/gateway/limits.ts";
 import {
   UpstreamFailure,
-  type Answer,
+  type WholeAnswer,
   type ProviderAnswer,
   type ProviderCall,
   type ProviderEvent,
@@ -76,7 +76,7 @@ export class Provider {
     const usage = this.#count(reservation, call);
     if (call.streamed) return { kind: "stream", events: this.#stream(call, usage) };
     if (usage) this.#served(call, usage);
-    const message: Answer["message"] = { role: "assistant", content: "some words", refusal: null };
+    const message: WholeAnswer["message"] = { role: "assistant", content: "some words", refusal: null };
     return { kind: "whole", answer: { message, finishReason: "stop", logprobs: null, usage } };
   }
 

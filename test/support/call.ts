@@ -6,7 +6,7 @@ import type { Route } from "../../src/gateway/models/model.ts";
 import { callProvider, type CallContext } from "../../src/gateway/providers/http.ts";
 import {
   UpstreamFailure,
-  type Answer,
+  type WholeAnswer,
   type ChatBody,
   type ProviderAnswer,
   type ProviderCall,
@@ -52,7 +52,7 @@ export function callAnything(
 }
 
 /** @throws UpstreamFailure as the call does, and Error where a stream came back */
-export async function callWhole(call: TestCall): Promise<Answer> {
+export async function callWhole(call: TestCall): Promise<WholeAnswer> {
   const answer = await callAnything(false, call);
   if (answer.kind !== "whole") throw new Error("A stream came back where a whole answer was asked for");
   return answer.answer;

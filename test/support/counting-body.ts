@@ -1,7 +1,7 @@
 /** A transport whose one answer is made of given pieces, and which counts how often it is asked for one. */
-import type { BytesTaker, Head, Transport, WireCall } from "../../src/gateway/providers/transport/transport.ts";
+import type { BytesReceiver, ResponseHead, Transport, TransportCall } from "../../src/gateway/providers/transport/transport.ts";
 
-export class CountingBody implements WireCall {
+export class CountingBody implements TransportCall {
   readonly connecting = null;
   asked = 0;
   /** Why it was ended from the other side; null: it was not. */
@@ -16,11 +16,11 @@ export class CountingBody implements WireCall {
     return { post: () => this };
   }
 
-  async head(): Promise<Head> {
+  async head(): Promise<ResponseHead> {
     return { status: 200, headers: new Map() };
   }
 
-  read(taker: BytesTaker): void {
+  read(taker: BytesReceiver): void {
     const piece = this.#pieces[this.asked++];
     taker.take(piece === undefined ? null : new TextEncoder().encode(piece));
   }

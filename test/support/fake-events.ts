@@ -1,14 +1,14 @@
 /** A provider's stream whose events a test hands out. */
-import type { EventSource, EventTaker, ProviderEvent } from "../../src/gateway/providers/provider.ts";
+import type { ProviderEventStream, EventReceiver, ProviderEvent } from "../../src/gateway/providers/provider.ts";
 
-export class FakeEvents implements EventSource {
+export class FakeEvents implements ProviderEventStream {
   /** How often an event was asked for. */
   asked = 0;
   /** It told its end, or was cancelled. */
   closed = false;
   cancelledAfterEnd = false;
   readonly #ready: (ProviderEvent | null)[] = [];
-  #taker: EventTaker | null = null;
+  #taker: EventReceiver | null = null;
 
   /** @param events handed out one by one; then the stream is quiet until more are given */
   constructor(events: (ProviderEvent | null)[] = []) {
@@ -24,7 +24,7 @@ export class FakeEvents implements EventSource {
     }
   }
 
-  next(taker: EventTaker): void {
+  next(taker: EventReceiver): void {
     this.asked++;
     if (this.#taker) throw new Error("An event was asked for while another was under way");
     const event = this.#ready.shift();
@@ -32,7 +32,7 @@ export class FakeEvents implements EventSource {
     else this.#handOut(event, taker);
   }
 
-  #handOut(event: ProviderEvent | null, taker: EventTaker): void {
+  #handOut(event: ProviderEvent | null, taker: EventReceiver): void {
     if (event === null || event.kind === "end" || event.kind === "failure") this.closed = true;
     taker.take(event === null ? [] : [event]);
   }

@@ -1,11 +1,11 @@
 /** A stream's events one by one, however many came together. */
-import type { EventSource, ProviderEvent } from "../../src/gateway/providers/provider.ts";
+import type { ProviderEventStream, ProviderEvent } from "../../src/gateway/providers/provider.ts";
 
 export class OneByOne {
-  readonly #events: EventSource;
+  readonly #events: ProviderEventStream;
   #left: ProviderEvent[] = [];
 
-  constructor(events: EventSource) {
+  constructor(events: ProviderEventStream) {
     this.#events = events;
   }
 

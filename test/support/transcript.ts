@@ -1,5 +1,5 @@
 /** Puts the events of a provider's stream together, as a client's SDK would, and refuses what no stream may do. */
-import type { ToldUsage } from "../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import type { FinishReason, ProviderEvent, UpstreamFailure } from "../../src/gateway/providers/provider.ts";
 
 interface ToolCall {
@@ -14,7 +14,7 @@ export class Transcript {
   reasoning = "";
   readonly toolCalls: ToolCall[] = [];
   readonly finishReasons: FinishReason[] = [];
-  usage: ToldUsage | null = null;
+  usage: ReportedUsage | null = null;
   failure: UpstreamFailure | null = null;
   last: ProviderEvent["kind"] | null = null;
 

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { errorTable, type ErrorCode } from "../../src/kernel/errors.ts";
 import { parseUsd } from "../../src/kernel/money.ts";
-import type { ToldUsage } from "../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import { expectExactLedger } from "../support/exact-ledger.ts";
 import type { Customer } from "../support/operator.ts";
 import type { ProviderStub } from "../support/provider-stub.ts";
@@ -155,7 +155,7 @@ function sandbox(mode: (typeof modes)[number]): void {
 }
 
 /** The stub's prices: 1,000 nano-USD for a token of input, however it was cached, 2,000 for one of output; null: a side that something was said on was not told. */
-function costOf(usage: ToldUsage | null, { saysNothing }: { saysNothing: boolean }): bigint | null {
+function costOf(usage: ReportedUsage | null, { saysNothing }: { saysNothing: boolean }): bigint | null {
   const { promptTokens = null, completionTokens = null } = usage ?? {};
   if (promptTokens === null || (completionTokens === null && !saysNothing)) return null;
   return BigInt(promptTokens) * 1_000n + BigInt(completionTokens ?? 0) * 2_000n;

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ErrorCode } from "../../src/kernel/errors.ts";
-import type { ToldUsage } from "../../src/gateway/models/model.ts";
-import { spokenFormats } from "../../src/gateway/providers/registry.ts";
+import type { ReportedUsage } from "../../src/gateway/models/model.ts";
+import { wireFormats } from "../../src/gateway/providers/registry.ts";
 import { json, rawStream, text, type StubAnswer } from "../support/stub-answers.ts";
 
 export interface ToldCall {
@@ -22,7 +22,7 @@ export interface WholeCase {
     content: string | null;
     refusal: string | null;
     finishReason: string;
-    usage: ToldUsage | null;
+    usage: ReportedUsage | null;
     toolCalls?: { id: string; type: string; function: { name: string; arguments: string } }[];
   } | null;
   /** Our code where there is no answer. */
@@ -35,7 +35,7 @@ export interface StreamCase {
   text: string;
   refusal: string;
   finishReason: string | null;
-  usage: ToldUsage | null;
+  usage: ReportedUsage | null;
   failure: ErrorCode | null;
   toolCalls: ToldCall[];
 }
@@ -56,7 +56,7 @@ export interface Upstream {
 
 const fixtures = join(import.meta.dir, "../fixtures");
 
-export const upstreams: Upstream[] = Object.keys(spokenFormats)
+export const upstreams: Upstream[] = Object.keys(wireFormats)
   .filter((name) => name !== "sandbox")
   .map((name) => ({ name, whole: wholeCases(name), streams: streamCases(name), errors: errorCases(name) }));
 

@@ -98,7 +98,7 @@ export type UnavailableReason = (typeof unavailableReasons)[number];
  * What a provider told of an answer's tokens; null: it did not tell that side. Nothing of it is charged before
  * `api/call/charged-usage.ts` has held it against what is possible.
  */
-export interface ToldUsage extends Omit<Usage, "promptTokens" | "completionTokens"> {
+export interface ReportedUsage extends Omit<Usage, "promptTokens" | "completionTokens"> {
   promptTokens: number | null;
   completionTokens: number | null;
   /** Tokens of the provider's total that its parts do not explain: reasoning that it did not count apart, or a mistake. Absent: none. */

@@ -1,6 +1,6 @@
 /** The prompt of one generation while its answer is under way. */
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
-import type { EventSource, ProviderEvent } from "../providers/provider.ts";
+import type { ProviderEventStream, ProviderEvent } from "../providers/provider.ts";
 import { KeptAnswer } from "./kept-answer.ts";
 import type { PromptQueue } from "./prompt-queue.ts";
 
@@ -30,7 +30,7 @@ export class OpenPrompt {
   }
 
   /** The same events, listened to. */
-  listen(events: EventSource): EventSource {
+  listen(events: ProviderEventStream): ProviderEventStream {
     return {
       next: (taker) => events.next({ take: (news) => taker.take(this.#hear(news)) }),
       cancel: () => events.cancel(),

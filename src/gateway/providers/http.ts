@@ -6,13 +6,13 @@ import type { Stop } from "../../kernel/stop-signal.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord } from "../models/model.ts";
 import { readBeginning, readWhole } from "./transport/body.ts";
-import { Exchange, type ProviderClocks } from "./transport/upstream-call.ts";
+import { UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
 import { parseJson } from "./wire/json.ts";
-import { withCallsAsAsked } from "./wire/one-call.ts";
-import { UpstreamFailure, type Answer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
-import { spokenFormats } from "./registry.ts";
+import { withParallelToolCallsOff } from "./wire/one-call.ts";
+import { UpstreamFailure, type WholeAnswer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
+import { wireFormats } from "./registry.ts";
 import { ProviderStream } from "./transport/stream.ts";
-import type { Head } from "./transport/transport.ts";
+import type { ResponseHead } from "./transport/transport.ts";
 
 export interface CallContext {
   clock: Clock;
@@ -47,12 +47,12 @@ export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "p
 export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
   requireReserved(reservation, call);
   const { clock, clocks, givenUp } = context;
-  const exchange = new Exchange({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
-  givenUp?.listen(() => exchange.end(new UpstreamFailure("upstream_error", "the call was given up")));
+  const upstream = new UpstreamCall({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
+  givenUp?.listen(() => upstream.end(new UpstreamFailure("upstream_error", "the call was given up")));
   try {
-    return await answerOf(call, exchange, context);
+    return await answerOf(call, upstream, context);
   } catch (error) {
-    exchange.close();
+    upstream.close();
     throw error;
   } finally {
     givenUp?.listen(null);
@@ -67,23 +67,23 @@ function requireReserved(reservation: Reservation, call: ProviderCall): void {
   }
 }
 
-async function answerOf(call: ProviderCall, exchange: Exchange, context: CallContext): Promise<ProviderAnswer> {
+async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: CallContext): Promise<ProviderAnswer> {
   const { provider } = call.route;
-  const spoken = spokenFormats[provider.format];
+  const spoken = wireFormats[provider.format];
   if (!spoken) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not spoken`);
-  const format = withCallsAsAsked(spoken.format, call.chat);
+  const format = withParallelToolCallsOff(spoken.format, call.chat);
   const transport = spoken.transport(context.clock);
   const { path, headers, body } = format.encode(call);
   const url = urlOf(provider, path);
   const keyed = keyHeaders(provider, format, context);
   const post = { headers: { ...headersFor(call), ...headers, ...keyed }, body };
   const { second: fresh = false, onResent } = call;
-  const head = await exchange.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
-  if (head.status !== 200) throw await refusal(head.status, exchange, format);
+  const head = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
+  if (head.status !== 200) throw await refusal(head.status, upstream, format);
   if (call.streamed && !isDocument(head)) {
-    return { kind: "stream", events: new ProviderStream({ exchange, decode: format.streamDecoder(), clock: context.clock }) };
+    return { kind: "stream", events: new ProviderStream({ upstream, decode: format.streamDecoder(), clock: context.clock }) };
   }
-  const answer = await wholeAnswer(exchange, format);
+  const answer = await wholeAnswer(upstream, format);
   if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
   return { kind: "whole", answer };
 }
@@ -117,19 +117,19 @@ function keyHeaders({ id, keyEnv }: ProviderRecord, format: WireFormat, context:
 }
 
 /** A redirect is followed nowhere: it would carry our key to an address that nobody vetted. */
-async function refusal(status: number, exchange: Exchange, format: WireFormat): Promise<UpstreamFailure> {
-  const body = await readBeginning(exchange, upstreamErrorBytesMax);
+async function refusal(status: number, upstream: UpstreamCall, format: WireFormat): Promise<UpstreamFailure> {
+  const body = await readBeginning(upstream, upstreamErrorBytesMax);
   return status < 400 ? new UpstreamFailure("upstream_error", `status ${status}`) : format.classify(status, body);
 }
 
 /** A stream was asked for, and this is something else: an error with status 200, or the page of something in between. */
-function isDocument({ headers }: Head): boolean {
+function isDocument({ headers }: ResponseHead): boolean {
   return /\b(json|html)\b/i.test(headers.get("content-type") ?? "");
 }
 
-async function wholeAnswer(exchange: Exchange, format: WireFormat): Promise<Answer> {
-  const text = await readWhole(exchange, upstreamAnswerBytesMax);
-  exchange.finished();
+async function wholeAnswer(upstream: UpstreamCall, format: WireFormat): Promise<WholeAnswer> {
+  const text = await readWhole(upstream, upstreamAnswerBytesMax);
+  upstream.finished();
   const body = parseJson(text);
   if (body === undefined)
     throw new UpstreamFailure("upstream_error", text === "" ? "the answer is empty" : "the answer is not JSON");

@@ -4,7 +4,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../../kernel/ids.ts";
-import type { Route, ToldUsage } from "../models/model.ts";
+import type { Route, ReportedUsage } from "../models/model.ts";
 
 /** A request that passed the field checks: known fields only, explicit nulls removed. */
 export interface ChatBody {
@@ -48,19 +48,19 @@ export const FinishReason = Type.Union([
 ]);
 export type FinishReason = Static<typeof FinishReason>;
 
-export interface Answer {
+export interface WholeAnswer {
   message: { role: "assistant"; content: string | null; refusal: string | null; [field: string]: unknown };
   finishReason: FinishReason;
   logprobs: unknown;
   /** null: the provider told none. */
-  usage: ToldUsage | null;
+  usage: ReportedUsage | null;
 }
 
 /** One step of a stream. A choice's delta is in the chat-completions form. */
 export type ProviderEvent =
   | { kind: "delta"; delta: Record<string, unknown>; finishReason: FinishReason | null; logprobs?: unknown }
   /** What the provider counted so far; the last one told stands, zeros never replace a count. */
-  | { kind: "usage"; usage: ToldUsage }
+  | { kind: "usage"; usage: ReportedUsage }
   | { kind: "failure"; failure: UpstreamFailure }
   /** The provider said that it is done. */
   | { kind: "end" };
@@ -84,7 +84,7 @@ export class UpstreamFailure extends Error {
 }
 
 /** What a provider's format has no place for: answered 400 `unsupported_parameter` before anything is set aside or sent. */
-export interface Uncarried {
+export interface UnsupportedField {
   /** Path of the field, such as `messages[0].name`. */
   param: string;
   message: string;
@@ -92,12 +92,12 @@ export interface Uncarried {
 
 export interface WireFormat {
   /** The first thing in a request that this format cannot carry, so that nothing is dropped in silence. Absent: it carries all. */
-  uncarried?(chat: ChatBody): Uncarried | null;
+  unsupportedField?(chat: ChatBody): UnsupportedField | null;
   encode(call: ProviderCall): EncodedCall;
   /** The headers that carry our key. Called last of all, so that nothing else holds it. */
   authorization(key: string): Record<string, string>;
   /** @throws UpstreamFailure when the 200 holds no usable answer */
-  decodeAnswer(body: unknown): Answer;
+  decodeAnswer(body: unknown): WholeAnswer;
   /** A decoder for one stream: the data of one server-sent event to our events. Nothing is asked of it after `end` or `failure`. */
   streamDecoder(): (data: string) => ProviderEvent[];
   /** An answer other than 200, judged by its body before its status (research table: upstream → ours). */
@@ -105,17 +105,17 @@ export interface WireFormat {
 }
 
 /** Who waits for the next events of a stream. */
-export interface EventTaker {
+export interface EventReceiver {
   /** Told once: those that came together, at least one; none where the stream has told its end before, or was cancelled. */
   take(events: readonly ProviderEvent[]): void;
 }
 
 /** An open stream, read at the reader's pace. Its taker is called back, for a promise an event would cost more than its way through here. */
-export interface EventSource extends AsyncDisposable {
+export interface ProviderEventStream extends AsyncDisposable {
   /** Asks for what comes next, which is told at once where it is here. One taker at a time. Failures are events. */
-  next(taker: EventTaker): void;
+  next(taker: EventReceiver): void;
   /** Ends the call towards the provider. */
   cancel(): Promise<void>;
 }
 
-export type ProviderAnswer = { kind: "whole"; answer: Answer } | { kind: "stream"; events: EventSource };
+export type ProviderAnswer = { kind: "whole"; answer: WholeAnswer } | { kind: "stream"; events: ProviderEventStream };

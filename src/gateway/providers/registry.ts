@@ -9,12 +9,12 @@ import type { WireFormat } from "./provider.ts";
 import { sandboxOf } from "./sandbox/transport.ts";
 import type { Transport } from "./transport/transport.ts";
 
-export interface SpokenFormat {
+export interface WireFormatEntry {
   format: WireFormat;
   transport: (clock: Clock) => Transport;
 }
 
-export const spokenFormats: Partial<Record<WireFormatName, SpokenFormat>> = {
+export const wireFormats: Partial<Record<WireFormatName, WireFormatEntry>> = {
   openai: { format: openai, transport: networkOf },
   anthropic: { format: anthropic, transport: networkOf },
   google: { format: google, transport: networkOf },

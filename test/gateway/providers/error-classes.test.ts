@@ -1,7 +1,7 @@
 /** What a provider's failure is called, by its status where its body blames nobody, and by its body where that says more. */
 import { describe, expect, test } from "bun:test";
 import type { UpstreamCode } from "../../../src/gateway/providers/provider.ts";
-import { spokenFormats } from "../../../src/gateway/providers/registry.ts";
+import { wireFormats } from "../../../src/gateway/providers/registry.ts";
 
 const codeByStatus: Record<number, UpstreamCode> = {
   400: "upstream_rejected",
@@ -72,10 +72,10 @@ const rejecting: Record<string, string> = {
   google: '{"error":{"status":"INVALID_ARGUMENT"}}',
 };
 
-const formats = Object.entries(spokenFormats).filter(([name]) => name in generic);
+const formats = Object.entries(wireFormats).filter(([name]) => name in generic);
 
 test("every format is here", () => {
-  expect(formats).toHaveLength(Object.keys(spokenFormats).length - 1);
+  expect(formats).toHaveLength(Object.keys(wireFormats).length - 1);
 });
 
 describe.each(formats)("a failure of a provider of the format %s", (name, { format }) => {

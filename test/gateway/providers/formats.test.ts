@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { spokenFormats } from "../../../src/gateway/providers/registry.ts";
+import { wireFormats } from "../../../src/gateway/providers/registry.ts";
 import { providerContract } from "../../contracts/provider.ts";
 
-const spoken = Object.entries(spokenFormats);
+const spoken = Object.entries(wireFormats);
 
 /** The sandbox speaks another's format: the contract holds each format once, under the name that was registered first. */
 const once = spoken.filter(([, one], index) => spoken.findIndex(([, other]) => other.format === one.format) === index);

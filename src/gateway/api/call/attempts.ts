@@ -9,9 +9,9 @@ import { Stop } from "../../../kernel/stop-signal.ts";
 import type { Route } from "../../models/model.ts";
 import {
   UpstreamFailure,
-  type Answer,
+  type WholeAnswer,
   type ChatBody,
-  type EventSource,
+  type ProviderEventStream,
   type ProviderAnswer,
   type ProviderCall,
 } from "../../providers/provider.ts";
@@ -39,8 +39,8 @@ export interface AttemptsOptions {
 
 export type Opened =
   /** `calledAt`: monotonic milliseconds when this route was called. */
-  | { kind: "whole"; route: Route; calledAt: number; answer: Answer; failed: Attempt[] }
-  | { kind: "stream"; route: Route; calledAt: number; events: EventSource; failed: Attempt[] }
+  | { kind: "whole"; route: Route; calledAt: number; answer: WholeAnswer; failed: Attempt[] }
+  | { kind: "stream"; route: Route; calledAt: number; events: ProviderEventStream; failed: Attempt[] }
   | { kind: "failed"; route: Route; failure: UpstreamFailure; failed: Attempt[] };
 
 export class Attempts {
@@ -110,7 +110,7 @@ export class Attempts {
     }
   }
 
-  async #try(): Promise<{ kind: "whole"; answer: Answer } | { kind: "stream"; events: EventSource }> {
+  async #try(): Promise<{ kind: "whole"; answer: WholeAnswer } | { kind: "stream"; events: ProviderEventStream }> {
     const { reservation, chat, streamed, provide, clock } = this.#options;
     const { generation, maxOutputTokens } = reservation;
     const givenUp = this.#givenUp;

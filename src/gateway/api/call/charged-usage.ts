@@ -3,7 +3,7 @@
  * nothing, half or the impossible, or was not heard to its end.
  */
 import { streamStallMsMax } from "../../limits.ts";
-import type { ToldUsage, Usage } from "../../models/model.ts";
+import type { ReportedUsage, Usage } from "../../models/model.ts";
 import type { StreamOutcome } from "../stream/stream.ts";
 
 export interface ChargedUsage {
@@ -49,7 +49,7 @@ export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likely
 }
 
 /** @param producedTokens estimated from the answer's texts */
-export function chargedWhole(told: ToldUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
+export function chargedWhole(told: ReportedUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
   const completion = Math.min(producedTokens, bounds.maxOutputTokens);
   return completed(believedUsage(told, bounds), { prompt: bounds.promptEstimate, completion });
 }
@@ -60,13 +60,13 @@ export function chargedGone({ promptEstimate, maxOutputTokens }: UsageBounds, li
   return { usage: { ...noUsage, promptTokens: promptEstimate, completionTokens }, estimated: true };
 }
 
-const nothingTold: ToldUsage = { ...noUsage, promptTokens: null, completionTokens: null };
+const nothingTold: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
 
 /**
  * What can be true of what was told. A count above all that fits into the model is none. Tokens of the total that no part bears out
  * are reasoning where the model may reason and was allowed so many; otherwise the total contradicts its parts and is none.
  */
-function believedUsage(told: ToldUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ToldUsage {
+function believedUsage(told: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
   if (told === null) return nothingTold;
   const possible = (count: number | null): number | null => (count === null || count > tokensMax ? null : count);
   const { unexplainedTokens: rest = 0, ...parts } = told;
@@ -81,7 +81,7 @@ function believedUsage(told: ToldUsage | null, { tokensMax, maxOutputTokens, rea
 }
 
 /** Estimates in place of the sides that were not told; parts that fit into their wholes. */
-function completed(told: ToldUsage, estimate: { prompt: number; completion: number }): ChargedUsage {
+function completed(told: ReportedUsage, estimate: { prompt: number; completion: number }): ChargedUsage {
   const promptTokens = told.promptTokens ?? estimate.prompt;
   const completionTokens = told.completionTokens ?? estimate.completion;
   const cachedTokens = Math.min(told.cachedTokens, promptTokens);

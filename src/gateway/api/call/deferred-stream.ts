@@ -1,5 +1,5 @@
 /** A stream that is promised to the client before its provider has answered: whatever comes of the call becomes an event. */
-import { UpstreamFailure, type EventSource, type EventTaker } from "../../providers/provider.ts";
+import { UpstreamFailure, type ProviderEventStream, type EventReceiver } from "../../providers/provider.ts";
 import type { Opened } from "./attempts.ts";
 
 interface LateStreamParts {
@@ -8,17 +8,17 @@ interface LateStreamParts {
   abort(): void;
 }
 
-export class LateStream implements EventSource {
+export class LateStream implements ProviderEventStream {
   /** null: the stream has opened. */
   #parts: LateStreamParts | null;
-  #events: EventSource | null = null;
+  #events: ProviderEventStream | null = null;
   #over = false;
 
   constructor(parts: LateStreamParts) {
     this.#parts = parts;
   }
 
-  next(taker: EventTaker): void {
+  next(taker: EventReceiver): void {
     if (this.#over) taker.take([]);
     else if (this.#events !== null) this.#events.next(taker);
     else if (this.#parts !== null) void this.#open(this.#parts, taker);
@@ -36,7 +36,7 @@ export class LateStream implements EventSource {
     return this.cancel();
   }
 
-  async #open({ opening }: LateStreamParts, taker: EventTaker): Promise<void> {
+  async #open({ opening }: LateStreamParts, taker: EventReceiver): Promise<void> {
     const opened = await opening.catch((error: unknown) => threw(error));
     if (this.#over || opened.kind === "whole") return taker.take([]);
     if (opened.kind === "failed") {

@@ -3,7 +3,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import type { Stop } from "../../../kernel/stop-signal.ts";
 import { firstEventMsMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
-import type { EventSource } from "../../providers/provider.ts";
+import type { ProviderEventStream } from "../../providers/provider.ts";
 import { Attempts, type Attempt, type AttemptsOptions, type Opened } from "./attempts.ts";
 import { LateStream } from "./deferred-stream.ts";
 import { watchLeaving } from "./client-disconnect.ts";
@@ -20,7 +20,7 @@ export interface DispatchOptions extends AttemptsOptions {
 export type Dispatched =
   | Exclude<Opened, { kind: "stream" }>
   /** `quiet`: the provider has not shown an event yet, and its failures are now events of the stream. */
-  | { kind: "stream"; route: Route; calledAt: number; events: EventSource; quiet: boolean; failed: Attempt[] }
+  | { kind: "stream"; route: Route; calledAt: number; events: ProviderEventStream; quiet: boolean; failed: Attempt[] }
   /** The client left and the call was stopped. Monotonic ms when the request had been sent; null: it never was, and nothing is owed. */
   | { kind: "gone"; route: Route; sentAt: number | null; failed: Attempt[] };
 

@@ -1,6 +1,6 @@
 /** Looks at a stream's first event before anything is sent to the client: up to there a failure is an ordinary error. */
-import type { ToldUsage } from "../../models/model.ts";
-import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../../providers/provider.ts";
+import type { ReportedUsage } from "../../models/model.ts";
+import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
 import { laterUsage } from "../response/merge-usage.ts";
 
 /**
@@ -8,8 +8,8 @@ import { laterUsage } from "../response/merge-usage.ts";
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
  */
-export async function withFirstEvent(events: EventSource): Promise<EventSource> {
-  let usage: ToldUsage | null = null;
+export async function withFirstEvent(events: ProviderEventStream): Promise<ProviderEventStream> {
+  let usage: ReportedUsage | null = null;
   for (;;) {
     const news = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
     if (news.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
@@ -21,16 +21,16 @@ export async function withFirstEvent(events: EventSource): Promise<EventSource> 
   }
 }
 
-class Replay implements EventSource {
-  readonly #events: EventSource;
+class Replay implements ProviderEventStream {
+  readonly #events: ProviderEventStream;
   #seen: readonly ProviderEvent[] | null;
 
-  constructor(usage: ToldUsage | null, seen: readonly ProviderEvent[], events: EventSource) {
+  constructor(usage: ReportedUsage | null, seen: readonly ProviderEvent[], events: ProviderEventStream) {
     this.#seen = usage === null ? seen : [{ kind: "usage", usage }, ...seen];
     this.#events = events;
   }
 
-  next(taker: EventTaker): void {
+  next(taker: EventReceiver): void {
     const seen = this.#seen;
     this.#seen = null;
     if (seen === null) this.#events.next(taker);

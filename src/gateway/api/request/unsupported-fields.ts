@@ -1,7 +1,7 @@
 /** Fields that every model has by the official schema, and the wire format of this one's provider has no place for. */
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
-import { spokenFormats } from "../../providers/registry.ts";
+import { wireFormats } from "../../providers/registry.ts";
 import { unsupported } from "../../../http/bad-request.ts";
 
 /**
@@ -10,7 +10,7 @@ import { unsupported } from "../../../http/bad-request.ts";
  */
 export function refuseUncarried(body: ChatBody, model: Model | null): void {
   for (const { provider } of model?.routes ?? []) {
-    const uncarried = spokenFormats[provider.format]?.format.uncarried?.(body);
-    if (uncarried) throw unsupported(uncarried.param, uncarried.message);
+    const unsupportedField = wireFormats[provider.format]?.format.unsupportedField?.(body);
+    if (unsupportedField) throw unsupported(unsupportedField.param, unsupportedField.message);
   }
 }

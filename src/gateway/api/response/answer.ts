@@ -1,7 +1,7 @@
 /** A whole answer in the official form. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Usage } from "../../models/model.ts";
-import { FinishReason, type Answer } from "../../providers/provider.ts";
+import { FinishReason, type WholeAnswer } from "../../providers/provider.ts";
 import { Logprobs, logprobsBody } from "./logprobs.ts";
 import { MessageBody, messageBody } from "./message-body.ts";
 import { UsageBody, usageBody } from "./usage-body.ts";
@@ -40,7 +40,7 @@ export const CompletionBody = Type.Object({
 export type CompletionBody = Static<typeof CompletionBody>;
 
 export function completionBody(
-  { message, finishReason, logprobs }: Answer,
+  { message, finishReason, logprobs }: WholeAnswer,
   { usage, ...facts }: CompletionFacts,
 ): CompletionBody {
   return {

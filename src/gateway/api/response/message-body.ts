@@ -1,6 +1,6 @@
 /** What a model says: a whole message, and the pieces that a stream gives of one, in the official form. */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
-import type { Answer } from "../../providers/provider.ts";
+import type { WholeAnswer } from "../../providers/provider.ts";
 
 const name = Type.String({ description: "Name of the function" });
 const callArguments = Type.String({ description: "The arguments as a JSON text, as the model wrote it" });
@@ -61,7 +61,7 @@ export const MessageBody = Type.Object({
 export type MessageBody = Static<typeof MessageBody>;
 
 /** Formats give these fields and no others, each in the official form: test/wire holds them to it. */
-export function messageBody(message: Answer["message"]): MessageBody {
+export function messageBody(message: WholeAnswer["message"]): MessageBody {
   return message as MessageBody;
 }
 

@@ -2,7 +2,7 @@
  * What a stream has been so far, from provider events to the lines that the client gets: one role, then deltas, exactly one
  * finish reason, usage where asked for, one [DONE]. Pure: it knows neither time nor sockets.
  */
-import type { ToldUsage, Usage } from "../../models/model.ts";
+import type { ReportedUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
 import { ChunkWriter, doneLine, type ChunkFacts } from "./chunk.ts";
 import { laterUsage } from "../response/merge-usage.ts";
@@ -19,7 +19,7 @@ export class Transcript {
   #calledTools = false;
   #ended = false;
   #failure: UpstreamFailure | null = null;
-  #usage: ToldUsage | null = null;
+  #usage: ReportedUsage | null = null;
   #bytes = 0;
   /** Of them, those that the provider's last count of output holds. */
   #countedBytes = 0;
@@ -29,7 +29,7 @@ export class Transcript {
   }
 
   /** What the provider counted so far. */
-  get usage(): ToldUsage | null {
+  get usage(): ReportedUsage | null {
     return this.#usage;
   }
 

@@ -6,9 +6,9 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Stop } from "../../../kernel/stop-signal.ts";
 import { streamCommentMs, streamStallMsMax } from "../../limits.ts";
-import type { ToldUsage, Usage } from "../../models/model.ts";
-import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../../providers/provider.ts";
-import { lookoutOf, type Waiting } from "../../providers/transport/shared-timer.ts";
+import type { ReportedUsage, Usage } from "../../models/model.ts";
+import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
+import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
 import type { ClientStream, TextSink, TextSource } from "./client-stream.ts";
 import { commentLine, type ChunkFacts } from "./chunk.ts";
 import type { Place } from "./read-on.ts";
@@ -20,7 +20,7 @@ export interface StreamOutcome {
   how: "completed" | "failed" | "client_gone";
   failure: UpstreamFailure | null;
   /** What the provider told, null: nothing. Its last word only where `final`. */
-  usage: ToldUsage | null;
+  usage: ReportedUsage | null;
   /** The provider's answer was seen to its end; otherwise its output may have gone on beyond what it told. */
   final: boolean;
   /** Estimated from all texts that the provider sent; 0: it sent none. */
@@ -37,7 +37,7 @@ export interface StreamOutcome {
 
 export interface RelayOptions {
   toClient: ClientStream;
-  events: EventSource;
+  events: ProviderEventStream;
   facts: ChunkFacts;
   /** The provider has been silent for so long that a comment must go first. */
   quiet: boolean;
@@ -63,7 +63,7 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
 
 const nothing = (): void => {};
 
-class Relay implements TextSource, EventTaker, Waiting {
+class Relay implements TextSource, EventReceiver, TimerListener {
   readonly #options: RelayOptions;
   readonly #transcript: Transcript;
   #client: TextSink | null = null;
@@ -94,7 +94,7 @@ class Relay implements TextSource, EventTaker, Waiting {
   begin(client: TextSink): void {
     this.#client = client;
     const { gone, stop, clock } = this.#options;
-    lookoutOf(clock).add(this);
+    sharedTimerOf(clock).add(this);
     gone.addEventListener("abort", this);
     if (gone.aborted) this.cancel();
     stop.listen(() => this.#stop());
@@ -176,7 +176,7 @@ class Relay implements TextSource, EventTaker, Waiting {
     this.#phase = "ended";
     this.#releaseDrain();
     const { gone, stop, clock, onEnd } = this.#options;
-    lookoutOf(clock).delete(this);
+    sharedTimerOf(clock).delete(this);
     gone.removeEventListener("abort", this);
     stop.listen(null);
     if (this.#sourceOpen) this.#closeSource();

@@ -1,14 +1,14 @@
 /** A whole message to our answer. */
-import type { ToldUsage } from "../../models/model.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type Answer } from "../provider.ts";
+import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { AnthropicUsage } from "./usage.ts";
 
 /** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
-export function decodeAnthropicAnswer(body: unknown): Answer {
+export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
   const message = asObject(body);
   if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   if (message["error"]) throw anthropicFailureIn(message["error"]);
@@ -34,7 +34,7 @@ export function decodeAnthropicAnswer(body: unknown): Answer {
   };
 }
 
-function usageOf(told: unknown): ToldUsage | null {
+function usageOf(told: unknown): ReportedUsage | null {
   const usage = new AnthropicUsage();
   usage.take(told);
   return usage.usage();

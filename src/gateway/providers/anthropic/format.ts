@@ -4,10 +4,10 @@ import { decodeAnthropicAnswer } from "./answer.ts";
 import { classifyAnthropicError } from "./errors.ts";
 import { encodeAnthropicRequest } from "./request.ts";
 import { anthropicStreamDecoder } from "./stream.ts";
-import { uncarriedByAnthropic } from "./unsupported-fields.ts";
+import { anthropicUnsupportedField } from "./unsupported-fields.ts";
 
 export const anthropic: WireFormat = {
-  uncarried: uncarriedByAnthropic,
+  unsupportedField: anthropicUnsupportedField,
   encode: encodeAnthropicRequest,
   authorization: (key) => ({ "x-api-key": key }),
   decodeAnswer: decodeAnthropicAnswer,

@@ -1,4 +1,4 @@
-/** Our request as a message of the Messages API. What it has no place for was refused before (anthropic-uncarried.ts). */
+/** Our request as a message of the Messages API. What it has no place for was refused before (anthropic-unsupportedField.ts). */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { conversationOf } from "./messages.ts";

@@ -1,6 +1,6 @@
 /** What a request may hold by the official schema and the Messages API has no place for. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import type { ChatBody, ChatMessage, Uncarried } from "../provider.ts";
+import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { conversationOf } from "./messages.ts";
 import { samplingFields } from "./sampling.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
@@ -22,13 +22,13 @@ const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "too
 /** The scale ends at 1, where the official one goes on to 2: a value beyond would have to become another one. */
 const temperatureMax = 1;
 
-/** See `WireFormat.uncarried`. */
-export function uncarriedByAnthropic(chat: ChatBody): Uncarried | null {
-  for (const uncarried of findAll(chat)) return uncarried;
+/** See `WireFormat.unsupportedField`. */
+export function anthropicUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  for (const unsupportedField of findAll(chat)) return unsupportedField;
   return null;
 }
 
-function* findAll(chat: ChatBody): Generator<Uncarried> {
+function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   for (const [index, message] of chat.messages.entries()) yield* inMessage(message, `messages[${index}]`);
   if (conversationOf(chat.messages).turns.length === 0) yield because("messages", "a conversation in which nobody says anything");
   for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
@@ -36,7 +36,7 @@ function* findAll(chat: ChatBody): Generator<Uncarried> {
   yield* inTools(chat);
 }
 
-function* inMessage(message: ChatMessage, at: string): Generator<Uncarried> {
+function* inMessage(message: ChatMessage, at: string): Generator<UnsupportedField> {
   if (message.role === "function") yield because(`${at}.role`, "the role of functions; call tools");
   for (const field of Object.keys(message)) if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
   for (const [index, call] of asArray(message["tool_calls"]).entries()) {
@@ -44,14 +44,14 @@ function* inMessage(message: ChatMessage, at: string): Generator<Uncarried> {
   }
 }
 
-function* inToolCall(call: JsonObject, at: string): Generator<Uncarried> {
+function* inToolCall(call: JsonObject, at: string): Generator<UnsupportedField> {
   const called = asObject(call["function"]);
   if (called === null) yield because(`${at}.type`, "calls of custom tools");
   else if (toolArguments(asText(called["arguments"]) ?? "") === null)
     yield because(`${at}.function.arguments`, "arguments that are no JSON object");
 }
 
-function* inOptions(chat: ChatBody): Generator<Uncarried> {
+function* inOptions(chat: ChatBody): Generator<UnsupportedField> {
   const { temperature, stop, reasoning_effort, response_format } = chat;
   if (typeof temperature === "number" && temperature > temperatureMax)
     yield because("temperature", `more than ${temperatureMax}`);
@@ -65,7 +65,7 @@ function* inOptions(chat: ChatBody): Generator<Uncarried> {
   }
 }
 
-function* inTools(chat: ChatBody): Generator<Uncarried> {
+function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   for (const [index, tool] of asArray(chat["tools"]).entries()) {
     if (asObject(tool)?.["type"] !== "function") yield because(`tools[${index}].type`, "custom tools");
   }
@@ -75,6 +75,6 @@ function* inTools(chat: ChatBody): Generator<Uncarried> {
 }
 
 /** @param what of the field is meant; absent: all of it */
-function because(param: string, what?: string): Uncarried {
+function because(param: string, what?: string): UnsupportedField {
   return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
 }

@@ -1,5 +1,5 @@
 /** What the Messages API counted: the prompt in three parts that exclude each other, output with the thinking in it. */
-import type { ToldUsage } from "../../models/model.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 import { asCount, asObject, type JsonObject } from "../wire/json.ts";
 
 interface Prompt {
@@ -29,7 +29,7 @@ export class AnthropicUsage {
   }
 
   /** null: nothing was counted so far. Neither a prompt nor an answer is free of tokens, so a zero tells nothing of its side. */
-  usage(): ToldUsage | null {
+  usage(): ReportedUsage | null {
     const promptTokens = sumOf(this.#prompt);
     if (promptTokens + this.#output === 0) return null;
     return {

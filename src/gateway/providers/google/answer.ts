@@ -1,13 +1,13 @@
 /** A whole answer of generateContent to our answer. */
 import { asObject } from "../wire/json.ts";
-import { UpstreamFailure, type Answer } from "../provider.ts";
+import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { googleFailureIn } from "./errors.ts";
 import { finishReasonIn } from "./finish.ts";
 import { candidateOf, GoogleParts } from "./parts.ts";
 import { GoogleUsage } from "./usage.ts";
 
 /** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
-export function decodeGoogleAnswer(body: unknown): Answer {
+export function decodeGoogleAnswer(body: unknown): WholeAnswer {
   const answer = asObject(Array.isArray(body) ? body[0] : body);
   if (answer === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   if (answer["error"]) throw googleFailureIn(answer["error"]);

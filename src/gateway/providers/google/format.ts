@@ -4,10 +4,10 @@ import { decodeGoogleAnswer } from "./answer.ts";
 import { classifyGoogleError } from "./errors.ts";
 import { encodeGoogleRequest } from "./request.ts";
 import { googleStreamDecoder } from "./stream.ts";
-import { uncarriedByGoogle } from "./unsupported-fields.ts";
+import { googleUnsupportedField } from "./unsupported-fields.ts";
 
 export const google: WireFormat = {
-  uncarried: uncarriedByGoogle,
+  unsupportedField: googleUnsupportedField,
   encode: encodeGoogleRequest,
   authorization: (key) => ({ "x-goog-api-key": key }),
   decodeAnswer: decodeGoogleAnswer,

@@ -1,4 +1,4 @@
-/** Our request as generateContent. What it has no place for was refused before (google-uncarried.ts). */
+/** Our request as generateContent. What it has no place for was refused before (google-unsupportedField.ts). */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { googleConversation } from "./contents.ts";

@@ -1,6 +1,6 @@
 /** What a request may hold by the official schema and generateContent has no place for. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import type { ChatBody, ChatMessage, Uncarried } from "../provider.ts";
+import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { isSpoken } from "./contents.ts";
 import { allowedNames } from "./tools.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
@@ -24,13 +24,13 @@ const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "too
 const stopsMax = 5;
 const noObject = "arguments that are no JSON object, or deeper or more than a request may hold";
 
-/** See `WireFormat.uncarried`. */
-export function uncarriedByGoogle(chat: ChatBody): Uncarried | null {
-  for (const uncarried of findAll(chat)) return uncarried;
+/** See `WireFormat.unsupportedField`. */
+export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  for (const unsupportedField of findAll(chat)) return unsupportedField;
   return null;
 }
 
-function* findAll(chat: ChatBody): Generator<Uncarried> {
+function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   yield* inMessages(chat.messages);
   if (!chat.messages.some(isSpoken)) yield because("messages", "nothing but instructions and empty texts");
   for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
@@ -40,7 +40,7 @@ function* findAll(chat: ChatBody): Generator<Uncarried> {
   yield* inTools(chat);
 }
 
-function* inMessages(messages: readonly ChatMessage[]): Generator<Uncarried> {
+function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedField> {
   const called = new Set<unknown>();
   const read = new ToolArguments();
   for (const [index, message] of messages.entries()) {
@@ -54,13 +54,13 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<Uncarried> {
   }
 }
 
-function* inFields(message: ChatMessage, at: string): Generator<Uncarried> {
+function* inFields(message: ChatMessage, at: string): Generator<UnsupportedField> {
   for (const field of Object.keys(message)) {
     if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
   }
 }
 
-function* inCalls(message: ChatMessage, { at, read }: { at: string; read: ToolArguments }): Generator<Uncarried> {
+function* inCalls(message: ChatMessage, { at, read }: { at: string; read: ToolArguments }): Generator<UnsupportedField> {
   const isObject = (called: JsonObject) => read.read(asText(called["arguments"]) ?? "") !== null;
   const old = asObject(message["function_call"]);
   if (old && !isObject(old)) yield because(`${at}.function_call.arguments`, noObject);
@@ -71,7 +71,7 @@ function* inCalls(message: ChatMessage, { at, read }: { at: string; read: ToolAr
   }
 }
 
-function* inTools(chat: ChatBody): Generator<Uncarried> {
+function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   for (const [index, tool] of asArray(chat["tools"]).entries()) {
     if (asObject(tool)?.["type"] !== "function") yield because(`tools[${index}].type`, "custom tools");
   }
@@ -85,6 +85,6 @@ function* inTools(chat: ChatBody): Generator<Uncarried> {
 }
 
 /** @param what of the field is meant; absent: all of it */
-function because(param: string, what?: string): Uncarried {
+function because(param: string, what?: string): UnsupportedField {
   return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
 }

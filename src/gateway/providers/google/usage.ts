@@ -1,7 +1,7 @@
 /** What generateContent counted. */
-import type { ToldUsage } from "../../models/model.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 import { asCount, asObject } from "../wire/json.ts";
-import { toldUsage } from "../wire/reported-usage.ts";
+import { reportedUsage } from "../wire/reported-usage.ts";
 
 const counts = [
   "promptTokenCount",
@@ -30,13 +30,13 @@ export class GoogleUsage {
   }
 
   /** Cached tokens are within the prompt, thoughts outside of the candidates. null: nothing was counted so far. */
-  usage(): ToldUsage | null {
+  usage(): ReportedUsage | null {
     const { promptTokenCount = 0, toolUsePromptTokenCount: toolUse = 0, totalTokenCount: total = 0 } = this.#told;
     const { candidatesTokenCount = 0, thoughtsTokenCount: reasoning = 0, cachedContentTokenCount: cached = 0 } = this.#told;
     // No zero was taken, so a sum of zero was not told.
     const prompt = promptTokenCount + toolUse || null;
     const completion = candidatesTokenCount + reasoning || null;
     if (prompt === null && completion === null && total === 0) return null;
-    return toldUsage({ prompt, completion, total, cached, cacheWrite: 0, reasoning });
+    return reportedUsage({ prompt, completion, total, cached, cacheWrite: 0, reasoning });
   }
 }

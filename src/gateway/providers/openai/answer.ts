@@ -1,5 +1,5 @@
 /** A whole chat completion to our answer. */
-import { UpstreamFailure, type Answer } from "../provider.ts";
+import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { asArray, asObject, asText } from "../wire/json.ts";
 import { failureIn } from "./errors.ts";
 import { finishReason } from "./finish.ts";
@@ -8,7 +8,7 @@ import { wholeToolCalls } from "./tool-calls.ts";
 import { UsageTally } from "./usage.ts";
 
 /** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
-export function decodeOpenaiAnswer(body: unknown): Answer {
+export function decodeOpenaiAnswer(body: unknown): WholeAnswer {
   const completion = asObject(body);
   if (completion === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   if (completion["error"]) throw failureIn(completion["error"]);

@@ -14,7 +14,7 @@ const probe = "probe";
 // oxlint-disable-next-line no-control-regex
 const written = /["\\\u0000-\u001f]/;
 
-export class AlikeChunks {
+export class ChunkTemplate {
   #before = "";
   #after = "";
   #attempts = 0;

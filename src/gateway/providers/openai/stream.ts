@@ -1,7 +1,7 @@
 /** Chunks of a chat-completions stream to our events. */
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
-import { AlikeChunks } from "./chunk-template.ts";
+import { ChunkTemplate } from "./chunk-template.ts";
 import { failureIn } from "./errors.ts";
 import { finishReason } from "./finish.ts";
 import { contentText, firstChoice, furtherFields } from "./message.ts";
@@ -17,7 +17,7 @@ export function openaiStreamDecoder(): (data: string) => ProviderEvent[] {
 class OpenaiStream {
   readonly #usage = new UsageTally();
   readonly #toolCalls = new ToolCallPieces();
-  readonly #alike = new AlikeChunks();
+  readonly #alike = new ChunkTemplate();
   #calledTools = false;
   #begun = false;
   #finished = false;

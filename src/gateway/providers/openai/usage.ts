@@ -1,7 +1,7 @@
 /** What a provider counted, gathered from however many usage objects it sends. */
-import type { ToldUsage } from "../../models/model.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 import { asCount, asObject, type JsonObject } from "../wire/json.ts";
-import { toldUsage } from "../wire/reported-usage.ts";
+import { reportedUsage } from "../wire/reported-usage.ts";
 
 const names = ["prompt", "completion", "total", "cached", "cacheWrite", "reasoning"] as const;
 type Name = (typeof names)[number];
@@ -33,10 +33,10 @@ export class UsageTally {
   }
 
   /** null: nothing was counted so far. */
-  usage(): ToldUsage | null {
+  usage(): ReportedUsage | null {
     const { prompt = null, completion = null, total = 0, cached = 0, cacheWrite = 0, reasoning = 0 } = this.#counts;
     if ((prompt ?? 0) + (completion ?? 0) + total === 0) return null;
-    return toldUsage({ prompt, completion, total, cached, cacheWrite, reasoning });
+    return reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning });
   }
 
   #take(name: Name, told: JsonObject, field: string): void {

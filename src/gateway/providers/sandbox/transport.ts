@@ -4,7 +4,7 @@
  */
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { asObject, parseJson, type JsonObject } from "../wire/json.ts";
-import type { BytesTaker, Head, Transport, WireCall } from "../transport/transport.ts";
+import type { BytesReceiver, ResponseHead, Transport, TransportCall } from "../transport/transport.ts";
 import { sandboxAnswer } from "./answer.ts";
 import { errorBody, streamedCompletion, wholeCompletion } from "./wire.ts";
 
@@ -47,7 +47,7 @@ function whole(status: number, delayMs: number, text: string, breakAfter: number
 }
 
 /** Makes a piece when one is asked for and never ahead. */
-class SandboxCall implements WireCall {
+class SandboxCall implements TransportCall {
   readonly connecting = null;
   readonly #plan: Plan;
   readonly #clock: Clock;
@@ -59,13 +59,13 @@ class SandboxCall implements WireCall {
     this.#clock = clock;
   }
 
-  async head(): Promise<Head> {
+  async head(): Promise<ResponseHead> {
     const { status, waits } = this.#plan;
     await this.#wait(waits.head);
     return { status, headers: new Map() };
   }
 
-  read(taker: BytesTaker): void {
+  read(taker: BytesReceiver): void {
     this.#next().then(
       (bytes) => taker.take(bytes),
       (reason: unknown) => taker.fail(reason),

@@ -1,30 +1,30 @@
 /** Reading an answer whole, within a bound on its decoded bytes. */
 import { Buffer } from "node:buffer";
-import type { Exchange } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 import { nextBytes } from "./next-bytes.ts";
 import { UpstreamFailure } from "../provider.ts";
 
 /** @throws UpstreamFailure when it is larger, late or broke off */
-export async function readWhole(exchange: Exchange, bytesMax: number): Promise<string> {
-  const { text, whole } = await readUpTo(exchange, bytesMax);
+export async function readWhole(upstream: UpstreamCall, bytesMax: number): Promise<string> {
+  const { text, whole } = await readUpTo(upstream, bytesMax);
   if (!whole) throw new UpstreamFailure("upstream_error", `the answer is larger than ${bytesMax} bytes`);
   return text;
 }
 
 /** What there is of an error's body: its beginning tells enough, and a body that breaks off does not hide the status. */
-export async function readBeginning(exchange: Exchange, bytesMax: number): Promise<string> {
+export async function readBeginning(upstream: UpstreamCall, bytesMax: number): Promise<string> {
   try {
-    return (await readUpTo(exchange, bytesMax)).text;
+    return (await readUpTo(upstream, bytesMax)).text;
   } catch (error) {
     if (error instanceof UpstreamFailure && error.code === "upstream_timeout") throw error;
     return "";
   }
 }
 
-async function readUpTo(exchange: Exchange, bytesMax: number): Promise<{ text: string; whole: boolean }> {
+async function readUpTo(upstream: UpstreamCall, bytesMax: number): Promise<{ text: string; whole: boolean }> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for (let chunk = await nextBytes(exchange); chunk !== null; chunk = await nextBytes(exchange)) {
+  for (let chunk = await nextBytes(upstream); chunk !== null; chunk = await nextBytes(upstream)) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > bytesMax) return { text: decode(chunks), whole: false };

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { nextBytes } from "./next-bytes.ts";
 import type { Body } from "./transport.ts";
 
-const unpackers: Record<string, () => Transform> = {
+const decompressors: Record<string, () => Transform> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
   deflate: createInflate,
@@ -17,8 +17,8 @@ const unpackers: Record<string, () => Transform> = {
  * @param coding its `content-encoding`
  * @throws Error for one that nobody knows
  */
-export function unpacked(body: Body, coding: string): Body {
-  const unpacker = unpackers[coding.toLowerCase()]?.();
+export function decompressed(body: Body, coding: string): Body {
+  const unpacker = decompressors[coding.toLowerCase()]?.();
   if (unpacker === undefined) throw new Error("its content coding is not known");
   const packed = Readable.from(pieces(body));
   packed.on("error", (error) => unpacker.destroy(error));

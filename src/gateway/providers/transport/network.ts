@@ -5,9 +5,9 @@
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import { idleConnectionMsMax, idleConnectionsPerOrigin } from "../../limits.ts";
-import { Connection, type Keeper } from "./http1/connection.ts";
+import { Connection, type ConnectionPool } from "./http1/connection.ts";
 import { destinationOf, requestText } from "./http1/request.ts";
-import type { Post, PostOptions, Transport, WireCall } from "./transport.ts";
+import type { Post, PostOptions, Transport, TransportCall } from "./transport.ts";
 
 const networks = new WeakMap<Clock, Network>();
 
@@ -24,7 +24,7 @@ interface Idle {
   since: number;
 }
 
-export class Network implements Transport, Keeper {
+export class Network implements Transport, ConnectionPool {
   readonly #clock: Clock;
   /** By origin, of which the catalog's providers bound the number; the last one used stands last. */
   readonly #idle = new Map<string, Idle[]>();
@@ -33,7 +33,7 @@ export class Network implements Transport, Keeper {
     this.#clock = clock;
   }
 
-  post(url: URL, post: Post, { fresh = false }: PostOptions = {}): WireCall {
+  post(url: URL, post: Post, { fresh = false }: PostOptions = {}): TransportCall {
     const destination = destinationOf(url);
     const request = requestText(destination, post);
     const kept = fresh ? null : this.#takeIdle(destination.origin);

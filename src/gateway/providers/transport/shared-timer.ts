@@ -3,42 +3,42 @@
  * stream more memory than all else that it needs for its deadlines.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import { lookMs } from "../../limits.ts";
+import { timerStepMs } from "../../limits.ts";
 
-export interface Waiting {
-  /** Called again and again, at most `lookMs` late. @param nowMs monotonic */
+export interface TimerListener {
+  /** Called again and again, at most `timerStepMs` late. @param nowMs monotonic */
   look(nowMs: number): void;
 }
 
-const lookouts = new WeakMap<Clock, Lookout>();
+const sharedTimers = new WeakMap<Clock, SharedTimer>();
 
 /** One for each clock, hence one in a process. */
-export function lookoutOf(clock: Clock): Lookout {
-  const known = lookouts.get(clock) ?? new Lookout(clock);
-  lookouts.set(clock, known);
+export function sharedTimerOf(clock: Clock): SharedTimer {
+  const known = sharedTimers.get(clock) ?? new SharedTimer(clock);
+  sharedTimers.set(clock, known);
   return known;
 }
 
-export class Lookout {
+export class SharedTimer {
   readonly #clock: Clock;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<TimerListener>();
   #cancelTimer = (): void => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  add(one: Waiting): void {
+  add(one: TimerListener): void {
     if (this.#waiting.size === 0) this.#setTimer();
     this.#waiting.add(one);
   }
 
-  delete(one: Waiting): void {
+  delete(one: TimerListener): void {
     if (this.#waiting.delete(one) && this.#waiting.size === 0) this.#cancelTimer();
   }
 
   #setTimer(): void {
-    this.#cancelTimer = this.#clock.after(lookMs, () => {
+    this.#cancelTimer = this.#clock.after(timerStepMs, () => {
       const now = this.#clock.monotonic();
       for (const one of this.#waiting) one.look(now);
       if (this.#waiting.size > 0) this.#setTimer();

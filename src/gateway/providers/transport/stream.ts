@@ -1,44 +1,44 @@
 /** An open stream of a provider: reads the network only when somebody asks. */
 import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
-import type { Exchange } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 import { nextBytes } from "./next-bytes.ts";
-import { UpstreamFailure, type EventSource, type EventTaker, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../provider.ts";
 import { EventParser, EventTooLargeError } from "./sse.ts";
-import type { BytesTaker } from "./transport.ts";
+import type { BytesReceiver } from "./transport.ts";
 
 export interface StreamParts {
-  exchange: Exchange;
+  upstream: UpstreamCall;
   decode: (data: string) => ProviderEvent[];
   clock: Clock;
 }
 
-export class ProviderStream implements EventSource, BytesTaker {
-  readonly #exchange: Exchange;
+export class ProviderStream implements ProviderEventStream, BytesReceiver {
+  readonly #upstream: UpstreamCall;
   readonly #decode: (data: string) => ProviderEvent[];
   readonly #clock: Clock;
   readonly #parser = new EventParser();
-  #taker: EventTaker | null = null;
-  #finishTold = false;
+  #taker: EventReceiver | null = null;
+  #finishSeen = false;
   #over = false;
 
-  constructor({ exchange, decode, clock }: StreamParts) {
-    this.#exchange = exchange;
+  constructor({ upstream, decode, clock }: StreamParts) {
+    this.#upstream = upstream;
     this.#decode = decode;
     this.#clock = clock;
   }
 
-  next(taker: EventTaker): void {
+  next(taker: EventReceiver): void {
     if (this.#over) return taker.take([]);
     this.#taker = taker;
-    this.#exchange.read(this);
+    this.#upstream.read(this);
   }
 
   /** After the end there is nothing left to cancel, and the connection is kept for the next call. */
   async cancel(): Promise<void> {
     if (this.#over) return;
     this.#over = true;
-    this.#exchange.close();
+    this.#upstream.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -52,12 +52,12 @@ export class ProviderStream implements EventSource, BytesTaker {
     } catch (error) {
       events.push(failed(asFailure(error)));
     }
-    if (events.length === 0) this.#exchange.read(this);
-    else this.#tell(events);
+    if (events.length === 0) this.#upstream.read(this);
+    else this.#deliver(events);
   }
 
   fail(reason: unknown): void {
-    this.#tell([failed(asFailure(reason))]);
+    this.#deliver([failed(asFailure(reason))]);
   }
 
   /** Whatever these bytes complete, up to the end of the stream; null is the end of the body. @throws EventTooLargeError */
@@ -65,7 +65,7 @@ export class ProviderStream implements EventSource, BytesTaker {
     for (const data of bytes === null ? this.#parser.end() : this.#parser.feed(bytes)) {
       for (const event of this.#decode(data)) {
         events.push(event);
-        if (event.kind === "delta" && event.finishReason !== null) this.#finishTold = true;
+        if (event.kind === "delta" && event.finishReason !== null) this.#finishSeen = true;
         if (event.kind === "end" || event.kind === "failure") return;
       }
     }
@@ -74,16 +74,16 @@ export class ProviderStream implements EventSource, BytesTaker {
 
   /** Not every provider says that it is done; a reason why the answer ended is as good. */
   #endOfBody(): ProviderEvent {
-    return this.#finishTold ? { kind: "end" } : failed(new UpstreamFailure("upstream_error", "the stream broke off"));
+    return this.#finishSeen ? { kind: "end" } : failed(new UpstreamFailure("upstream_error", "the stream broke off"));
   }
 
-  #tell(events: ProviderEvent[]): void {
+  #deliver(events: ProviderEvent[]): void {
     const taker = this.#taker;
     this.#taker = null;
     if (this.#over) return taker?.take([]);
     const last = events.at(-1)?.kind;
     this.#over = last === "end" || last === "failure";
-    if (last === "failure") this.#exchange.close();
+    if (last === "failure") this.#upstream.close();
     if (last === "end") void this.#readTail();
     taker?.take(events);
   }
@@ -94,14 +94,14 @@ export class ProviderStream implements EventSource, BytesTaker {
     const late = sleep(this.#clock, streamTailMs, enough.signal).then(() => "late" as const);
     try {
       for (let read = 0; read <= streamTailBytesMax;) {
-        const bytes = await Promise.race([nextBytes(this.#exchange), late]);
-        if (bytes === null) return this.#exchange.finished();
+        const bytes = await Promise.race([nextBytes(this.#upstream), late]);
+        if (bytes === null) return this.#upstream.finished();
         if (bytes === "late") break;
         read += bytes.length;
       }
-      this.#exchange.close();
+      this.#upstream.close();
     } catch {
-      this.#exchange.close();
+      this.#upstream.close();
     } finally {
       enough.abort();
     }

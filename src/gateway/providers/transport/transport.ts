@@ -11,14 +11,14 @@ export interface PostOptions {
 }
 
 /** The beginning of an answer. */
-export interface Head {
+export interface ResponseHead {
   status: number;
   /** By name in lower case; several of one name are joined by commas. */
   headers: ReadonlyMap<string, string>;
 }
 
 /** Who waits for the next bytes of a body: told once, of one or the other. */
-export interface BytesTaker {
+export interface BytesReceiver {
   /** null: the body is over. */
   take(bytes: Uint8Array | null): void;
   /** The body broke off. */
@@ -28,21 +28,21 @@ export interface BytesTaker {
 /** A body as it comes in. Its taker is called back, for a promise a piece would cost more than all else that is done with it. */
 export interface Body {
   /** Asks for the next bytes, which are told at once where they are here. One taker at a time. */
-  read(taker: BytesTaker): void;
+  read(taker: BytesReceiver): void;
 }
 
 /** One request on its way, and what is answered. Nothing of it waits for ever on its own account: whoever waits ends it. */
-export interface WireCall extends Body {
+export interface TransportCall extends Body {
   /** Resolves when the request goes out; null: it has. @throws what speaks against a connection */
   readonly connecting: Promise<void> | null;
   /** @throws what broke it off, StaleConnectionError among it */
-  head(): Promise<Head>;
+  head(): Promise<ResponseHead>;
   /** Ends it from this side: what is being waited for rejects with `reason`. After the end of the body it does nothing. */
   end(reason: Error): void;
 }
 
 export interface Transport {
-  post(url: URL, post: Post, options?: PostOptions): WireCall;
+  post(url: URL, post: Post, options?: PostOptions): TransportCall;
 }
 
 /**

@@ -1,18 +1,18 @@
 /** One call to a provider under four clocks: whatever it waits for, it waits no longer than they allow. */
 import type { Clock } from "../../../kernel/clock.ts";
-import { lookoutOf, type Waiting } from "./shared-timer.ts";
+import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
 import { UpstreamFailure } from "../provider.ts";
 import {
   StaleConnectionError,
   type Body,
-  type BytesTaker,
-  type Head,
+  type BytesReceiver,
+  type ResponseHead,
   type Post,
   type PostOptions,
   type Transport,
-  type WireCall,
+  type TransportCall,
 } from "./transport.ts";
-import { unpacked } from "./decompress.ts";
+import { decompressed } from "./decompress.ts";
 
 /** Milliseconds. */
 export interface ProviderClocks {
@@ -32,14 +32,14 @@ export interface SendOptions extends PostOptions {
   onResent?: (() => void) | undefined;
 }
 
-export interface ExchangeOptions {
+export interface UpstreamCallOptions {
   clock: Clock;
   clocks: ProviderClocks;
   /** Monotonic milliseconds. */
   startedAt: number;
 }
 
-export class Exchange implements Body, BytesTaker, Waiting {
+export class UpstreamCall implements Body, BytesReceiver, TimerListener {
   readonly #clock: Clock;
   readonly #clocks: ProviderClocks;
   readonly #endsAt: number;
@@ -47,19 +47,19 @@ export class Exchange implements Body, BytesTaker, Waiting {
   #firstByteBy = Infinity;
   /** Monotonic milliseconds: when what is being waited for is too late. */
   #dueBy = Infinity;
-  #call: WireCall | null = null;
+  #call: TransportCall | null = null;
   #body: Body | null = null;
-  #taker: BytesTaker | null = null;
+  #taker: BytesReceiver | null = null;
   #failure: UpstreamFailure | null = null;
 
-  constructor({ clock, clocks, startedAt }: ExchangeOptions) {
+  constructor({ clock, clocks, startedAt }: UpstreamCallOptions) {
     this.#clock = clock;
     this.#clocks = clocks;
     this.#endsAt = startedAt + clocks.streamMs;
-    lookoutOf(clock).add(this);
+    sharedTimerOf(clock).add(this);
   }
 
-  /** Why the exchange was ended from this side; null: it was not. */
+  /** Why the upstream was ended from this side; null: it was not. */
   get failure(): UpstreamFailure | null {
     return this.#failure;
   }
@@ -69,7 +69,12 @@ export class Exchange implements Body, BytesTaker, Waiting {
    * an answer has come, and the request goes out once more over a new one, which `onResent` is told.
    * @throws UpstreamFailure
    */
-  async post(transport: Transport, url: URL, post: Post, { fresh = false, onSent, onResent }: SendOptions = {}): Promise<Head> {
+  async post(
+    transport: Transport,
+    url: URL,
+    post: Post,
+    { fresh = false, onSent, onResent }: SendOptions = {},
+  ): Promise<ResponseHead> {
     try {
       if (this.#failure !== null) throw this.#failure;
       return await this.#send(transport.post(url, post, { fresh }), onSent);
@@ -82,7 +87,7 @@ export class Exchange implements Body, BytesTaker, Waiting {
     });
   }
 
-  async #send(call: WireCall, onSent?: () => void): Promise<Head> {
+  async #send(call: TransportCall, onSent?: () => void): Promise<ResponseHead> {
     this.#call = call;
     if (call.connecting !== null) {
       this.#phase = "connection";
@@ -95,13 +100,13 @@ export class Exchange implements Body, BytesTaker, Waiting {
     this.#dueBy = this.#firstByteBy;
     const head = await call.head();
     const coding = head.headers.get("content-encoding") ?? "identity";
-    this.#body = coding === "identity" ? call : unpacked(call, coding);
+    this.#body = coding === "identity" ? call : decompressed(call, coding);
     this.#dueBy = Infinity;
     return head;
   }
 
   /** They are due within the first-byte clock, or as long after as nobody asks for them. */
-  read(taker: BytesTaker): void {
+  read(taker: BytesReceiver): void {
     if (this.#failure !== null) return taker.fail(this.#failure);
     if (this.#body === null) return taker.take(null);
     this.#dueBy = this.#phase === "first byte" ? this.#firstByteBy : this.#clock.monotonic() + this.#clocks.idleMs;
@@ -125,7 +130,7 @@ export class Exchange implements Body, BytesTaker, Waiting {
     this.#taker?.fail(this.#explained(reason));
   }
 
-  /** Ends the exchange for this reason; what is being waited for rejects with it. The first reason stands. */
+  /** Ends the upstream for this reason; what is being waited for rejects with it. The first reason stands. */
   end(failure: UpstreamFailure): void {
     this.#failure ??= failure;
     this.close();
@@ -133,13 +138,13 @@ export class Exchange implements Body, BytesTaker, Waiting {
 
   /** Nothing more is wanted of the answer. */
   close(): void {
-    lookoutOf(this.#clock).delete(this);
+    sharedTimerOf(this.#clock).delete(this);
     this.#call?.end(this.#failure ?? new UpstreamFailure("upstream_error", "given up"));
   }
 
   /** The body was read to its end. */
   finished(): void {
-    lookoutOf(this.#clock).delete(this);
+    sharedTimerOf(this.#clock).delete(this);
   }
 
   #phaseMs(): number {

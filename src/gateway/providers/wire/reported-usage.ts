@@ -1,7 +1,7 @@
 /** From a provider's counts, total and parts, to one usage. */
-import type { ToldUsage } from "../../models/model.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 
-export interface ToldCounts {
+export interface ReportedCounts {
   /** null: not told. */
   prompt: number | null;
   /** null: not told. */
@@ -17,7 +17,7 @@ export interface ToldCounts {
  * A side that was not told, or told as zero, is what the total leaves for it. Reasoning that a provider counted outside of its
  * completion is added to it. What else the total has above its parts is told apart, for the parts do not bear it out.
  */
-export function toldUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: ToldCounts): ToldUsage {
+export function reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: ReportedCounts): ReportedUsage {
   const promptTokens = prompt || (remainder(total, completion) ?? prompt);
   const counted = completion || (remainder(total, prompt) ?? completion);
   const rest = promptTokens === null || counted === null ? 0 : Math.max(0, total - promptTokens - counted);

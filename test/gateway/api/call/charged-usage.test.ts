@@ -3,12 +3,16 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { chargedGone, chargedUsage, chargedWhole, type UsageBounds } from "../../../../src/gateway/api/call/charged-usage.ts";
 import type { StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
-import type { ToldUsage } from "../../../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 import { UpstreamFailure } from "../../../../src/gateway/providers/provider.ts";
 
 const bounds: UsageBounds = { promptEstimate: 25, tokensMax: 1_064, maxOutputTokens: 200, reasons: false };
 const zeros = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-const told = (promptTokens: number | null, completionTokens: number | null, more: Partial<ToldUsage> = {}): ToldUsage => ({
+const told = (
+  promptTokens: number | null,
+  completionTokens: number | null,
+  more: Partial<ReportedUsage> = {},
+): ReportedUsage => ({
   ...zeros,
   promptTokens,
   completionTokens,
@@ -20,7 +24,7 @@ const charged = (promptTokens: number, completionTokens: number, estimated: bool
 });
 
 describe("a whole answer of 50 tokens by our estimate", () => {
-  test.each<[string, ToldUsage | null, unknown]>([
+  test.each<[string, ReportedUsage | null, unknown]>([
     ["is charged as its provider counted it", told(12, 40), charged(12, 40, false)],
     ["is estimated where nothing was told", null, charged(25, 50, true)],
     ["is not half free where the prompt alone was told", told(12, null), charged(12, 50, true)],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   UpstreamFailure,
-  type Answer,
+  type WholeAnswer,
   type ProviderAnswer,
   type ProviderCall,
   type UpstreamCode,
@@ -16,7 +16,7 @@ import { end, FakeEvents, finish, text, usage } from "../../../support/fake-even
 import { placeIn } from "../../../support/open-relay.ts";
 import { route } from "../../../support/routes.ts";
 
-const answer: Answer = {
+const answer: WholeAnswer = {
   message: { role: "assistant", content: "Hi", refusal: null },
   finishReason: "stop",
   logprobs: null,

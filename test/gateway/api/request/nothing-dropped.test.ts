@@ -1,7 +1,7 @@
 /** Nothing is dropped in silence: what is accepted for a model changes what its provider is sent, in every format. */
 import { describe, expect, test } from "bun:test";
 import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
-import { spokenFormats } from "../../../../src/gateway/providers/registry.ts";
+import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
 import { check, refusal, type Body } from "../../../support/check-chat.ts";
 import { chatModel } from "../../../support/model.ts";
@@ -14,10 +14,10 @@ const defaults = new Set(["top_p: 1", "parallel_tool_calls: true"]);
 /** Seen to by us where the answer is read, in every format (test/gateway/providers/wire/one-call.test.ts); not every one has a word for it. */
 const keptByUs = new Set(["parallel_tool_calls: false"]);
 
-const formats = (Object.keys(spokenFormats) as WireFormatName[]).filter((name) => name !== "sandbox");
+const formats = (Object.keys(wireFormats) as WireFormatName[]).filter((name) => name !== "sandbox");
 
 for (const name of formats) {
-  const format = spokenFormats[name]?.format;
+  const format = wireFormats[name]?.format;
   const spoken = route("acme", { format: name });
   const model = chatModel(Object.keys(supportWords), { routes: [spoken] });
 

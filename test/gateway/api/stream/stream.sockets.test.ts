@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { systemClock, type Clock } from "../../../../src/kernel/clock.ts";
 import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import type { Usage } from "../../../../src/gateway/models/model.ts";
-import type { EventSource, EventTaker } from "../../../../src/gateway/providers/provider.ts";
+import type { ProviderEventStream, EventReceiver } from "../../../../src/gateway/providers/provider.ts";
 import { bunStream } from "../../../../src/gateway/api/stream/bun-stream.ts";
 import type { ClientStream } from "../../../../src/gateway/api/stream/client-stream.ts";
 import { streamHeaders } from "../../../../src/gateway/api/response/headers.ts";
@@ -20,11 +20,11 @@ import { OurProcess } from "../../../support/process.ts";
 import { until } from "../../../support/until.ts";
 
 /** Has always one more event. */
-class Endless implements EventSource {
+class Endless implements ProviderEventStream {
   asked = 0;
   closed = false;
 
-  next(taker: EventTaker): void {
+  next(taker: EventReceiver): void {
     this.asked++;
     setImmediate(() => taker.take(this.closed ? [] : [text("x".repeat(16 * 1024))]));
   }
@@ -39,7 +39,7 @@ class Endless implements EventSource {
 }
 
 let toClient: ClientStream = webStream;
-let source: EventSource;
+let source: ProviderEventStream;
 let outcomes: StreamOutcome[] = [];
 let ending = (): Usage => noUsage;
 let stopping = new Stop();
@@ -70,7 +70,7 @@ const server = Bun.serve({
 });
 afterAll(() => server.stop(true));
 
-function connectTo(events: EventSource): Socket {
+function connectTo(events: ProviderEventStream): Socket {
   source = events;
   outcomes = [];
   const socket = connect(server.port ?? 0, "127.0.0.1");

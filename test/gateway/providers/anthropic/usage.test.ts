@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parsePricePerMillion } from "../../../../src/kernel/money.ts";
 import { chargedCost } from "../../../../src/gateway/models/price.ts";
-import type { ToldUsage } from "../../../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
 import { AnthropicUsage } from "../../../../src/gateway/providers/anthropic/usage.ts";
 
-function told(...values: unknown[]): ToldUsage | null {
+function told(...values: unknown[]): ReportedUsage | null {
   const usage = new AnthropicUsage();
   for (const value of values) usage.take(value);
   return usage.usage();
@@ -15,7 +15,7 @@ function told(...values: unknown[]): ToldUsage | null {
 const plain = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 5, reasoningTokens: 0 };
 
 describe("usage, in whatever shape it is told", () => {
-  test.each<[string, unknown[], Partial<ToldUsage> | null]>([
+  test.each<[string, unknown[], Partial<ReportedUsage> | null]>([
     ["the usual object", [{ input_tokens: 10, output_tokens: 5 }], plain],
     ["never", [null, undefined, "none", 7, []], null],
     ["of zeros", [{ input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0 }], null],

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { googleConversation } from "../../../../src/gateway/providers/google/contents.ts";
-import { uncarriedByGoogle } from "../../../../src/gateway/providers/google/unsupported-fields.ts";
+import { googleUnsupportedField } from "../../../../src/gateway/providers/google/unsupported-fields.ts";
 import type { ChatMessage } from "../../../../src/gateway/providers/provider.ts";
 
 const newer = "gemini-3.5-flash";
@@ -116,9 +116,9 @@ test("every result names the function of the latest call with its id, and every 
 test("a conversation is refused where nothing of it could be sent, and only there", () => {
   fc.assert(
     fc.property(conversation, (messages) => {
-      const uncarried = uncarriedByGoogle({ model: "stub/model", messages });
+      const unsupportedField = googleUnsupportedField({ model: "stub/model", messages });
       const { contents } = googleConversation(messages, newer);
-      expect(uncarried?.param).toBe(contents.length === 0 ? "messages" : undefined);
+      expect(unsupportedField?.param).toBe(contents.length === 0 ? "messages" : undefined);
     }),
   );
 });

@@ -63,8 +63,8 @@ describe("what generateContent has no place for is 400 unsupported_parameter wit
 
   test("more than five stop sequences, should the official schema ever take them", () => {
     const chat = { model: "stub/model", messages: [hello], stop: ["a", "b", "c", "d", "e"] };
-    expect(google.uncarried?.(chat)).toBeNull();
-    expect(google.uncarried?.({ ...chat, stop: [...chat.stop, "f"] })?.param).toBe("stop");
+    expect(google.unsupportedField?.(chat)).toBeNull();
+    expect(google.unsupportedField?.({ ...chat, stop: [...chat.stop, "f"] })?.param).toBe("stop");
   });
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { GoogleUsage } from "../../../../src/gateway/providers/google/usage.ts";
-import type { ToldUsage } from "../../../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 
-function told(...values: unknown[]): ToldUsage | null {
+function told(...values: unknown[]): ReportedUsage | null {
   const usage = new GoogleUsage();
   for (const value of values) usage.take(value);
   return usage.usage();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { UsageTally } from "../../../../src/gateway/providers/openai/usage.ts";
-import type { ToldUsage } from "../../../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 
-function told(...values: unknown[]): ToldUsage | null {
+function told(...values: unknown[]): ReportedUsage | null {
   const tally = new UsageTally();
   for (const value of values) tally.take(value);
   return tally.usage();
@@ -13,7 +13,7 @@ const plain = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completi
 const usual = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 describe("usage, in whatever shape a provider tells it", () => {
-  const shapes: [string, unknown[], Partial<ToldUsage> | null][] = [
+  const shapes: [string, unknown[], Partial<ReportedUsage> | null][] = [
     ["the usual object", [usual], plain],
     ["null in every chunk but one", [null, null, usual, null], plain],
     ["never", [null, undefined, "none", 7, []], null],
@@ -91,14 +91,14 @@ describe("usage, in whatever shape a provider tells it", () => {
     );
   });
 
-  const sumOf = (usage: ToldUsage | null): number =>
+  const sumOf = (usage: ReportedUsage | null): number =>
     (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0) + (usage?.unexplainedTokens ?? 0);
 
   test("never falls when more is told, and never sums", () => {
     fc.assert(
       fc.property(object, fc.array(object, { maxLength: 4 }), (one, more) => {
         expect(told(one, one, one)).toEqual(told(one));
-        const tokens = (usage: ToldUsage | null) => sumOf(usage);
+        const tokens = (usage: ReportedUsage | null) => sumOf(usage);
         expect(tokens(told(one, ...more))).toBeGreaterThanOrEqual(tokens(told(one)));
       }),
     );

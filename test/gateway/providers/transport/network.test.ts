@@ -9,7 +9,7 @@ import {
   staleConnectionMsMax,
   upstreamReadAheadBytesMax,
 } from "../../../../src/gateway/limits.ts";
-import { Exchange } from "../../../../src/gateway/providers/transport/upstream-call.ts";
+import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { Network } from "../../../../src/gateway/providers/transport/network.ts";
 import { nextBytes } from "../../../../src/gateway/providers/transport/next-bytes.ts";
 import type { Post } from "../../../../src/gateway/providers/transport/transport.ts";
@@ -35,7 +35,7 @@ function caller(server: { port: number }, scheme = "http") {
     clock,
     network,
     async call(): Promise<string> {
-      const exchange = new Exchange({ clock, clocks, startedAt: clock.monotonic() });
+      const exchange = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
       try {
         await exchange.post(network, urlOf(server, scheme), post);
         let text = "";

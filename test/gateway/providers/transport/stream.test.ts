@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Exchange } from "../../../../src/gateway/providers/transport/upstream-call.ts";
+import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { openai } from "../../../../src/gateway/providers/openai/format.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
 import { readAll } from "../../../support/call.ts";
@@ -14,10 +14,10 @@ const url = new URL("http://provider.example/v1");
 /** A stream over a body that counts how often it is asked for bytes. */
 async function counting(...pieces: string[]) {
   const clock = new ManualClock();
-  const exchange = new Exchange({ clock, clocks, startedAt: clock.monotonic() });
+  const upstream = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
   const body = new CountingBody(pieces);
-  await exchange.post(body.transport, url, { headers: {}, body: "{}" });
-  const events = new ProviderStream({ exchange, decode: openai.streamDecoder(), clock });
+  await upstream.post(body.transport, url, { headers: {}, body: "{}" });
+  const events = new ProviderStream({ upstream, decode: openai.streamDecoder(), clock });
   return { body, clock, stream: new OneByOne(events) };
 }
 

@@ -1,7 +1,7 @@
 /** `parallel_tool_calls: false`: whatever a provider answers, its client gets one call at most. */
 import { describe, expect, test } from "bun:test";
-import { spokenFormats } from "../../../../src/gateway/providers/registry.ts";
-import { withCallsAsAsked } from "../../../../src/gateway/providers/wire/one-call.ts";
+import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
+import { withParallelToolCallsOff } from "../../../../src/gateway/providers/wire/one-call.ts";
 import type { WireFormat } from "../../../../src/gateway/providers/provider.ts";
 import { Transcript } from "../../../support/transcript.ts";
 
@@ -74,18 +74,18 @@ function calledStreamed(format: WireFormat, events: readonly unknown[]): unknown
   return [transcript.text, ...transcript.finishReasons, ...transcript.toolCalls.map(({ id }) => id)];
 }
 
-const formats = Object.entries(spokenFormats).filter(([name]) => name in answers);
+const formats = Object.entries(wireFormats).filter(([name]) => name in answers);
 
 test("every format is here", () => {
-  expect(formats).toHaveLength(Object.keys(spokenFormats).length - 1);
+  expect(formats).toHaveLength(Object.keys(wireFormats).length - 1);
 });
 
 describe.each(formats)("two calls from a provider of the format %s", (name, { format }) => {
   const { whole, events } = answers[name] ?? { whole: null, events: [] };
 
   test("are the first alone where the client asked for one at a time", () => {
-    expect(calledWhole(withCallsAsAsked(format, asked), whole)).toEqual(["So:", "tool_calls", "a"]);
-    expect(calledStreamed(withCallsAsAsked(format, asked), events)).toEqual(["So:", "tool_calls", "a"]);
+    expect(calledWhole(withParallelToolCallsOff(format, asked), whole)).toEqual(["So:", "tool_calls", "a"]);
+    expect(calledStreamed(withParallelToolCallsOff(format, asked), events)).toEqual(["So:", "tool_calls", "a"]);
   });
 
   test("are both where it did not", () => {
@@ -93,8 +93,8 @@ describe.each(formats)("two calls from a provider of the format %s", (name, { fo
       { ...asked, parallel_tool_calls: true },
       { model: "stub/model", messages: [] },
     ]) {
-      expect(calledWhole(withCallsAsAsked(format, chat), whole)).toEqual(["So:", "tool_calls", "a", "b"]);
-      expect(calledStreamed(withCallsAsAsked(format, chat), events).slice(0, 4)).toEqual(["So:", "tool_calls", "a", "b"]);
+      expect(calledWhole(withParallelToolCallsOff(format, chat), whole)).toEqual(["So:", "tool_calls", "a", "b"]);
+      expect(calledStreamed(withParallelToolCallsOff(format, chat), events).slice(0, 4)).toEqual(["So:", "tool_calls", "a", "b"]);
     }
   });
 });

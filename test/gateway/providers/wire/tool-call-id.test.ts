@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { spokenFormats } from "../../../../src/gateway/providers/registry.ts";
+import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import {
   mintedToolCallId,
   readToolCallId,
@@ -63,7 +63,7 @@ test("a call without an id gets one of its answer, which OpenAI takes too, and o
 });
 
 test.each(Object.entries(answers))("no two answers of a provider of the format %s have a call of one id", (name, body) => {
-  const decode = spokenFormats[name as "openai"]?.format.decodeAnswer;
+  const decode = wireFormats[name as "openai"]?.format.decodeAnswer;
   const [first, second] = [1, 2].map(() => JSON.stringify(decode?.(body).message["tool_calls"]));
   expect(first).toMatch(/"id":"call_[0-9a-f]{24}_0"/);
   expect(second).not.toBe(first);

@@ -1,14 +1,14 @@
 /** Reads one HTTP/1.1 answer from a connection's bytes, however the network cut them. */
 import { Buffer } from "node:buffer";
 import { upstreamHeadBytesMax } from "../../../limits.ts";
-import type { Head } from "../transport.ts";
-import { cut } from "./slice-bytes.ts";
+import type { ResponseHead } from "../transport.ts";
+import { sliceBytes } from "./slice-bytes.ts";
 import { framingOf } from "./framing.ts";
 import { parseHead } from "./head.ts";
 import { MalformedAnswerError } from "./errors.ts";
 
 export interface AnswerParts {
-  begun(head: Head): void;
+  begun(head: ResponseHead): void;
   piece(bytes: Uint8Array): void;
   /** @param keeps whether the connection can carry another request */
   ended(keeps: boolean): void;
@@ -95,7 +95,7 @@ export class AnswerReader {
 
   #readBody(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#left);
-    this.#parts.piece(cut(bytes, at, end));
+    this.#parts.piece(sliceBytes(bytes, at, end));
     this.#left -= end - at;
     if (this.#left === 0) this.#state = this.#state === "chunk" ? "chunk end" : "over";
     return end;

@@ -1,7 +1,7 @@
 /** One request on a connection, and its answer: read as it comes in, kept until somebody asks, and never far ahead of that. */
 import { Buffer } from "node:buffer";
 import { upstreamReadAheadBytesMax } from "../../../limits.ts";
-import type { BytesTaker, Head, WireCall } from "../transport.ts";
+import type { BytesReceiver, ResponseHead, TransportCall } from "../transport.ts";
 import type { AnswerParts } from "./answer-reader.ts";
 
 /** What carries the call, as far as the call moves it. */
@@ -13,13 +13,13 @@ export interface Carrier {
   close(): void;
 }
 
-export class HttpCall implements WireCall, AnswerParts {
+export class HttpCall implements TransportCall, AnswerParts {
   readonly #carrier: Carrier;
   #connecting: PromiseWithResolvers<void> | null;
-  #answering: PromiseWithResolvers<Head> | null = null;
-  #taker: BytesTaker | null = null;
+  #answering: PromiseWithResolvers<ResponseHead> | null = null;
+  #taker: BytesReceiver | null = null;
   /** Come before somebody asked for it. */
-  #head: Head | null = null;
+  #head: ResponseHead | null = null;
   /** What has come and was not asked for yet. */
   #ahead: Uint8Array[] = [];
   #aheadBytes = 0;
@@ -36,14 +36,14 @@ export class HttpCall implements WireCall, AnswerParts {
     return this.#connecting?.promise ?? null;
   }
 
-  head(): Promise<Head> {
+  head(): Promise<ResponseHead> {
     if (this.#head !== null) return Promise.resolve(this.#head);
     if (this.#failure !== null) return Promise.reject(this.#failure);
     this.#answering = Promise.withResolvers();
     return this.#answering.promise;
   }
 
-  read(taker: BytesTaker): void {
+  read(taker: BytesReceiver): void {
     if (this.#ahead.length > 0) taker.take(this.#takeAhead());
     else if (this.#failure !== null) taker.fail(this.#failure);
     else if (this.#over) taker.take(null);
@@ -63,7 +63,7 @@ export class HttpCall implements WireCall, AnswerParts {
   }
 
   /** Told and forgotten: a stream may stay open for long. */
-  begun(head: Head): void {
+  begun(head: ResponseHead): void {
     if (this.#answering === null) this.#head = head;
     this.#answering?.resolve(head);
     this.#answering = null;
@@ -93,7 +93,7 @@ export class HttpCall implements WireCall, AnswerParts {
     this.#takeTaker()?.fail(reason);
   }
 
-  #takeTaker(): BytesTaker | null {
+  #takeTaker(): BytesReceiver | null {
     const taker = this.#taker;
     this.#taker = null;
     return taker;

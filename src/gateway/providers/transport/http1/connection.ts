@@ -10,7 +10,7 @@ import { HttpCall, type Carrier } from "./call.ts";
 import { ConnectionClosedError } from "./errors.ts";
 
 /** Who keeps connections between calls. */
-export interface Keeper {
+export interface ConnectionPool {
   /** It can carry another call. */
   free(connection: Connection): void;
   /** It can carry nothing any more. */
@@ -20,7 +20,7 @@ export interface Keeper {
 export class Connection implements Carrier {
   readonly origin: string;
   readonly #socket: Socket;
-  readonly #keeper: Keeper;
+  readonly #keeper: ConnectionPool;
   readonly #clock: Clock;
   #open = false;
   /** The request of a call that waits for the connection to stand. */
@@ -34,7 +34,7 @@ export class Connection implements Carrier {
   #heard = false;
   #error: Error | null = null;
 
-  constructor(url: URL, keeper: Keeper, clock: Clock) {
+  constructor(url: URL, keeper: ConnectionPool, clock: Clock) {
     this.origin = url.origin;
     this.#keeper = keeper;
     this.#clock = clock;

@@ -1,11 +1,11 @@
 /** Reads an answer's status line and headers. */
-import type { Head } from "../transport.ts";
+import type { ResponseHead } from "../transport.ts";
 import { MalformedAnswerError } from "./errors.ts";
 
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
 const fieldName = /^[!#$%&'*+.^`|~\w-]+$/;
 
-export interface ParsedHead extends Head {
+export interface ParsedHead extends ResponseHead {
   /** HTTP/1.0 keeps no connection unless it says so. */
   minor: "0" | "1";
 }

@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
  */
 const copiedBytesMax = 1_000;
 
-export function cut(bytes: Buffer, start: number, end: number): Buffer {
+export function sliceBytes(bytes: Buffer, start: number, end: number): Buffer {
   if (bytes.length > copiedBytesMax) return bytes.subarray(start, end);
   const part = Buffer.allocUnsafe(end - start);
   bytes.copy(part, 0, start, end);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Buffer } from "node:buffer";
-import { cut } from "../../../../../src/gateway/providers/transport/http1/slice-bytes.ts";
+import { sliceBytes } from "../../../../../src/gateway/providers/transport/http1/slice-bytes.ts";
 
 for (const length of [1, 1_000, 1_001, 70_000]) {
   test(`a part of ${length} bytes is what stood between its ends, empty parts too`, () => {
@@ -11,14 +11,14 @@ for (const length of [1, 1_000, 1_001, 70_000]) {
       [0, length >> 1],
       [length, length],
     ] as const) {
-      expect([...cut(bytes, start, end)]).toEqual([...bytes].slice(start, end));
+      expect([...sliceBytes(bytes, start, end)]).toEqual([...bytes].slice(start, end));
     }
   });
 }
 
 test("a part of a small piece is a copy: that no view is made of the piece is what it is for", () => {
   const piece = Buffer.allocUnsafeSlow(300).fill("a");
-  const part = cut(piece, 100, 200);
+  const part = sliceBytes(piece, 100, 200);
   piece.fill("b");
   expect(part.toString()).toBe("a".repeat(100));
 });
