@@ -2,9 +2,9 @@ import { Notes, type Finding } from "./evidence.ts";
 import { eventsOf, type Charged, type History } from "./history.ts";
 
 /**
- * I-8: once all is quiet, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
- * What a provider counted to its end is what is charged, an answer that a client got whole is settled, and nothing is delivered
- * for nothing. What died with its gateway is charged as far as it was delivered.
+ * I-8: after the run, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
+ * The charge is the provider's final count, a complete answer is settled, and no delivered text is free. A generation that died
+ * with its gateway is charged for what was delivered.
  */
 export function chargedOnce(history: History): Finding {
   const notes = new Notes();
@@ -14,17 +14,17 @@ export function chargedOnce(history: History): Finding {
   }
   const called = new Set(eventsOf(history, "called").map(({ generation }) => generation));
   for (const generation of called)
-    notes.check(ends.has(generation), () => `${generation}: its provider was called, and it has no end`);
+    notes.check(ends.has(generation), () => `${generation}: its provider was called, but it has no end`);
   for (const [generation, all] of ends) {
-    const known = all.find(({ knownTo }) => knownTo !== undefined);
-    notes.check(known === undefined, () => `${generation}: given up, and ${known?.knownTo} knew of it`);
+    const known = all.find(({ knownBy }) => knownBy !== undefined);
+    notes.check(known === undefined, () => `${generation}: expired, although ${known?.knownBy} had it open`);
     notes.check(
       isOneEnd(all),
       () => `${generation}: ended as ${all.map(({ outcome, cost }) => `${outcome} ${cost}`).join(", ")}`,
     );
     notes.check(
       called.has(generation) || all.every(({ cost }) => cost === 0n),
-      () => `${generation}: charged, and nobody was called`,
+      () => `${generation}: charged, but no provider was called`,
     );
   }
   const whole = eventsOf(history, "served").filter(({ isPartial }) => !isPartial);
@@ -33,20 +33,23 @@ export function chargedOnce(history: History): Finding {
     const last = ends.get(generation)?.at(-1);
     const isLost = last?.outcome !== "settled" || last.cut;
     const booked = (last?.cost ?? 0n) + (last?.excess ?? 0n);
-    notes.check(isLost || booked === cost, () => `${generation}: its provider counted ${cost}, and ${booked} is booked`);
+    notes.check(isLost || booked === cost, () => `${generation}: its provider counted ${cost}, but ${booked} is booked`);
   }
   for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
     const last = ends.get(generation ?? "")?.at(-1);
     if (whole && status === 200) {
-      notes.check(last?.outcome === "settled" && !last.cut, () => `${generation}: answered whole, and ended as ${last?.outcome}`);
+      notes.check(
+        last?.outcome === "settled" && !last.cut,
+        () => `${generation}: answered in full, but ended as ${last?.outcome}`,
+      );
     }
     const isFree = last?.outcome === "settled" && last.cost + last.excess === 0n && costs.get(generation ?? "") !== 0n;
-    notes.check(deliveredBytes === 0 || !isFree, () => `${generation}: ${deliveredBytes} bytes were delivered for nothing`);
+    notes.check(deliveredBytes === 0 || !isFree, () => `${generation}: ${deliveredBytes} bytes were delivered without a charge`);
   }
   return notes;
 }
 
-/** What had been given up may still be charged, late. */
+/** A generation that expired or ended as unknown may still be charged late. */
 function isOneEnd([first, second, ...more]: Charged[]): boolean {
   if (more.length > 0 || first === undefined) return false;
   if (second === undefined) return true;

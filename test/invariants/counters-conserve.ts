@@ -1,7 +1,7 @@
 import type { Dump } from "../support/counters/harness.ts";
 import { Notes, type Finding, type Settled } from "./evidence.ts";
 
-/** I-9: what counters hold in advance is the sum of what they hold, in all and by month and key, at any moment. */
+/** I-9: the reserved totals of the counters, in all and by month and key, always equal the sum of their holds. */
 export function countersConserve(workspace: string, { account, totals, holds, deadlines }: Dump): Finding {
   const notes = new Notes();
   const sums = new Map<string, bigint>();
@@ -9,7 +9,7 @@ export function countersConserve(workspace: string, { account, totals, holds, de
   for (const [generation, record] of Object.entries(holds)) {
     const [, amount = "0", key, month, , deadline] = record.split("|");
     for (const name of ["reserved", `:${month}`, `${key}:${month}`]) add(name, BigInt(amount));
-    notes.check(deadlines[generation] === Number(deadline), () => `${workspace}: the sweeper does not find ${generation}`);
+    notes.check(deadlines[generation] === Number(deadline), () => `${workspace}: the sweeper cannot find ${generation}`);
   }
   notes.check(Object.keys(deadlines).length === Object.keys(holds).length, () => `${workspace}: deadlines without holds`);
   const held = new Map([["reserved", account.reserved]]);
@@ -18,13 +18,13 @@ export function countersConserve(workspace: string, { account, totals, holds, de
     const sum = String(sums.get(name) ?? 0n);
     notes.check(
       (held.get(name) ?? "0") === sum,
-      () => `${workspace}, ${name}: ${held.get(name) ?? "nothing"} held, holds of ${sum}`,
+      () => `${workspace}, ${name}: ${held.get(name) ?? "nothing"} held, but the holds sum up to ${sum}`,
     );
   }
   return notes;
 }
 
-/** And once all is quiet there is none. */
+/** I-9, at the end of a run: the counters have no hold. */
 export function nothingIsHeld(settled: Settled[]): Finding {
   const notes = new Notes();
   for (const { workspace, counters } of settled) {

@@ -1,6 +1,6 @@
 import { Notes, type Finding, type Settled } from "./evidence.ts";
 
-/** I-10: once all is quiet the counters say what the ledger says: balance, sequence, and of the months what they know of them. */
+/** I-10: at the end of a run the counters equal the ledger: balance, sequence, and the monthly totals that they have. */
 export function countersEqualLedger(settled: Settled[]): Finding {
   const notes = new Notes();
   for (const { workspace, counters, account, keyMonths } of settled) {
@@ -16,7 +16,7 @@ export function countersEqualLedger(settled: Settled[]): Finding {
       if (known === null) continue;
       notes.check(
         known === String(spent),
-        () => `${workspace}, ${key}:${month}: counters know of ${known}, the ledger of ${spent}`,
+        () => `${workspace}, ${key}:${month}: counters have ${known}, the ledger has ${spent}`,
       );
     }
   }

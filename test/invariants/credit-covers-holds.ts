@@ -2,8 +2,8 @@ import { Notes, type Finding } from "./evidence.ts";
 import type { Admitted, Charged, History } from "./history.ts";
 
 /**
- * I-3: whatever is admitted is covered: by the reply of the counters, and by the credit that is there after all that was charged
- * and all that may still be owed. What was charged late, after its hold had been given up, is the one explanation.
+ * I-3: credit covers each admission, both in the counters' reply and after all charges and all open reservations. The only
+ * exception is a late charge, which came after its hold had been released.
  */
 export function creditCoversHolds(history: History): Finding {
   const notes = new Notes();
@@ -27,20 +27,20 @@ export function creditCoversHolds(history: History): Finding {
       homes.set(event.generation, space);
       space.admit(event);
       const { generation, workspace, at } = event;
-      notes.check(space.available() + space.explained >= 0n, () => {
+      notes.check(space.available() + space.excepted >= 0n, () => {
         const held = space.balance - space.available();
-        return `${generation}: admitted at ${at} in ${workspace}, where ${held} may be owed of ${space.balance}`;
+        return `${generation}: admitted at ${at} in ${workspace}, where ${held} may become due of ${space.balance}`;
       });
     }
   }
   return notes;
 }
 
-/** A workspace, reckoned from what was told of it. */
+/** A workspace's credit, computed from the events. */
 class Space {
   balance = 0n;
-  /** Charged outside of reservations. */
-  explained = 0n;
+  /** Charges outside of reservations. */
+  excepted = 0n;
   readonly open = new Map<string, bigint>();
   readonly #ended = new Set<string>();
 
@@ -52,7 +52,7 @@ class Space {
     this.balance -= cost;
     this.open.delete(generation);
     this.#ended.add(generation);
-    if (late) this.explained += cost;
+    if (late) this.excepted += cost;
   }
 
   available(): bigint {

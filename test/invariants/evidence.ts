@@ -1,11 +1,11 @@
-/** What checkers look at, and what they say. Whatever a harness cannot gather is null, and says so in the result. */
+/** The evidence that checkers need, and their findings. Evidence that a harness cannot gather is null; its checks are then missing in the result. */
 import type { AccountPush, KeyMonthPush } from "../../src/backing/counters.ts";
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { Dump } from "../support/counters/harness.ts";
 import type { Traces } from "../support/traces.ts";
 import type { History } from "./history.ts";
 
-/** A workspace's counters beside what the ledger says of it, both when all is quiet. */
+/** A workspace's counters and its ledger, both at the end of a run. */
 export interface Settled {
   workspace: string;
   counters: Dump;
@@ -15,26 +15,26 @@ export interface Settled {
 
 export interface Evidence {
   history: History | null;
-  /** From a decision to what is noted of it, and from a change to its first reader: the longest, in milliseconds. */
+  /** The longest time from a decision to its event, and from a change to its first reader, in milliseconds. */
   delayMsMax: number;
-  /** Of `verifyLedger`, as production runs it. */
+  /** The result of `verifyLedger`, as production runs it. */
   stored: Verification | null;
   settled: Settled[] | null;
   secrets: { traces: Traces; canaries: { name: string; text: string }[] } | null;
 }
 
 export interface Finding {
-  /** How many things could have broken it: none proves nothing. */
+  /** How many checks were made. Zero proves nothing. */
   checks: number;
   broken: string[];
 }
 
-/** What a checker notes while it goes through a history. */
+/** The finding of a checker, filled while it goes through a history. */
 export class Notes implements Finding {
   checks = 0;
   readonly broken: string[] = [];
 
-  /** @param problem told where it does not hold */
+  /** @param problem describes the violation */
   check(holds: boolean, problem: () => string): void {
     this.checks++;
     if (!holds) this.broken.push(problem());

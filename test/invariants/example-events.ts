@@ -1,9 +1,9 @@
-/** Histories for tests of the checkers: one event a line, in milliseconds. */
+/** Events for tests of the checkers. Times are milliseconds. */
 import type { Admitted, Charged, EventOf, HistoryEvent } from "./history.ts";
 
 const place = { workspace: "w", key: "k", month: "2026-11" };
 
-/** What an admission reserves where nothing else is said. */
+/** The default amount of a reservation. */
 export const amount = 200n;
 
 export function admitted(at: number, generation: string, fields: Partial<Admitted> = {}): HistoryEvent {
@@ -43,11 +43,11 @@ export function answered(at: number, invocation: string, fields: Partial<EventOf
 
 export function refused(at: number, invocation: string, code: string, retryAfterMs?: number): HistoryEvent {
   const status = code === "rate_limited" ? 429 : 503;
-  const told = { kind: "answered", at, invocation, status, code, generation: null, whole: false } as const;
-  return retryAfterMs === undefined ? told : { ...told, retryAfterMs };
+  const refusal = { kind: "answered", at, invocation, status, code, generation: null, whole: false } as const;
+  return retryAfterMs === undefined ? refusal : { ...refusal, retryAfterMs };
 }
 
-/** From its key to its charge, in four milliseconds. */
+/** A whole generation, from its request to its charge, in four milliseconds. */
 export function generation(at: number, name: string, cost = 50n): HistoryEvent[] {
   return [
     invoked(at, name),

@@ -1,14 +1,14 @@
 /**
- * What happened in a run, as a list: the form in which a simulation (from hooks) and a harness of real processes (from its
- * clients' notes, the provider's own log, rows and spools) tell it to the same checkers. In the style of Jepsen: what nobody
- * can tell the outcome of is "info" and proves nothing.
+ * The history of a run as a list of events, the common input of all checkers. A simulation records it by hooks; a harness of real
+ * processes builds it from its clients' notes, the provider's log, rows and spools. As in Jepsen, a request of unknown outcome
+ * becomes "info", which proves nothing.
  */
 import type { GenerationId, KeyId, WorkspaceId } from "../../src/kernel/ids.ts";
 import type { Month } from "../../src/kernel/clock.ts";
 import type { NanoUsd } from "../../src/kernel/money.ts";
 import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 
-/** Of a request, by whoever sent it; unique in a run. */
+/** The client's id of a request; unique in a run. */
 export type Invocation = string;
 
 /** A client sends a request. */
@@ -17,32 +17,32 @@ export interface Invoked {
   invocation: Invocation;
   workspace: WorkspaceId;
   key: KeyId;
-  /** Sent to test the Retry-After of another: how long after the moment that it named; before it where negative. */
+  /** Sent to test the Retry-After of another request: how long after the moment that it named; negative: before it. */
   probe?: { of: Invocation; afterMs: number };
 }
 
-/** A client has its answer. */
+/** A client has got its answer. */
 export interface Answered {
   kind: "answered";
   invocation: Invocation;
   status: number;
-  /** Of an error, be it the answer's or an event in the stream. */
+  /** The code of an error, in the answer or in the stream. */
   code: string | null;
   generation: GenerationId | null;
-  /** Nothing of it is missing: no error, no broken connection. */
+  /** Complete: no error, no broken connection. */
   whole: boolean;
   retryAfterMs?: number;
-  /** Of the answer's texts, as far as the client had them; absent: nobody counted. */
+  /** The bytes of the answer's text that the client got; absent: not counted. */
   deliveredBytes?: number;
 }
 
-/** Nobody can tell how a request ended. */
+/** The outcome of a request is unknown. */
 export interface Info {
   kind: "info";
   invocation: Invocation;
 }
 
-/** A gateway has the reservation. */
+/** A gateway got the reservation. */
 export interface Admitted {
   kind: "admitted";
   generation: GenerationId;
@@ -52,42 +52,42 @@ export interface Admitted {
   amount: NanoUsd;
   /** By the counters' clock, in milliseconds. */
   admittedAt: number;
-  /** null: told by a row or a spool. */
+  /** null: the event comes from a row or a spool. */
   invocation: Invocation | null;
 }
 
-/** The counters have reserved it; what a gateway never heard of is there too. */
+/** The counters made the reservation, even if no gateway got the reply. */
 export interface Reserved {
   kind: "reserved";
   generation: GenerationId;
   workspace: WorkspaceId;
-  /** Balance minus holds, by their reply. */
+  /** Balance minus holds, from their reply. */
   available: NanoUsd;
 }
 
-/** Its gateway gives an admission up, having called nobody. */
+/** A gateway released an admission without calling a provider. */
 export interface Released {
   kind: "released";
   generation: GenerationId;
 }
 
-/** A provider is called, by its own log. */
+/** A provider was called, according to its log. */
 export interface Called {
   kind: "called";
   generation: GenerationId;
 }
 
-/** A provider has told all of its answer, by its own log. */
+/** A provider has sent its whole answer, according to its log. */
 export interface Served {
   kind: "served";
   generation: GenerationId;
-  /** What it counted, at the prices of its route. */
+  /** The cost of its counts, at the prices of its route. */
   cost: NanoUsd;
-  /** It told so much, and was not heard to its end: what is charged may be more. */
+  /** The gateway did not read the answer to its end, so that the charge may be higher. */
   isPartial?: boolean;
 }
 
-/** A provider has been sent the request, and whoever leaves now owes at least so much. The last one of a generation stands. */
+/** The least amount that a client owes if it hangs up now, after the provider got the request. The last event of a generation counts. */
 export interface Owed {
   kind: "owed";
   generation: GenerationId;
@@ -95,18 +95,18 @@ export interface Owed {
   amount: NanoUsd;
 }
 
-/** The ledger has it. The rows of a charge that took the place of a given-up one may tell the last one alone. */
+/** The ledger has the charge. Rows contain only the last charge of a generation, when a late one replaced an expired one. */
 export interface Charged extends Pick<Settlement, "generation" | "workspace" | "key" | "month" | "outcome"> {
   kind: "charged";
   reserved: NanoUsd;
   cost: NanoUsd;
-  /** What the true cost has above what is charged. */
+  /** The part of the true cost that is above the charge. */
   excess: NanoUsd;
   late: boolean;
-  /** Its gateway died with it: charged is the prompt, and what was known to be delivered. */
+  /** Its gateway died before the end. The charge covers the prompt and the text that is known to be delivered. */
   cut: boolean;
-  /** A gateway that had the generation open, and could have been asked, when it was given up as expired. */
-  knownTo?: string;
+  /** A reachable gateway that had the generation open when it expired. */
+  knownBy?: string;
 }
 
 export interface Credited {
@@ -115,18 +115,18 @@ export interface Credited {
   amount: NanoUsd;
 }
 
-/** From now on a key may make so many requests a minute. The first one tells how the run began. */
+/** From now on a key may make so many requests a minute. The first event is the initial setting. */
 export interface RateLimited {
   kind: "rate";
   key: KeyId;
   requestsPerMinute: number;
 }
 
-/** From now on so much may be spent in a month. The first one tells how the run began; without any there is no limit. */
+/** From now on so much may be spent in a month. The first event is the initial setting; without one there is no limit. */
 export interface SpendLimited {
   kind: "spend limit";
   workspace: WorkspaceId;
-  /** null: of the whole workspace. */
+  /** null: the limit of the whole workspace. */
   key: KeyId | null;
   limit: NanoUsd | null;
 }
@@ -136,41 +136,41 @@ export interface Revoked {
   key: KeyId;
 }
 
-/** Something is broken, or whole again. */
+/** A fault begins or ends. */
 export interface Fault {
   kind: "fault";
   name: string;
   phase: "begins" | "ends";
-  /** How long after its beginning nothing at all may be admitted any more; absent: it closes nothing. */
+  /** How long after its beginning no request may be admitted any more; absent: it does not close admission. */
   closesAfterMs?: number;
 }
 
-/** The counters' clock was set. */
+/** The counters' clock was changed. */
 export interface Stepped {
   kind: "stepped";
   /** Forward; backward where negative. */
   ms: number;
 }
 
-/** From here on nothing is broken. */
+/** From here on there is no fault. */
 export interface Healed {
   kind: "healed";
 }
 
-/** Nothing is under way any longer, or the harness has stopped waiting for it. */
+/** All work has ended, or the harness has stopped waiting for it. */
 export interface Quiet {
   kind: "quiet";
-  /** Generations that gateways have not seen confirmed. */
+  /** Generations without a confirmed settlement at their gateways. */
   unsettled: number;
-  /** Events that metering has not taken. */
+  /** Events that metering has not processed. */
   backlog: number;
-  /** Admissions that gateways could not give up yet. */
+  /** Admissions that gateways could not release yet. */
   unknownAdmissions: number;
-  /** Amounts that are still set aside, of a run in which nobody who should give them up was lost; absent: somebody was. */
+  /** The number of remaining holds, in a run that lost no part that should release them; absent: such a part was lost. */
   held?: number;
 }
 
-/** A look inside the counters around requests that were all refused. */
+/** The counters' state before and after requests that were all refused. */
 export interface Inspected {
   kind: "inspected";
   why: string;
@@ -203,14 +203,14 @@ type AnyEvent =
 export type HistoryEvent = AnyEvent & { at: number };
 export type EventOf<Kind extends AnyEvent["kind"]> = Extract<AnyEvent, { kind: Kind }> & { at: number };
 
-/** In the order in which it happened. */
+/** In order of time. */
 export type History = readonly HistoryEvent[];
 
 export function eventsOf<Kind extends AnyEvent["kind"]>(history: History, kind: Kind): EventOf<Kind>[] {
   return history.filter((event): event is EventOf<Kind> => event.kind === kind);
 }
 
-/** What makes room stands before what takes it where the times of both are the same, or known to a millisecond alone. */
+/** Where times are equal, or exact only to a millisecond, events that free credit or limits come before those that use them. */
 const first: readonly AnyEvent["kind"][] = [
   "credited",
   "rate",
@@ -222,7 +222,7 @@ const first: readonly AnyEvent["kind"][] = [
   "reserved",
 ];
 
-/** For events that were gathered from several sources: by time. */
+/** Sorts events from several sources by time. */
 export function inOrder(events: readonly HistoryEvent[]): HistoryEvent[] {
   const rank = ({ kind }: HistoryEvent): number => (first.includes(kind) ? first.indexOf(kind) : first.length);
   return events.toSorted((a, b) => a.at - b.at || rank(a) - rank(b));

@@ -1,4 +1,4 @@
-/** The seventeen promises, what each needs to be checked with, and the one way in which every harness checks them all. */
+/** The seventeen invariants, the evidence that each needs, and the function with which every harness checks them all. */
 import { chargedOnce } from "./charged-once.ts";
 import { nothingIsHeld } from "./counters-conserve.ts";
 import { countersEqualLedger } from "./counters-equal-ledger.ts";
@@ -18,13 +18,13 @@ import { retryAfter } from "./retry-after.ts";
 import { revocation } from "./revocation.ts";
 import { storedMoney, type storedInvariants } from "./stored-money.ts";
 
-/** stored: `weir ledger verify` looks at it in production. settled: counters beside the ledger, once all is quiet. */
+/** stored: the checks of `weir ledger verify`, as in production. settled: counters compared with the ledger at the end of a run. */
 type Need = "history" | "stored" | "settled" | "secrets";
 
 interface Invariant {
   id: string;
   promise: string;
-  /** By what it needs: one promise may have two sides. */
+  /** The checkers by the evidence that they need. An invariant may have two. */
   checkers: Partial<Record<Need, (evidence: Evidence) => Finding | null>>;
 }
 
@@ -39,7 +39,7 @@ const ofStored =
     stored && storedMoney(id, stored);
 
 export const invariants: readonly Invariant[] = [
-  { id: "I-1", promise: "a provider is called with a reservation alone", checkers: { history: ofHistory(reservedBeforeCalled) } },
+  { id: "I-1", promise: "a provider is called only with a reservation", checkers: { history: ofHistory(reservedBeforeCalled) } },
   { id: "I-2", promise: "a balance below zero is explained", checkers: { stored: ofStored("I-2") } },
   { id: "I-3", promise: "credit covers all that is held", checkers: { history: ofHistory(creditCoversHolds) } },
   { id: "I-4", promise: "the ledger is one gapless chain", checkers: { stored: ofStored("I-4") } },
@@ -48,7 +48,7 @@ export const invariants: readonly Invariant[] = [
   { id: "I-7", promise: "refusals change nothing", checkers: { history: ofHistory(refusalsChangeNothing) } },
   {
     id: "I-8",
-    promise: "each call is charged once, and what it cost",
+    promise: "each call is charged once, and exactly its cost",
     checkers: { stored: ofStored("I-8"), history: ofHistory(chargedOnce) },
   },
   {
@@ -58,16 +58,16 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: "I-10",
-    promise: "counters say what the ledger says",
+    promise: "counters equal the ledger",
     checkers: { settled: ({ settled }) => settled && countersEqualLedger(settled) },
   },
   {
     id: "I-11",
-    promise: "months sum up, and no limit is passed",
+    promise: "monthly totals are sums, and no limit is exceeded",
     checkers: { stored: ofStored("I-11"), history: ofHistory(monthLimits) },
   },
   { id: "I-12", promise: "what cannot be checked is refused", checkers: { history: ofHistory(failClosed) } },
-  { id: "I-13", promise: "healing is felt within 5 s", checkers: { history: ofHistory(recovery) } },
+  { id: "I-13", promise: "the service recovers within 5 s", checkers: { history: ofHistory(recovery) } },
   { id: "I-14", promise: "a revoked key is refused after 30 s", checkers: { history: ofHistory(revocation) } },
   { id: "I-15", promise: "secrets are written nowhere", checkers: { secrets: ({ secrets }) => secrets && noSecrets(secrets) } },
   {
@@ -77,7 +77,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: "I-17",
-    promise: "whoever leaves pays for what was bought",
+    promise: "a client that hangs up pays for what was produced",
     checkers: { stored: ofStored("I-17"), history: ofHistory(disconnectIsCharged) },
   },
 ];
@@ -88,7 +88,7 @@ export interface Result extends Finding {
   need: Need;
 }
 
-/** All for which there is evidence, in their order. */
+/** Checks all invariants that have evidence, in their order. */
 export function checkAll(evidence: Evidence): Result[] {
   return invariants.flatMap(({ id, promise, checkers }) =>
     Object.entries(checkers).flatMap(([need, check]) => {
@@ -98,7 +98,7 @@ export function checkAll(evidence: Evidence): Result[] {
   );
 }
 
-/** One line for each that is broken, with its first few places. */
+/** One line for each broken invariant, with its first few violations. */
 export function brokenLines(results: readonly Result[]): string[] {
   return results
     .filter(({ broken }) => broken.length > 0)

@@ -10,18 +10,18 @@ import { admitted, answered, called, charged, credited, generation, invoked, owe
 
 const sound: History = [credited(0, 1_000n), ...generation(10, "gen-1"), ...generation(20, "gen-2", 200n)];
 
-describe("I-1, a provider is called with a reservation alone", () => {
-  test("holds where each call was admitted before", () => {
+describe("I-1, a provider is called only with a reservation", () => {
+  test("the invariant holds when each call was admitted before", () => {
     expect(reservedBeforeCalled(sound)).toEqual({ checks: 8, broken: [] });
   });
 
   test.each<[string, History, string]>([
-    ["nobody admitted it", [called(1, "gen-1")], "without a reservation"],
+    ["it was never admitted", [called(1, "gen-1")], "without a reservation"],
     ["it was admitted afterwards", [called(1, "gen-1"), admitted(2, "gen-1")], "without a reservation"],
     [
-      "it had been given up",
+      "it had been released",
       [admitted(1, "gen-1"), { kind: "released", at: 2, generation: "gen-1" }, called(3, "gen-1")],
-      "given up",
+      "was released",
     ],
     [
       "it had expired",
@@ -33,8 +33,8 @@ describe("I-1, a provider is called with a reservation alone", () => {
       [admitted(1, "gen-1"), called(2, "gen-1"), charged(3, "gen-1", { cost: 201n })],
       "201",
     ],
-    ["its charge tells another reservation", [admitted(1, "gen-1", { amount: 10n }), charged(3, "gen-1")], "10 reserved, 200"],
-  ])("says so when %s", (_, history, problem) => {
+    ["its charge has another reservation", [admitted(1, "gen-1", { amount: 10n }), charged(3, "gen-1")], "10 reserved, 200"],
+  ])("the checker reports it when %s", (_, history, problem) => {
     expect(reservedBeforeCalled(history).broken.join()).toContain(problem);
   });
 });
@@ -42,7 +42,7 @@ describe("I-1, a provider is called with a reservation alone", () => {
 describe("I-3, credit covers all that is held", () => {
   const full = [credited(0, 400n), admitted(1, "gen-1"), admitted(2, "gen-2")];
 
-  test("holds up to the last of it, and again after a charge below its hold", () => {
+  test("the invariant holds up to the full credit, and again after a charge below its hold", () => {
     expect(creditCoversHolds(sound)).toEqual({ checks: 2, broken: [] });
     expect(creditCoversHolds([...full, charged(3, "gen-1", { cost: 0n }), admitted(4, "gen-3")]).broken).toEqual([]);
     expect(creditCoversHolds([...full, { kind: "released", at: 3, generation: "gen-1" }, admitted(4, "gen-3")]).broken).toEqual(
@@ -50,26 +50,26 @@ describe("I-3, credit covers all that is held", () => {
     );
   });
 
-  test("takes what was charged outside of its hold for an explanation, up to that much", () => {
+  test("a late charge excuses a lack of credit, up to its amount", () => {
     const late = [credited(0, 400n), charged(1, "gen-0", { late: true, cost: 150n }), admitted(2, "gen-1"), admitted(3, "gen-2")];
     expect(creditCoversHolds(late).broken).toEqual([]);
     expect(creditCoversHolds([...late, admitted(4, "gen-3", { amount: 1n })]).broken).toHaveLength(1);
   });
 
   test.each<[string, History]>([
-    ["one more is held than is there", [...full, admitted(3, "gen-3", { amount: 1n })]],
-    ["a charge was taken and its credit given once more", [...full, charged(3, "gen-1", { cost: 1n }), admitted(4, "gen-3")]],
+    ["more is held than the credit covers", [...full, admitted(3, "gen-3", { amount: 1n })]],
+    ["charged credit is reserved again", [...full, charged(3, "gen-1", { cost: 1n }), admitted(4, "gen-3")]],
     [
-      "the counters said that less than nothing was left",
+      "the counters reported a negative remainder",
       [{ kind: "reserved", at: 1, generation: "gen-1", workspace: "w", available: -1n }],
     ],
-  ])("says so when %s", (_, history) => {
+  ])("the checker reports it when %s", (_, history) => {
     expect(creditCoversHolds(history).broken).toHaveLength(1);
   });
 });
 
-describe("I-8, each call is charged once, and what it cost", () => {
-  test("holds for what is settled, and for what was given up and charged late", () => {
+describe("I-8, each call is charged once, and exactly its cost", () => {
+  test("the invariant holds for settled generations, and for expired ones that are charged late", () => {
     expect(chargedOnce(sound)).toMatchObject({ checks: 14, broken: [] });
     const late = charged(4, "gen-1", { late: true });
     expect(chargedOnce([called(1, "gen-1"), charged(3, "gen-1", { outcome: "expired", cost: 0n }), late]).broken).toEqual([]);
@@ -85,24 +85,20 @@ describe("I-8, each call is charged once, and what it cost", () => {
       [called(1, "gen-1"), charged(2, "gen-1", { outcome: "unknown", cost: 0n }), charged(3, "gen-1")],
       "unknown 0",
     ],
-    ["what was never called is charged", [charged(2, "gen-1")], "nobody was called"],
+    ["a generation without a call is charged", [charged(2, "gen-1")], "no provider was called"],
+    ["a complete answer ends as unknown", [...whole, charged(4, "gen-1", { outcome: "unknown", cost: 0n })], "ended as unknown"],
+    ["an answer is charged less than was counted", [...whole, charged(4, "gen-1", { cost: 49n })], "counted 50, but 49"],
     [
-      "a whole answer is charged as unknown",
-      [...whole, charged(4, "gen-1", { outcome: "unknown", cost: 0n })],
-      "ended as unknown",
-    ],
-    ["an answer is charged less than was counted", [...whole, charged(4, "gen-1", { cost: 49n })], "counted 50, and 49"],
-    [
-      "it was given up while its gateway was there",
-      [called(1, "gen-1"), charged(2, "gen-1", { outcome: "expired", cost: 0n, knownTo: "gateway-1" })],
-      "gateway-1 knew of it",
+      "it expired while its gateway was reachable",
+      [called(1, "gen-1"), charged(2, "gen-1", { outcome: "expired", cost: 0n, knownBy: "gateway-1" })],
+      "although gateway-1 had it open",
     ],
     [
-      "something was delivered for nothing",
+      "text was delivered without a charge",
       [called(1, "gen-1"), answered(3, "gen-1", { whole: false, deliveredBytes: 7 }), charged(4, "gen-1", { cost: 0n })],
       "7 bytes were delivered",
     ],
-  ])("says so when %s", (_, history, problem) => {
+  ])("the checker reports it when %s", (_, history, problem) => {
     expect(chargedOnce(history).broken.join()).toContain(problem);
   });
 });
@@ -110,25 +106,25 @@ describe("I-8, each call is charged once, and what it cost", () => {
 describe("I-16, no balance falls below zero by a charge", () => {
   const spent = [credited(0, 100n), charged(1, "gen-1", { cost: 100n })];
 
-  test("holds down to nothing", () => {
+  test("the invariant holds down to a balance of zero", () => {
     expect(noDebt(spent)).toEqual({ checks: 1, broken: [] });
     expect(noDebt([...spent, charged(2, "gen-2", { cost: 0n, excess: 50n, late: true })]).broken).toEqual([]);
   });
 
-  test("says so when a late charge takes more than is there", () => {
+  test("the checker reports a late charge above the balance", () => {
     expect(noDebt([...spent, charged(2, "gen-2", { cost: 1n, late: true })]).broken.join()).toContain("left w with -1");
   });
 });
 
-describe("I-17, whoever leaves pays for what was bought", () => {
+describe("I-17, a client that hangs up pays for what was produced", () => {
   const left = [called(1, "gen-1"), owed(1, "gen-1", 20n)];
 
-  test("holds where what is owed is charged, or goes beyond the reservation", () => {
+  test("the invariant holds when the amount due is charged, or is above the reservation", () => {
     expect(disconnectIsCharged([...left, charged(2, "gen-1", { cost: 20n })])).toEqual({ checks: 1, broken: [] });
     expect(disconnectIsCharged([...left, charged(2, "gen-1", { cost: 5n, excess: 15n })]).broken).toEqual([]);
   });
 
-  test("holds of a provider that failed, of a lower count of its own, and of what nobody was left to tell", () => {
+  test("the invariant holds for a failed provider, for a provider's lower count, and for an expired generation", () => {
     expect(disconnectIsCharged([...left, owed(2, "gen-1", 0n), charged(3, "gen-1", { cost: 0n })]).broken).toEqual([]);
     expect(disconnectIsCharged([...left, served(2, "gen-1", 3n), charged(3, "gen-1", { cost: 3n })]).broken).toEqual([]);
     expect(disconnectIsCharged([...left, charged(3, "gen-1", { outcome: "expired", cost: 0n })]).broken).toEqual([]);
@@ -136,22 +132,22 @@ describe("I-17, whoever leaves pays for what was bought", () => {
   });
 
   test.each<[string, History]>([
-    ["hanging up is free", [charged(2, "gen-1", { cost: 0n })]],
-    ["the prompt alone is charged where more was delivered", [owed(2, "gen-1", 30n), charged(3, "gen-1", { cost: 20n })]],
-    ["a gateway that died makes it free", [charged(2, "gen-1", { cost: 0n, cut: true })]],
-    ["what was sent ends as unknown", [charged(2, "gen-1", { outcome: "unknown", cost: 0n })]],
-  ])("says so when %s", (_, history) => {
+    ["hanging up costs nothing", [charged(2, "gen-1", { cost: 0n })]],
+    ["only the prompt is charged although more was delivered", [owed(2, "gen-1", 30n), charged(3, "gen-1", { cost: 20n })]],
+    ["a dead gateway makes it free", [charged(2, "gen-1", { cost: 0n, cut: true })]],
+    ["a request that was sent ends as unknown", [charged(2, "gen-1", { outcome: "unknown", cost: 0n })]],
+  ])("the checker reports it when %s", (_, history) => {
     expect(disconnectIsCharged([...left, ...history]).broken).toHaveLength(1);
   });
 });
 
-describe("I-11, no limit is passed", () => {
+describe("I-11, no limit is exceeded", () => {
   const limits: History = [
     { kind: "spend limit", at: 0, workspace: "w", key: "k", limit: 400n },
     { kind: "spend limit", at: 0, workspace: "w", key: null, limit: 500n },
   ];
 
-  test("holds up to the limit, in each month anew", () => {
+  test("the invariant holds up to the limit, for each month separately", () => {
     const history = [
       ...limits,
       admitted(1, "gen-1"),
@@ -163,7 +159,7 @@ describe("I-11, no limit is passed", () => {
     expect(monthLimits([...history, admitted(5, "gen-4", { month: "2026-12" })], 0).broken).toEqual([]);
   });
 
-  test("takes a limit for half a minute after it was lowered, and no longer", () => {
+  test("the checker accepts the old limit for half a minute after it was lowered, and no longer", () => {
     const lowered: History = [...limits, { kind: "spend limit", at: 10, workspace: "w", key: "k", limit: 100n }];
     expect(monthLimits([...lowered, admitted(30_010, "gen-1")], 0).broken).toHaveLength(1);
     expect(monthLimits([...lowered, admitted(30_009, "gen-1")], 0).broken).toEqual([]);
@@ -171,19 +167,19 @@ describe("I-11, no limit is passed", () => {
   });
 
   test.each<[string, History, string]>([
-    ["a key may owe more", [admitted(1, "gen-1"), admitted(2, "gen-2", { amount: 201n })], "k spent 0 and may owe 401"],
-    ["a workspace may owe more", [admitted(1, "gen-1", { key: "k2", amount: 301n }), admitted(2, "gen-2")], "w spent 0"],
+    ["a key holds more", [admitted(1, "gen-1"), admitted(2, "gen-2", { amount: 201n })], "k spent 0 and holds 401"],
+    ["a workspace holds more", [admitted(1, "gen-1", { key: "k2", amount: 301n }), admitted(2, "gen-2")], "w spent 0"],
     [
-      "what was spent is forgotten",
+      "an earlier charge is not counted",
       [admitted(1, "gen-1"), charged(2, "gen-1", { cost: 201n, reserved: 201n }), admitted(3, "gen-2")],
       "k spent 201",
     ],
-  ])("says so when %s", (_, history, problem) => {
+  ])("the checker reports it when %s", (_, history, problem) => {
     expect(monthLimits([...limits, ...history], 0).broken.join()).toContain(problem);
   });
 });
 
-test("events of several sources are put in order: of one moment, what makes room first", () => {
+test("inOrder sorts events by time; at the same time, those that free credit come first", () => {
   const kinds = inOrder([called(2, "a"), admitted(1, "a"), charged(1, "b"), credited(1, 1n), invoked(0, "a")]).map(
     ({ kind }) => kind,
   );

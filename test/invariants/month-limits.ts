@@ -3,8 +3,8 @@ import type { Admitted, History } from "./history.ts";
 import { settingOf, type SettingHistory } from "./setting-history.ts";
 
 /**
- * I-11: whatever is admitted could be charged in full without passing the month's limit of its key or workspace, as it was at
- * some moment of the half minute in which a limit may be known. Late charges and counts above the bound are the one explanation.
+ * I-11: each admission could be charged in full without exceeding the monthly limit of its key or workspace, as the limit was at some
+ * moment of the last half minute, for which readers may cache it. The only exceptions are late charges and counts above the bound.
  */
 export function monthLimits(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
@@ -28,9 +28,9 @@ export function monthLimits(history: History, delayMsMax: number): Finding {
       const allowed = limits.get(who)?.at(event.at, delayMsMax) ?? [];
       if (allowed.length === 0 || allowed.includes(null)) continue;
       notes.check(
-        allowed.some((limit) => limit !== null && month.spent + month.held - month.explained <= limit),
+        allowed.some((limit) => limit !== null && month.spent + month.held - month.excepted <= limit),
         () =>
-          `${event.generation}: admitted at ${event.at}, ${who} spent ${month.spent} and may owe ${month.held} of ${allowed.join(" or ")}`,
+          `${event.generation}: admitted at ${event.at}, ${who} spent ${month.spent} and holds ${month.held}, with a limit of ${allowed.join(" or ")}`,
       );
     }
   }
@@ -40,12 +40,12 @@ export function monthLimits(history: History, delayMsMax: number): Finding {
 class Month {
   spent = 0n;
   held = 0n;
-  explained = 0n;
+  excepted = 0n;
 
   charge({ cost, reserved, late }: { cost: bigint; reserved: bigint; late: boolean }): void {
     this.spent += cost;
-    if (late) this.explained += cost;
-    else if (cost > reserved) this.explained += cost - reserved;
+    if (late) this.excepted += cost;
+    else if (cost > reserved) this.excepted += cost - reserved;
   }
 }
 

@@ -1,7 +1,7 @@
 import { Notes, type Finding } from "./evidence.ts";
 import { eventsOf, type History } from "./history.ts";
 
-/** I-16: no balance falls below zero by a charge, whatever providers count and however late a charge comes. */
+/** I-16: no charge takes a balance below zero, however much a provider counts and however late the charge comes. */
 export function noDebt(history: History): Finding {
   const notes = new Notes();
   const balances = new Map<string, bigint>();

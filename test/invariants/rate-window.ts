@@ -4,8 +4,8 @@ import type { Admitted, History } from "./history.ts";
 import { settingOf, type SettingHistory } from "./setting-history.ts";
 
 /**
- * I-5: of what a key was admitted, no N + 1 lie within a minute by the counters' clock, where N is its limit, nor in true time,
- * as providers saw it, but for the way there. What the clock was set forward by meanwhile has passed for the counters.
+ * I-5: no N + 1 admissions of a key lie within a minute by the counters' clock, where N is its limit. The same holds for the calls at
+ * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed.
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
@@ -36,7 +36,7 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
 
 interface Sent {
   time: number;
-  /** When its provider was called. */
+  /** When the provider was called. */
   at: number;
   allowed: number;
   generation: string;
@@ -49,7 +49,7 @@ function checkWindow(sent: Sent[], windowMs: (from: number) => number, notes: No
     if (!before || last.allowed === -Infinity) continue;
     const apartMs = last.time - before.time;
     notes.check(apartMs >= windowMs(before.at), () => {
-      return `${what}: ${last.allowed + 1} within ${apartMs} ms, up to ${last.generation}, where ${last.allowed} are allowed`;
+      return `${what}: ${last.allowed + 1} within ${apartMs} ms, up to ${last.generation}, but ${last.allowed} are allowed`;
     });
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Notes, type Finding } from "./evidence.ts";
 import { eventsOf, type History } from "./history.ts";
 
-/** I-7: balance, holds, months and windows are the same after a refusal as before it. */
+/** I-7: a refusal changes no balance, hold, monthly total or rate window. */
 export function refusalsChangeNothing(history: History): Finding {
   const notes = new Notes();
   for (const { why, before, after, at } of eventsOf(history, "inspected")) {

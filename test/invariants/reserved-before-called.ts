@@ -1,7 +1,7 @@
 import { Notes, type Finding } from "./evidence.ts";
 import type { Admitted, History } from "./history.ts";
 
-/** I-1: no provider is called without a reservation that is there and that covers what is charged. */
+/** I-1: each call of a provider has an open reservation, and the charge does not exceed it. */
 export function reservedBeforeCalled(history: History): Finding {
   const notes = new Notes();
   const admitted = new Map<string, Admitted>();
@@ -9,11 +9,11 @@ export function reservedBeforeCalled(history: History): Finding {
   const called = new Set<string>();
   for (const event of history) {
     if (event.kind === "admitted") admitted.set(event.generation, event);
-    if (event.kind === "released") closed.set(event.generation, "was given up");
+    if (event.kind === "released") closed.set(event.generation, "was released");
     if (event.kind === "called") {
       const { generation, at } = event;
       notes.check(admitted.has(generation), () => `${generation}: called at ${at} without a reservation`);
-      // A second try belongs to the first: what befell its hold meanwhile is told by how it is charged.
+      // A second try belongs to the first call, and its hold may have ended meanwhile. The charge shows the outcome.
       notes.check(
         called.has(generation) || !closed.has(generation),
         () => `${generation}: called at ${at} after it ${closed.get(generation)}`,

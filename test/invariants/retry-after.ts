@@ -2,8 +2,8 @@ import { Notes, type Finding } from "./evidence.ts";
 import { eventsOf, type History } from "./history.ts";
 
 /**
- * I-6: Retry-After is exact. Who comes back at the moment that it named, with nobody else there, is not refused for the rate;
- * who comes a second earlier is. In between it is rounded.
+ * I-6: Retry-After is exact. A request at the named moment, without competitors, is not refused for its rate. A request a second
+ * earlier is refused. In between, the rounding to seconds allows both.
  */
 export function retryAfter(history: History): Finding {
   const notes = new Notes();
@@ -13,9 +13,9 @@ export function retryAfter(history: History): Finding {
     const answer = answers.get(invocation);
     if (!answer || answers.get(probe.of)?.retryAfterMs === undefined) continue;
     const isRefused = answer.code === "rate_limited";
-    const told = `key ${key}, ${probe.afterMs} ms after what the Retry-After of ${probe.of} named`;
-    if (probe.afterMs >= 0) notes.check(!isRefused, () => `${told}: still refused`);
-    if (probe.afterMs <= -1_000) notes.check(isRefused, () => `${told}: not refused but ${answer.status} ${answer.code}`);
+    const name = `key ${key}, ${probe.afterMs} ms after what the Retry-After of ${probe.of} named`;
+    if (probe.afterMs >= 0) notes.check(!isRefused, () => `${name}: still refused`);
+    if (probe.afterMs <= -1_000) notes.check(isRefused, () => `${name}: not refused but ${answer.status} ${answer.code}`);
   }
   return notes;
 }

@@ -1,4 +1,4 @@
-/** What a setting was, and what somebody who may know it for half a minute may still take it for. */
+/** The values of a setting over time. A reader may cache a value for half a minute. */
 import { keyRecordAgeMsMax } from "../../src/gateway/limits.ts";
 
 export class SettingHistory<Value> {
@@ -8,7 +8,7 @@ export class SettingHistory<Value> {
     this.#values.push({ at, value });
   }
 
-  /** Every value that may have decided something at `at`; none: it was never set. */
+  /** Every value that a reader may have used at `at`; none: it was never set. */
   at(at: number, delayMsMax: number): Value[] {
     const since = at - keyRecordAgeMsMax - delayMsMax;
     const last = this.#values.findLastIndex((one) => one.at <= since);
@@ -16,7 +16,7 @@ export class SettingHistory<Value> {
   }
 }
 
-/** The one for a name, made where there is none. */
+/** The history of the named setting, created on first use. */
 export function settingOf<Value>(settings: Map<string, SettingHistory<Value>>, name: string): SettingHistory<Value> {
   const present = settings.get(name) ?? new SettingHistory<Value>();
   settings.set(name, present);

@@ -26,33 +26,35 @@ async function settled({ isOpen }: { isOpen: boolean }): Promise<Settled> {
 }
 
 describe("I-9, counters hold the sum of their holds", () => {
-  test("holds of real counters, and in the end there is none", async () => {
+  test("the invariant holds for real counters, and at the end there is no hold", async () => {
     expect(nothingIsHeld([await settled({ isOpen: false })]).broken).toEqual([]);
     const { checks, broken } = nothingIsHeld([await settled({ isOpen: true })]);
     expect(checks).toBeGreaterThan(4);
     expect(broken).toEqual(["w1: 5 is still held, by gen-1"]);
   });
 
-  test("says so when a sum is another, in all or of a month or key", async () => {
+  test("the checker reports a wrong sum, in all or for a month or key", async () => {
     const one = await settled({ isOpen: true });
     const { counters } = one;
     const inAll = { ...counters, account: { ...counters.account, reserved: "6" } };
-    expect(nothingIsHeld([{ ...one, counters: inAll }]).broken.join()).toContain("reserved: 6 held, holds of 5");
+    expect(nothingIsHeld([{ ...one, counters: inAll }]).broken.join()).toContain("reserved: 6 held, but the holds sum up to 5");
     const ofKey = { ...counters, totals: { ...counters.totals, [`k1:${month}`]: { spent: "70", version: "1", held: "0" } } };
-    expect(nothingIsHeld([{ ...one, counters: ofKey }]).broken.join()).toContain(`k1:${month}: 0 held, holds of 5`);
+    expect(nothingIsHeld([{ ...one, counters: ofKey }]).broken.join()).toContain(
+      `k1:${month}: 0 held, but the holds sum up to 5`,
+    );
     expect(nothingIsHeld([{ ...one, counters: { ...counters, deadlines: {} } }]).broken.join()).toContain("gen-1");
   });
 });
 
-describe("I-10, counters say what the ledger says", () => {
-  test("holds where they agree, and of what counters do not know", async () => {
+describe("I-10, counters equal the ledger", () => {
+  test("the invariant holds when they agree, and for totals that the counters do not have", async () => {
     const one = await settled({ isOpen: false });
     expect(countersEqualLedger([one])).toEqual({ checks: 3, broken: [] });
     expect(countersEqualLedger([{ ...one, counters: { ...one.counters, ready: false } }]).checks).toBe(0);
     expect(countersEqualLedger([{ ...one, counters: { ...one.counters, totals: {} } }])).toEqual({ checks: 1, broken: [] });
   });
 
-  test("says so when balance, sequence or a month is another", async () => {
+  test("the checker reports another balance, sequence or monthly total", async () => {
     const one = await settled({ isOpen: false });
     const { account, keyMonths } = one;
     const other = [
@@ -60,36 +62,36 @@ describe("I-10, counters say what the ledger says", () => {
       { ...account, sequence: 4n },
       { ...account, months: [{ month, spent: 71n }] },
     ];
-    for (const said of other) expect(countersEqualLedger([{ ...one, account: said }]).broken).toHaveLength(1);
-    const said = keyMonths.map((total) => ({ ...total, spent: 0n }));
-    expect(countersEqualLedger([{ ...one, keyMonths: said }]).broken).toEqual([
-      `w1, k1:${month}: counters know of 70, the ledger of 0`,
+    for (const wrong of other) expect(countersEqualLedger([{ ...one, account: wrong }]).broken).toHaveLength(1);
+    const wrongMonths = keyMonths.map((total) => ({ ...total, spent: 0n }));
+    expect(countersEqualLedger([{ ...one, keyMonths: wrongMonths }]).broken).toEqual([
+      `w1, k1:${month}: counters have 70, the ledger has 0`,
     ]);
   });
 });
 
 describe("I-15, secrets are written nowhere", () => {
-  test("holds where no trace has one, and says where one does", () => {
+  test("the invariant holds when no trace contains a secret, and the checker names the trace that does", () => {
     const traces = new Traces();
     const canaries = [{ name: "the key", text: "secret-canary" }];
     expect(noSecrets({ traces, canaries }).checks).toBe(0);
     traces.add("log", "nothing to see");
     expect(noSecrets({ traces, canaries })).toEqual({ checks: 1, broken: [] });
     traces.add("redis", Buffer.from("secret-canary").toString("hex"));
-    expect(noSecrets({ traces, canaries }).broken).toEqual(["the key stands in redis"]);
+    expect(noSecrets({ traces, canaries }).broken).toEqual(["the key is in redis"]);
   });
 });
 
-describe("I-2, I-4, I-8, I-11, I-16 and I-17, what is stored", () => {
+describe("I-2, I-4, I-8, I-11, I-16 and I-17, checked by ledger verify", () => {
   const names: string[] = Object.values(storedInvariants).flat();
   const checked = names.map((invariant) => ({ invariant, rows: 2 }));
   const sound: Verification = { ok: true, checked, broken: null };
 
-  test("are all that `ledger verify` looks at", () => {
+  test("they contain every check of `ledger verify`", () => {
     expect(names.toSorted()).toEqual(Object.keys(storedChecks).toSorted());
   });
 
-  test.each(Object.entries(storedInvariants))("%s says so when one of its own is broken", (id, own) => {
+  test.each(Object.entries(storedInvariants))("%s is reported when one of its checks is broken", (id, own) => {
     expect(checkAll({ ...nothing, stored: sound }).map(({ broken }) => broken)).toEqual(
       Object.keys(storedInvariants).map(() => []),
     );
@@ -100,12 +102,12 @@ describe("I-2, I-4, I-8, I-11, I-16 and I-17, what is stored", () => {
 });
 
 describe("the list of invariants", () => {
-  test("has all seventeen, each with something to check", () => {
+  test("the list has all seventeen, each with a checker", () => {
     expect(invariants.map(({ id }) => id)).toEqual(Array.from({ length: 17 }, (_, index) => `I-${index + 1}`));
     expect(invariants.every(({ checkers }) => Object.keys(checkers).length > 0)).toBe(true);
   });
 
-  test("checks what there is evidence for, and tells what is broken", () => {
+  test("checkAll checks what has evidence, and reports what is broken", () => {
     expect(checkAll(nothing)).toEqual([]);
     const results = checkAll({ ...nothing, history: [...generation(1, "gen-1"), ...generation(1, "gen-1")] });
     expect(results.map(({ id }) => id)).toEqual([
@@ -122,6 +124,6 @@ describe("the list of invariants", () => {
       "I-16",
       "I-17",
     ]);
-    expect(brokenLines(results).join("\n")).toContain("I-8 (each call is charged once, and what it cost): gen-1");
+    expect(brokenLines(results).join("\n")).toContain("I-8 (each call is charged once, and exactly its cost): gen-1");
   });
 });

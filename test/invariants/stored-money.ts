@@ -1,8 +1,8 @@
-/** What the database alone must answer for: the invariants of `weir ledger verify`, by the promise that each belongs to. */
+/** The invariants that only the database shows: those of `weir ledger verify`, by the invariant here that each belongs to. */
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { Finding } from "./evidence.ts";
 
-/** Every invariant of `weir ledger verify` stands in one of them. */
+/** Contains every invariant of `weir ledger verify` once. */
 export const storedInvariants = {
   "I-2": ["overdraft_explained"],
   "I-4": ["gapless_chain", "running_balance", "account_is_chain_head"],
@@ -12,7 +12,7 @@ export const storedInvariants = {
   "I-11": ["workspace_month_totals", "key_month_totals"],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Of one promise. A verification names the first invariant that is broken. */
+/** The finding for one of them. A verification names only the first broken invariant. */
 export function storedMoney(promise: keyof typeof storedInvariants, { checked, broken }: Verification): Finding {
   const names: readonly string[] = storedInvariants[promise];
   const checks = checked.filter(({ invariant }) => names.includes(invariant)).reduce((sum, { rows }) => sum + rows, 0);

@@ -10,21 +10,21 @@ describe("I-5, no minute has more than the limit", () => {
   const calls = (...times: number[]): HistoryEvent[] =>
     times.flatMap((at, number) => [admitted(at, `gen-${number}`), called(at, `gen-${number}`)]);
 
-  test("holds where the place of the oldest was free to the millisecond", () => {
+  test("the invariant holds when the oldest call left the window to the millisecond", () => {
     expect(rateWindow([rate(0, 2), ...calls(0, 10, 60_000, 60_010)], 0)).toEqual({ checks: 4, broken: [] });
   });
 
-  test("holds for half a minute after the limit was lowered", () => {
+  test("the checker accepts the old limit for half a minute after it was lowered", () => {
     expect(rateWindow([rate(0, 2), rate(1, 1), ...calls(2, 3)], 0).broken).toEqual([]);
     expect(rateWindow([rate(0, 2), rate(1, 1), ...calls(2, 40_000)], 0).broken).toHaveLength(2);
   });
 
-  test("counts no admission that nobody was called for", () => {
+  test("the checker does not count an admission without a call", () => {
     expect(rateWindow([rate(0, 1), admitted(0, "gen-9"), ...calls(1)], 0).broken).toEqual([]);
   });
 
   test.each<[string, History, string]>([
-    ["one came a millisecond early", calls(0, 10, 59_999), "3 within 59999 ms, up to gen-2, where 2"],
+    ["one came a millisecond early", calls(0, 10, 59_999), "3 within 59999 ms, up to gen-2, but 2"],
     ["they came at once", calls(5, 5, 5), "3 within 0 ms"],
     [
       "the counters' clock forgot them",
@@ -38,11 +38,11 @@ describe("I-5, no minute has more than the limit", () => {
       ],
       "as providers saw it",
     ],
-  ])("says so when %s", (_, history, problem) => {
+  ])("the checker reports it when %s", (_, history, problem) => {
     expect(rateWindow([rate(0, 2), ...history], 0).broken.join()).toContain(problem);
   });
 
-  test("takes the way to the provider into account, and a clock that was set forward", () => {
+  test("the checker allows for the time in transit and for a clock that was set forward", () => {
     const slow = [admitted(0, "a"), called(40, "a"), admitted(60_000, "b"), called(60_000, "b")];
     expect(rateWindow([rate(0, 1), ...slow], 0).broken).toHaveLength(1);
     expect(rateWindow([rate(0, 1), ...slow], 40).broken).toEqual([]);
@@ -65,17 +65,17 @@ describe("I-6, Retry-After is exact", () => {
     answer,
   ];
 
-  test("holds where it admits when it is due and refuses a second before", () => {
+  test("the invariant holds when a request is admitted at the named moment and refused a second before", () => {
     expect(retryAfter(probed(0, answered(5_001, "probe")))).toEqual({ checks: 1, broken: [] });
     expect(retryAfter(probed(-1_000, refused(4_001, "probe", "rate_limited", 1_000)))).toEqual({ checks: 1, broken: [] });
   });
 
-  test("proves nothing in the second in which it is rounded, nor where the answer was lost", () => {
+  test("a request within the rounding, or without an answer, proves nothing", () => {
     expect(retryAfter(probed(-500, answered(4_501, "probe"))).checks).toBe(0);
     expect(retryAfter(probed(0, { kind: "info", at: 9_000, invocation: "probe" })).checks).toBe(0);
   });
 
-  test("says so when it named too early a moment, or too late a one", () => {
+  test("the checker reports a moment that was too early or too late", () => {
     expect(retryAfter(probed(0, refused(5_001, "probe", "rate_limited", 1)))).toMatchObject({
       checks: 1,
       broken: [expect.any(String)],
@@ -91,12 +91,12 @@ describe("I-14, a revoked key is refused after 30 s", () => {
     admitted(at + 5, "gen-1"),
   ];
 
-  test("holds where it was asked within them", () => {
+  test("the invariant holds for a request within 30 s", () => {
     expect(revocation(asked(30_100), 0)).toEqual({ checks: 1, broken: [] });
   });
 
-  test("says so when it was asked later, and takes who does not know the moment of asking at its word", () => {
-    expect(revocation(asked(30_101), 0).broken.join()).toContain("30001 ms after it was revoked");
+  test("the checker reports a later request, and allows the full delay when the time of the request is unknown", () => {
+    expect(revocation(asked(30_101), 0).broken.join()).toContain("requested 30001 ms after its revocation");
     const rows: History = [{ kind: "revoked", at: 0, key: "k" }, admitted(30_050, "gen-1", { invocation: null })];
     expect(revocation(rows, 50).broken).toEqual([]);
     expect(revocation(rows, 49).broken).toHaveLength(1);

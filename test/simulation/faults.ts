@@ -14,11 +14,11 @@ export const faults: Readonly<Record<string, Fault>> = {
   "a gateway is lost with its disk": (world, chance) => world.loseGateway(downMs(chance)),
   "a worker is killed": (world, chance) => world.fleet.crash(chance.pick(world.fleet.of("admission")), downMs(chance)),
   "metering is killed": (world, chance) => world.fleet.crash(chance.pick(world.fleet.of("metering")), downMs(chance)),
-  "a gateway is frozen": (world, chance) => world.harmGateway(({ host }) => world.freeze(host, freezeMs(chance))),
+  "a gateway is frozen": (world, chance) => world.disturbGateway(({ host }) => world.freeze(host, freezeMs(chance))),
   "a worker is frozen": (world, chance) => world.freeze(chance.pick(world.fleet.of("admission")).host, freezeMs(chance)),
   "metering is frozen": (world, chance) => world.freeze(chance.pick(world.fleet.of("metering")).host, freezeMs(chance)),
   "a gateway loses the bus": (world, chance) =>
-    world.harmGateway(({ host }) => world.disconnect(host, chance.between(100, 30_000))),
+    world.disturbGateway(({ host }) => world.disconnect(host, chance.between(100, 30_000))),
   "a worker loses the bus": (world, chance) =>
     world.disconnect(
       chance.pick([...world.fleet.of("admission"), ...world.fleet.of("metering")]).host,
@@ -32,7 +32,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   "the counters start anew": (world) => world.loseCounters((counters) => counters.restart()),
   "the counters are rolled back": (world, chance) => world.rollBack(chance.between(10, 2_000)),
   "the counters' clock is set": (world, chance) => world.step(chance.pick([-90_000, -2_000, -1, 1, 2_000, 90_000, 1_300_000])),
-  "a time of day is wrong": (world, chance) => world.skew(chance.pick(world.fleet.places).host, chance.between(-90_000, 90_000)),
+  "a time of day is wrong": (world, chance) => world.skew(chance.pick(world.fleet.slots).host, chance.between(-90_000, 90_000)),
   "a gateway is away for longer than its holds": (world) => world.outlive(),
   "the database is down": (world, chance) =>
     world.close("the database is down", { server: "ledger", ms: chance.between(200, 45_000) }),
@@ -62,7 +62,7 @@ export function planFaults(world: World, chance: Chance): void {
     if (!chance.happens(isEveryday ? 0.4 : share)) continue;
     for (let times = chance.between(1, 4); times > 0; times--) {
       const inMs = chance.next() * world.plan.busyMs * (isEveryday ? 0.5 : 1);
-      world.scheduler.plan(inMs, null, () => world.inflict(name, () => fault(world, chance)));
+      world.scheduler.plan(inMs, null, () => world.injectFault(name, () => fault(world, chance)));
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The processes of a run, each in its place: what dies in it has a successor there. */
+/** The processes of a run, each in its slot: what dies in it has a successor there. */
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { chatModel } from "../support/model.ts";
 import type { Chance } from "./chance.ts";
@@ -28,7 +28,7 @@ export interface FleetParts {
 
 export type Role = "gateway" | "admission" | "metering";
 
-interface Place {
+interface Slot {
   role: Role;
   name: string;
   host: Host;
@@ -50,7 +50,7 @@ const models: ModelsView = {
 const reachedMs = 1_000;
 
 export class Fleet {
-  readonly places: Place[];
+  readonly slots: Slot[];
   readonly #parts: FleetParts;
   readonly #folders: Folders;
 
@@ -59,45 +59,45 @@ export class Fleet {
     this.#parts = parts;
     this.#folders = new Folders(parts.disk);
     const roles: Role[] = ["gateway", "gateway", "admission", "admission", "metering", "metering"];
-    this.places = roles.map((role, index) => {
-      const place: Place = { role, name: `${role}-${(index % 2) + 1}`, host: this.#newHost(role), gateway: null };
-      this.#start(place);
-      return place;
+    this.slots = roles.map((role, index) => {
+      const slot: Slot = { role, name: `${role}-${(index % 2) + 1}`, host: this.#newHost(role), gateway: null };
+      this.#start(slot);
+      return slot;
     });
   }
 
   /** A gateway that has it open, and that all others could reach when it was asked for. */
-  whoKnows(generation: string): string | null {
+  ownerOf(generation: string): string | null {
     const since = this.#parts.scheduler.now - reachedMs;
-    const reached = this.of("gateway").filter(({ host }) => host.isHeard && host.heardSince < since);
+    const reached = this.of("gateway").filter(({ host }) => host.isReachable && host.reachableSince < since);
     return reached.find(({ gateway }) => [...(gateway?.open.values() ?? [])].includes(generation))?.name ?? null;
   }
 
   get gateways(): SimGateway[] {
-    return this.places.flatMap(({ gateway }) => gateway ?? []);
+    return this.slots.flatMap(({ gateway }) => gateway ?? []);
   }
 
-  of(role: Role): Place[] {
-    return this.places.filter((place) => place.role === role);
+  of(role: Role): Slot[] {
+    return this.slots.filter((slot) => slot.role === role);
   }
 
   /** Its successor starts after a while. */
-  crash(place: Place, downMs: number): void {
-    if (place.host.isDead) return;
-    place.host.die();
-    this.#parts.clients.died(place.host);
-    this.#parts.scheduler.plan(downMs, null, () => this.revive(place));
+  crash(slot: Slot, downMs: number): void {
+    if (slot.host.isDead) return;
+    slot.host.die();
+    this.#parts.clients.died(slot.host);
+    this.#parts.scheduler.plan(downMs, null, () => this.revive(slot));
   }
 
-  revive(place: Place): void {
-    if (!place.host.isDead) return;
-    place.host = this.#newHost(place.name);
-    this.#start(place);
+  revive(slot: Slot): void {
+    if (!slot.host.isDead) return;
+    slot.host = this.#newHost(slot.name);
+    this.#start(slot);
   }
 
   /** Whether every open generation would be told of by somebody who is asked now. */
   get canReport(): boolean {
-    const areHeard = this.of("gateway").every(({ host }) => host.isHeard);
+    const areHeard = this.of("gateway").every(({ host }) => host.isReachable);
     return areHeard && !this.hasOrphans;
   }
 
@@ -109,23 +109,23 @@ export class Fleet {
     return new Host(name, this.#parts);
   }
 
-  #start(place: Place): void {
-    const { host, role } = place;
+  #start(slot: Slot): void {
+    const { host, role } = slot;
     const parts = { ...this.#parts, host, models, folders: this.#folders };
-    if (role === "gateway") place.gateway = this.#gateway(place);
+    if (role === "gateway") slot.gateway = this.#gateway(slot);
     else if (role === "admission") startAdmission(parts);
     else startMetering(parts);
   }
 
   /** One whose disk takes nothing cannot even start; it is tried again. */
-  #gateway(place: Place): SimGateway | null {
-    const { host } = place;
+  #gateway(slot: Slot): SimGateway | null {
+    const { host } = slot;
     try {
       return new SimGateway({ ...this.#parts, host, models, folders: this.#folders });
     } catch {
       host.die();
-      this.#parts.scheduler.plan(1_000, null, () => this.revive(place));
-      return place.gateway;
+      this.#parts.scheduler.plan(1_000, null, () => this.revive(slot));
+      return slot.gateway;
     }
   }
 }

@@ -1,23 +1,23 @@
 import type { Clock } from "../../src/kernel/clock.ts";
-import type { Life, Scheduler } from "./scheduler.ts";
+import type { Owner, Scheduler } from "./scheduler.ts";
 
 /** A process. Its successor is another one. */
-export class Host implements Life {
+export class Host implements Owner {
   readonly name: string;
   readonly clock: HostClock;
   /** Of true time: since when others could ask it without a pause. */
-  heardSince: number;
+  reachableSince: number;
   #isDead = false;
   #isConnected = true;
   #frozenUntil = 0;
   /** When it fell silent. */
-  #leftAt = 0;
+  #unreachableSince = 0;
   readonly #scheduler: Scheduler;
 
   constructor(name: string, { scheduler, startMs }: { scheduler: Scheduler; startMs: number }) {
     this.name = name;
     this.#scheduler = scheduler;
-    this.heardSince = scheduler.now;
+    this.reachableSince = scheduler.now;
     this.clock = new HostClock(this, { scheduler, startMs });
   }
 
@@ -35,48 +35,48 @@ export class Host implements Life {
   }
 
   /** It is there and others hear of it. */
-  get isHeard(): boolean {
+  get isReachable(): boolean {
     return !this.#isDead && this.#isConnected && this.#frozenUntil <= this.#scheduler.now;
   }
 
   /** When others heard of it for the last time. */
-  get heardLast(): number {
-    return this.isHeard ? this.#scheduler.now : this.#leftAt;
+  get lastReachableAt(): number {
+    return this.isReachable ? this.#scheduler.now : this.#unreachableSince;
   }
 
   die(): void {
-    this.#leave();
+    this.#becomeUnreachable();
     this.#isDead = true;
   }
 
   /** @param until of true time, which may be past */
   freeze(until: number): void {
-    this.#leave();
+    this.#becomeUnreachable();
     this.#frozenUntil = until;
-    this.heardSince = Math.max(until, this.#scheduler.now);
+    this.reachableSince = Math.max(until, this.#scheduler.now);
   }
 
   connect(isConnected: boolean): void {
-    this.#leave();
+    this.#becomeUnreachable();
     this.#isConnected = isConnected;
-    this.heardSince = Math.max(this.heardSince, this.#scheduler.now);
+    this.reachableSince = Math.max(this.reachableSince, this.#scheduler.now);
   }
 
-  #leave(): void {
-    if (this.isHeard) this.#leftAt = this.#scheduler.now;
+  #becomeUnreachable(): void {
+    if (this.isReachable) this.#unreachableSince = this.#scheduler.now;
   }
 }
 
 /** Its timers die with it. Only its time of day may be wrong. */
 class HostClock implements Clock {
-  readonly #life: Life;
+  readonly #owner: Owner;
   readonly #scheduler: Scheduler;
   readonly #startMs: number;
   /** What the time of day is wrong by, in milliseconds. */
   skewMs = 0;
 
-  constructor(life: Life, { scheduler, startMs }: { scheduler: Scheduler; startMs: number }) {
-    this.#life = life;
+  constructor(owner: Owner, { scheduler, startMs }: { scheduler: Scheduler; startMs: number }) {
+    this.#owner = owner;
     this.#scheduler = scheduler;
     this.#startMs = startMs;
   }
@@ -90,10 +90,10 @@ class HostClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    return this.#scheduler.plan(ms, this.#life, callback);
+    return this.#scheduler.plan(ms, this.#owner, callback);
   }
 
   endOfTurn(callback: () => void): () => void {
-    return this.#scheduler.plan(0, this.#life, callback);
+    return this.#scheduler.plan(0, this.#owner, callback);
   }
 }

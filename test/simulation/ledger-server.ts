@@ -20,7 +20,7 @@ export class LedgerServer {
   readonly records = new Map<string, KeyRecord>();
   deadLetters = 0;
   /** Who had a generation open, and could have been asked, when it was said to have expired. */
-  readonly knownTo = new Map<string, string>();
+  readonly knownBy = new Map<string, string>();
   readonly #recorder: Recorder;
 
   constructor({ scheduler, conditions, recorder }: { scheduler: Scheduler; conditions: NetworkConditions; recorder: Recorder }) {
@@ -69,8 +69,8 @@ export class LedgerServer {
       const { cost, excess } = fresh;
       const cut = settlement.status === 500 && settlement.usageEstimated;
       const facts = { generation, workspace, key, month, outcome, reserved: BigInt(reserved), cost, excess, cut };
-      const knownTo = outcome === "expired" ? this.knownTo.get(generation) : undefined;
-      this.#recorder.note({ kind: "charged", ...facts, late: booked.late.has(generation), ...(knownTo && { knownTo }) });
+      const knownBy = outcome === "expired" ? this.knownBy.get(generation) : undefined;
+      this.#recorder.note({ kind: "charged", ...facts, late: booked.late.has(generation), ...(knownBy && { knownBy }) });
     }
     return booked;
   }

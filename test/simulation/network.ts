@@ -172,8 +172,8 @@ export class Network {
     const { scheduler, conditions } = this.#parts;
     if (!asker.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
     const since = scheduler.now - reporterMemoryMs;
-    this.#reporters = this.#reporters.filter(({ host }) => !host.isDead || host.heardLast > since);
-    const asked = this.#reporters.filter((reporter) => reporter.survey === survey && reporter.host.heardLast > since);
+    this.#reporters = this.#reporters.filter(({ host }) => !host.isDead || host.lastReachableAt > since);
+    const asked = this.#reporters.filter((reporter) => reporter.survey === survey && reporter.host.lastReachableAt > since);
     const wayMs = (): number => Math.min(conditions.delayMs(), waitMs / 3);
     return new Promise((resolve, reject) => {
       const answers: Uint8Array[] = [];

@@ -27,23 +27,23 @@ export function runSeed(seed: number): Run {
   });
   try {
     const world = new World(seed, chance);
-    live(world);
+    runWorld(world);
     return { seed, world, evidence: evidenceOf(world) };
   } finally {
     drawIdsFrom(randomFillSync);
   }
 }
 
-function live(world: World): void {
+function runWorld(world: World): void {
   planFaults(world, world.chance);
-  beBusy(world);
+  generateLoad(world);
   world.heal();
-  askUntilHealthy(world);
+  probeUntilHealthy(world);
   probeRetryAfter(world);
-  becomeQuiet(world);
+  drain(world);
 }
 
-function beBusy(world: World): void {
+function generateLoad(world: World): void {
   const { plan, chance, scheduler } = world;
   const next = (): void => {
     if (scheduler.now >= plan.busyMs) return;
@@ -51,15 +51,15 @@ function beBusy(world: World): void {
     scheduler.plan(chance.next() * 2 * plan.gapMs, null, next);
   };
   next();
-  scheduler.pass(plan.busyMs);
+  scheduler.advance(plan.busyMs);
 }
 
 /** A witness asks five times a second for longer than recovery may take. */
-function askUntilHealthy(world: World): void {
+function probeUntilHealthy(world: World): void {
   const { chance, scheduler, fleet, plan } = world;
   for (let times = 0; times < 35; times++) {
     world.clients.send({ key: plan.witness, gateway: chance.pick(fleet.gateways), chat: promptRequest(chance) });
-    scheduler.pass(200);
+    scheduler.advance(200);
   }
 }
 
@@ -72,37 +72,37 @@ function probeRetryAfter(world: World): void {
     const sent = clients.send({ key, gateway, chat: someRequest(chance), ...(probe && { probe }) });
     let dueAt = 0;
     void sent.seen.then(({ retryAfterMs = 0 }) => (dueAt = scheduler.now + retryAfterMs));
-    scheduler.pass(1_500);
+    scheduler.advance(1_500);
     return { invocation: sent.invocation, dueAt };
   };
   for (let times = 0; times < (key.record.requestsPerMinute ?? 0); times++) send();
   const { invocation, dueAt } = send();
   if (dueAt < scheduler.now + 10_000) return;
-  scheduler.pass(dueAt - 2_000 - scheduler.now);
+  scheduler.advance(dueAt - 2_000 - scheduler.now);
   send({ of: invocation, afterMs: -2_000 });
-  scheduler.pass(dueAt - scheduler.now);
+  scheduler.advance(dueAt - scheduler.now);
   send({ of: invocation, afterMs: 0 });
 }
 
 /** Until nothing is under way and the counters were told of the ledger once more. */
-function becomeQuiet(world: World): void {
+function drain(world: World): void {
   const { scheduler, recorder, counters } = world;
-  scheduler.pass(givenUpMs);
+  scheduler.advance(givenUpMs);
   const held = world.mayLeak ? {} : { held: counters.holds };
   const end = scheduler.now + quietMsMax + Math.max(0, -world.counters.steppedMs);
-  while (!isQuiet(world) && scheduler.now < end) scheduler.pass(1_000);
-  scheduler.pass(62_000);
-  recorder.note({ kind: "quiet", ...leftOf(world), ...held });
+  while (!isQuiet(world) && scheduler.now < end) scheduler.advance(1_000);
+  scheduler.advance(62_000);
+  recorder.note({ kind: "quiet", ...remainingWork(world), ...held });
 }
 
 function isQuiet(world: World): boolean {
-  const { unsettled, backlog, unknownAdmissions } = leftOf(world);
+  const { unsettled, backlog, unknownAdmissions } = remainingWork(world);
   return (
     unsettled + backlog + unknownAdmissions + world.counters.holds === 0 && !world.fleet.hasOrphans && world.clients.waiting === 0
   );
 }
 
-function leftOf({ fleet, network }: World): { unsettled: number; backlog: number; unknownAdmissions: number } {
+function remainingWork({ fleet, network }: World): { unsettled: number; backlog: number; unknownAdmissions: number } {
   const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
   const { gateways } = fleet;
   return {

@@ -6,7 +6,7 @@ import { drainMicrotasks } from "bun:jsc";
 import type { Chance } from "./chance.ts";
 
 /** Who a thing in the queue belongs to: of the dead nothing runs any more, of the frozen it waits. */
-export interface Life {
+export interface Owner {
   readonly isDead: boolean;
   /** Milliseconds of true time. */
   readonly frozenUntil: number;
@@ -15,7 +15,7 @@ export interface Life {
 interface Planned {
   at: number;
   tie: number;
-  life: Life | null;
+  owner: Owner | null;
   run: (() => void) | null;
 }
 
@@ -34,26 +34,26 @@ export class Scheduler {
   }
 
   /** @returns what cancels it */
-  plan(inMs: number, life: Life | null, run: () => void): () => void {
-    const planned: Planned = { at: this.now + Math.max(0, inMs), tie: this.#chance.next(), life, run };
+  plan(inMs: number, owner: Owner | null, run: () => void): () => void {
+    const planned: Planned = { at: this.now + Math.max(0, inMs), tie: this.#chance.next(), owner, run };
     this.#push(planned);
     return () => void (planned.run = null);
   }
 
   /** Everything that is due up to that time, in `ms` from now. */
-  pass(ms: number): void {
+  advance(ms: number): void {
     const end = this.now + ms;
     for (let next = this.#heap[0]; next && next.at <= end; next = this.#heap[0]) this.#step(this.#pop());
     this.now = end;
   }
 
   #step(planned: Planned): void {
-    const { life, run } = planned;
-    if (run === null || life?.isDead) return;
+    const { owner, run } = planned;
+    if (run === null || owner?.isDead) return;
     this.now = Math.max(this.now, planned.at);
-    if (life && life.frozenUntil > this.now) {
+    if (owner && owner.frozenUntil > this.now) {
       // It may thaw earlier than was planned.
-      planned.at = Math.min(life.frozenUntil, this.now + thawLookMs);
+      planned.at = Math.min(owner.frozenUntil, this.now + thawLookMs);
       return this.#push(planned);
     }
     if (++this.steps > stepsMax) throw new Error(`The simulation did not come to rest within ${stepsMax} steps`);

@@ -1,6 +1,6 @@
 /** A server that others call over the network: the counters' store, the database. */
 import type { Host } from "./host.ts";
-import type { Life, Scheduler } from "./scheduler.ts";
+import type { Owner, Scheduler } from "./scheduler.ts";
 import type { NetworkConditions } from "./network-conditions.ts";
 
 interface ServerParts {
@@ -12,7 +12,7 @@ interface ServerParts {
   unavailable: () => Error;
 }
 
-export class Server implements Life {
+export class Server implements Owner {
   isDead = false;
   frozenUntil = 0;
   readonly #parts: ServerParts;

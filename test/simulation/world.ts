@@ -13,7 +13,7 @@ import { Recorder } from "./recorder.ts";
 import { Scheduler } from "./scheduler.ts";
 import { healthyRates, NetworkConditions } from "./network-conditions.ts";
 
-type FleetPlace = Fleet["places"][number];
+type FleetSlot = Fleet["slots"][number];
 
 export class World {
   readonly plan: Plan;
@@ -54,8 +54,8 @@ export class World {
     this.#keys = this.plan.workspaces.flatMap(({ keys }) => keys);
     this.#openWorkspaces();
     this.network.onExpiry = (generation) => {
-      const who = this.fleet.whoKnows(generation);
-      if (who !== null) this.ledger.knownTo.set(generation, who);
+      const who = this.fleet.ownerOf(generation);
+      if (who !== null) this.ledger.knownBy.set(generation, who);
     };
     this.fleet = new Fleet({
       ...this.#parts(),
@@ -83,7 +83,7 @@ export class World {
     this.clients.send({ key: this.someKey(), gateway, chat: someRequest(this.chance), ...leaves });
   }
 
-  inflict(name: string, fault: () => void): void {
+  injectFault(name: string, fault: () => void): void {
     if (this.#isHealed) return;
     this.faults++;
     this.recorder.note({ kind: "fault", name, phase: "begins" });
@@ -97,10 +97,10 @@ export class World {
     this.disk.full = null;
     this.#isRollingBack = false;
     for (const server of [this.counters.server, this.ledger.server]) Object.assign(server, { isDead: false, frozenUntil: 0 });
-    for (const place of this.fleet.places) {
-      place.host.freeze(0);
-      place.host.connect(true);
-      this.fleet.revive(place);
+    for (const slot of this.fleet.slots) {
+      slot.host.freeze(0);
+      slot.host.connect(true);
+      this.fleet.revive(slot);
     }
     this.recorder.note({ kind: "healed" });
   }
@@ -109,16 +109,16 @@ export class World {
    * Not while the counters rely on being told what is open: who dies together with the counters' contents is not promised. Such a
    * fault does not come then.
    */
-  harmGateway(harm: (place: FleetPlace) => void): void {
+  disturbGateway(harm: (slot: FleetSlot) => void): void {
     this.mayLeak = true;
     if (this.counters.isWhole && !this.#isRollingBack) harm(this.chance.pick(this.fleet.of("gateway")));
   }
 
   /** What ended while the disk took nothing is in memory alone, as an alarm says: it is not promised to outlive its process too. */
   killGateway(downMs: number): void {
-    this.harmGateway((place) => {
-      const isInMemory = this.#diskWasFull && place.gateway?.owes(this.ledger.ledger.charges);
-      if (!isInMemory) this.fleet.crash(place, downMs);
+    this.disturbGateway((slot) => {
+      const isInMemory = this.#diskWasFull && slot.gateway?.owes(this.ledger.ledger.charges);
+      if (!isInMemory) this.fleet.crash(slot, downMs);
     });
   }
 
@@ -149,7 +149,7 @@ export class World {
   }
 
   killWorkers(ms: number): void {
-    for (const place of this.fleet.of("admission")) this.fleet.crash(place, ms);
+    for (const slot of this.fleet.of("admission")) this.fleet.crash(slot, ms);
   }
 
   /** Nothing may be admitted while it lasts; of the database, once all records of keys are too old. */
@@ -177,18 +177,18 @@ export class World {
 
   /** With its disk: what was under way is nobody's any more. Not while more than that is owed, for which the disk was the one place. */
   loseGateway(downMs: number): void {
-    this.harmGateway((place) => {
-      const { gateway } = place;
-      if (place.host.isDead || !gateway || gateway.owes(this.ledger.ledger.charges)) return;
+    this.disturbGateway((slot) => {
+      const { gateway } = slot;
+      if (slot.host.isDead || !gateway || gateway.owes(this.ledger.ledger.charges)) return;
       this.#hasLostDisk = true;
-      this.fleet.crash(place, downMs);
+      this.fleet.crash(slot, downMs);
       this.disk.lose(gateway.folder);
     });
   }
 
   /** By the counters' clock: what it owes is given up meanwhile, and charged late. */
   outlive(): void {
-    this.harmGateway(({ host }) => {
+    this.disturbGateway(({ host }) => {
       this.disconnect(host, 45_000);
       this.scheduler.plan(1_000, null, () => this.step(1_300_000));
     });
