@@ -1,6 +1,6 @@
 import { randomFrom } from "../support/random.ts";
 
-/** All chance of a run, from its seed. */
+/** The random numbers of a run, derived from its seed. */
 export class Chance {
   readonly #next: () => number;
 
@@ -18,7 +18,7 @@ export class Chance {
     return Math.floor(this.#next() * count);
   }
 
-  /** A whole number, both ends included. */
+  /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }

@@ -1,4 +1,4 @@
-/** Those who send requests, read their answers, and hang up when they like. They outlive every process. */
+/** The clients, which send requests, read answers and sometimes hang up. They outlive every process. */
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { RefusedError } from "../../src/gateway/admission/client/client.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
@@ -16,7 +16,7 @@ interface Sent {
   probe?: { of: string; afterMs: number };
   /** When the client hangs up, in milliseconds; absent: never. */
   leavesMs?: number;
-  /** After how many pieces of the answer it hangs up; absent: after none. */
+  /** After how many chunks of the answer it hangs up; absent: it does not. */
   leavesAfter?: number;
 }
 
@@ -40,12 +40,12 @@ export class Clients {
     this.#recorder = recorder;
   }
 
-  /** @returns its name, and how it ended; never where the gateway dies with it */
+  /** @returns the request's name, and its outcome, which never resolves when its gateway dies */
   send({ key, gateway, chat, probe, leavesMs, leavesAfter = Infinity }: Sent): { invocation: string; seen: Promise<Seen> } {
     const invocation = `request-${++this.#count}`;
     const { id, workspace } = key.record;
     this.#recorder.note({ kind: "invoked", invocation, workspace, key: id, ...(probe && { probe }) });
-    if (gateway.host.isDead) return this.#refused(invocation);
+    if (gateway.host.isDead) return this.#neverSent(invocation);
     this.#waiting.set(invocation, gateway.host);
     const gone = new AbortController();
     if (leavesMs !== undefined) this.#scheduler.plan(leavesMs, gateway.host, () => gone.abort());
@@ -60,12 +60,12 @@ export class Clients {
     };
   }
 
-  /** How many have no answer yet. */
+  /** The number of requests without an answer. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** What was under way there: nobody can tell how it ended. */
+  /** Marks the open requests at a dead gateway as of unknown outcome. */
   died(host: Host): void {
     for (const [invocation, at] of this.#waiting) {
       if (at !== host) continue;
@@ -74,7 +74,7 @@ export class Clients {
     }
   }
 
-  #refused(invocation: string): { invocation: string; seen: Promise<Seen> } {
+  #neverSent(invocation: string): { invocation: string; seen: Promise<Seen> } {
     this.#recorder.note({ kind: "info", invocation });
     return { invocation, seen: Promise.resolve({ status: 0, code: null, generation: null, whole: false }) };
   }
@@ -94,7 +94,7 @@ function refusal(error: unknown): Seen {
   return isLate && error.retryAfterMs !== null ? { ...seen, retryAfterMs: error.retryAfterMs } : seen;
 }
 
-/** Reads to the end, or until it hangs up. */
+/** Reads the answer to its end, or until the client hangs up. */
 async function read(response: Response, leaving: AbortController, leavesAfter: number): Promise<Seen> {
   const gone = leaving.signal;
   const generation = response.headers.get("x-generation-id");
@@ -104,8 +104,8 @@ async function read(response: Response, leaving: AbortController, leavesAfter: n
   const hangUp = (): void => void reader?.cancel().catch(() => {});
   gone.addEventListener("abort", hangUp);
   const decoder = new TextDecoder();
-  for (let pieces = 0; reader; pieces++) {
-    if (pieces >= leavesAfter) leaving.abort();
+  for (let chunks = 0; reader; chunks++) {
+    if (chunks >= leavesAfter) leaving.abort();
     const { done, value } = await reader.read();
     if (done) break;
     text += decoder.decode(value, { stream: true });
@@ -116,13 +116,13 @@ async function read(response: Response, leaving: AbortController, leavesAfter: n
   return { status, code, generation, whole, deliveredBytes };
 }
 
-/** Reserves up to `amountMax`. */
-/** One that its provider answers whole and within moments: what takes longer took its time before. */
+/** A request whose provider answers completely and at once, so that any delay is Weir's. */
 export function promptRequest(chance: Chance): CheckedChat {
   const request = someRequest(chance);
   return { ...request, streamed: false, body: { ...request.body, is_prompt: true } };
 }
 
+/** A random request. It reserves at most `amountMax`. */
 export function someRequest(chance: Chance): CheckedChat {
   const inputTokens = chance.between(1, 236);
   const maxTokens = chance.between(1, 50);

@@ -1,4 +1,4 @@
-/** The counters' store: the real counters of one process, called over the network, losing what a store may lose. */
+/** The counters' store: the real embedded counters, called over the network. It can lose what a real store may lose. */
 import { CountersUnavailableError, type AdmitBatch, type AdmitBatchReply, type Counters } from "../../src/backing/counters.ts";
 import { AdmissionLog } from "../../src/backing/embedded/counters/admission-log.ts";
 import type { WorkspaceCounters } from "../../src/backing/embedded/counters/workspace-counters.ts";
@@ -23,10 +23,10 @@ interface CountersServerParts {
 
 export class CountersServer {
   readonly server: Server;
-  /** What its clock was set by in all, in milliseconds. */
+  /** The sum of all changes of its clock, in milliseconds. */
   steppedMs = 0;
   #counters: EmbeddedCounters;
-  /** Workspaces that were known and had to be loaded again. */
+  /** Workspaces whose counters were lost and are not loaded again yet. */
   #lost = new Set<string>();
   readonly #parts: CountersServerParts;
 
@@ -41,7 +41,7 @@ export class CountersServer {
     return Math.floor(this.#parts.startMs + this.#parts.scheduler.now + this.steppedMs);
   }
 
-  /** As a process has them. */
+  /** The counters as one process calls them. */
   clientOf(host: Host): Counters {
     const local = forwardTo(() => this.#counters);
     return {
@@ -62,30 +62,30 @@ export class CountersServer {
     return dumpEmbedded(this.#counters, { workspace, clockMs: this.now() });
   }
 
-  /** How many holds there are, in all workspaces. */
+  /** The number of holds in all workspaces. */
   get holds(): number {
     return [...this.#counters.workspaces.values()].reduce((count, { holds }) => count + holds.size, 0);
   }
 
-  /** Whether nothing that it lost is still missing. */
+  /** Whether all lost workspaces are loaded again. */
   get isWhole(): boolean {
     for (const name of this.#lost) if (this.#counters.workspaces.get(name)?.ready) this.#lost.delete(name);
     return this.#lost.size === 0;
   }
 
-  /** All is gone. */
+  /** Loses all data. */
   wipe(): void {
-    this.#loseAll();
+    this.#markLost();
     this.#counters = new EmbeddedCounters(this.#clock());
   }
 
-  /** It comes back with what it had. */
+  /** Restarts with its data, which has to be loaded again. */
   restart(): void {
-    this.#loseAll();
+    this.#markLost();
     for (const space of this.#counters.workspaces.values()) Object.assign(space, { ready: false, loading: null });
   }
 
-  /** @returns what brings it back with what it has now, as after a crash of its machine */
+  /** @returns a function that restores the present data, as after a crash of the machine */
   remember(): () => void {
     const copies = [...this.#counters.workspaces].map(([name, space]) => [name, copyOf(space)] as const);
     return () => {
@@ -95,7 +95,7 @@ export class CountersServer {
     };
   }
 
-  #loseAll(): void {
+  #markLost(): void {
     for (const [name, { ready }] of this.#counters.workspaces) if (ready) this.#lost.add(name);
   }
 

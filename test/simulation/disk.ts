@@ -1,4 +1,4 @@
-/** Disks in memory: what was written stays when its process dies. */
+/** A disk in memory. Its files survive the death of a process. */
 import { dirname } from "node:path";
 import type { SpoolFile, SpoolFiles } from "../../src/gateway/journal/spool-files.ts";
 
@@ -9,7 +9,7 @@ interface Content {
 export class Disk implements SpoolFiles {
   readonly #files = new Map<string, Content>();
   readonly #folders = new Set<string>();
-  /** Takes nothing more for now, after so many bytes of a write. */
+  /** The disk is full: each write fails after so many bytes. */
   full: { bytesLeft: number } | null = null;
 
   makeFolder(path: string): void {
@@ -35,11 +35,11 @@ export class Disk implements SpoolFiles {
   }
 
   remove(path: string): void {
-    if (this.full) throw new Error("The disk takes no change");
+    if (this.full) throw new Error("The disk refuses changes");
     this.lose(path);
   }
 
-  /** It is gone, whatever the disk's state. */
+  /** Removes a path, even when the disk is full. */
   lose(path: string): void {
     for (const known of this.#files.keys()) if (isWithin(known, path)) this.#files.delete(known);
     for (const known of this.#folders) if (isWithin(known, path)) this.#folders.delete(known);

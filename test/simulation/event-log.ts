@@ -1,4 +1,4 @@
-/** The stream of events: kept by the bus's server, delivered at least once, to consumers that compete. */
+/** The event stream of the bus's server. It delivers each event at least once, to one of several competing consumers. */
 import type { Delivered } from "../../src/backing/bus.ts";
 import { eventAckMs, eventRetryMs } from "../../src/backing/limits.ts";
 import type { Chance } from "./chance.ts";
@@ -10,8 +10,8 @@ interface Stored {
   id: string;
   payload: Uint8Array;
   attempt: number;
-  /** Delivered to somebody who has some time to acknowledge it. */
-  isOut: boolean;
+  /** Delivered to a consumer that still has time to acknowledge it. */
+  isDelivered: boolean;
   storedAt: number;
 }
 
@@ -41,18 +41,18 @@ export class EventLog {
     const isThere = [...this.#events].some((event) => event.id === id);
     if (isThere && this.#parts.chance.happens(0.9)) return;
     for (let copy = 0; copy < copies; copy++)
-      this.#events.add({ id, payload, attempt: 0, isOut: false, storedAt: this.#parts.scheduler.now });
+      this.#events.add({ id, payload, attempt: 0, isDelivered: false, storedAt: this.#parts.scheduler.now });
     this.#wake();
   }
 
-  /** What was stored in the last while is gone, as after a loss of power. @returns how many */
+  /** Loses the newest events, as after a power cut. @returns how many */
   loseTail(ms: number): number {
     const lost = [...this.#events].filter(({ storedAt }) => storedAt >= this.#parts.scheduler.now - ms);
     for (const event of lost) this.#events.delete(event);
     return lost.length;
   }
 
-  /** One batch at a time, for as long as the host lives. */
+  /** Delivers one batch at a time, as long as the host lives. */
   consume(host: Host, { messagesMax, everyMs }: { messagesMax: number; everyMs: number }, handler: Handler): void {
     const { scheduler, conditions } = this.#parts;
     const next = (): void => {
@@ -65,23 +65,23 @@ export class EventLog {
         rest();
       };
       const failed = (): void => {
-        scheduler.plan(eventRetryMs, null, () => this.#giveBack(batch));
+        scheduler.plan(eventRetryMs, null, () => this.#redeliver(batch));
         rest();
       };
       const delivered = batch.map(({ id, payload, attempt }) => ({ id, payload, attempt }));
       scheduler.plan(conditions.delayMs(), host, () => void handler(delivered).then(done, failed));
-      scheduler.plan(eventAckMs, null, () => this.#giveBack(batch));
+      scheduler.plan(eventAckMs, null, () => this.#redeliver(batch));
     };
     scheduler.plan(0, host, next);
   }
 
-  /** In some order, and not always as many as could be. */
+  /** Takes events in varying order, and sometimes fewer than possible. */
   #take(messagesMax: number): Stored[] {
     const { chance } = this.#parts;
-    const waiting = [...this.#events].filter(({ isOut }) => !isOut);
+    const waiting = [...this.#events].filter(({ isDelivered }) => !isDelivered);
     if (waiting.length > 1 && chance.happens(0.3)) waiting.reverse();
     const taken = waiting.slice(0, chance.happens(0.5) ? messagesMax : chance.between(1, 3));
-    for (const event of taken) Object.assign(event, { isOut: true, attempt: event.attempt + 1 });
+    for (const event of taken) Object.assign(event, { isDelivered: true, attempt: event.attempt + 1 });
     return taken;
   }
 
@@ -92,7 +92,7 @@ export class EventLog {
       scheduler.plan(conditions.delayMs(), host, next);
     };
     this.#idle.add(wake);
-    // A bus that is not reached is looked for again.
+    // A disconnected consumer tries again later.
     if (!host.isConnected) scheduler.plan(eventRetryMs, host, wake);
   }
 
@@ -100,8 +100,8 @@ export class EventLog {
     for (const event of events) this.#events.delete(event);
   }
 
-  #giveBack(events: Stored[]): void {
-    for (const event of events) event.isOut = false;
+  #redeliver(events: Stored[]): void {
+    for (const event of events) event.isDelivered = false;
     if (events.some((event) => this.#events.has(event))) this.#wake();
   }
 

@@ -1,4 +1,4 @@
-/** What may go wrong in a run. Each run has some kinds of it, so that one kind does not hide what another would show. */
+/** The faults of a run. Each run has only some kinds, so that one kind does not hide the effects of another. */
 import type { Chance } from "./chance.ts";
 import { amountMax } from "./plan.ts";
 import type { World } from "./world.ts";
@@ -8,7 +8,7 @@ type Fault = (world: World, chance: Chance) => void;
 const downMs = (chance: Chance): number => chance.pick([0, 50, 800, 4_000, 15_000]);
 const freezeMs = (chance: Chance): number => chance.pick([200, 1_000, 5_000, 30_000]);
 
-/** By name; how often each comes in a run that has it is a matter of chance. */
+/** The faults by name. How often each comes in a run is random. */
 export const faults: Readonly<Record<string, Fault>> = {
   "a gateway is killed": (world, chance) => world.killGateway(downMs(chance)),
   "a gateway is lost with its disk": (world, chance) => world.loseGateway(downMs(chance)),
@@ -29,14 +29,15 @@ export const faults: Readonly<Record<string, Fault>> = {
     world.close("the counters are down", { server: "counters", ms: chance.between(200, 12_000) }),
   "the counters are frozen": (world, chance) => world.freezeCounters(chance.between(200, 15_000)),
   "the counters are emptied": (world) => world.loseCounters((counters) => counters.wipe()),
-  "the counters start anew": (world) => world.loseCounters((counters) => counters.restart()),
+  "the counters restart": (world) => world.loseCounters((counters) => counters.restart()),
   "the counters are rolled back": (world, chance) => world.rollBack(chance.between(10, 2_000)),
   "the counters' clock is set": (world, chance) => world.step(chance.pick([-90_000, -2_000, -1, 1, 2_000, 90_000, 1_300_000])),
-  "a time of day is wrong": (world, chance) => world.skew(chance.pick(world.fleet.slots).host, chance.between(-90_000, 90_000)),
-  "a gateway is away for longer than its holds": (world) => world.outlive(),
+  "a process's time of day is wrong": (world, chance) =>
+    world.skew(chance.pick(world.fleet.slots).host, chance.between(-90_000, 90_000)),
+  "a gateway is disconnected for longer than its holds last": (world) => world.outlive(),
   "the database is down": (world, chance) =>
     world.close("the database is down", { server: "ledger", ms: chance.between(200, 45_000) }),
-  "the events' tail is lost": (world, chance) => world.loseEvents(chance.between(100, 5_000)),
+  "the newest events are lost": (world, chance) => world.loseEvents(chance.between(100, 5_000)),
   "the disk is full": (world, chance) => world.fillDisk(chance.between(0, 200), chance.between(100, 6_000)),
   "credit is added": (world, chance) =>
     world.addCredit(chance.pick(world.plan.workspaces).id, amountMax * BigInt(chance.between(1, 4))),
@@ -51,10 +52,10 @@ export const faults: Readonly<Record<string, Fault>> = {
     ),
 };
 
-/** What the control API does on any day: it comes with or without faults, and early, so that there is time to see what comes of it. */
+/** Changes by the control API are no faults. They come in the first half of every run, so that their effects can be checked. */
 const everyday = /^(credit|a key|a rate|a workspace)/;
 
-/** Plans when each comes. */
+/** Plans when each fault comes. */
 export function planFaults(world: World, chance: Chance): void {
   const share = chance.pick([0.1, 0.25, 0.5]);
   for (const [name, fault] of Object.entries(faults)) {

@@ -1,4 +1,4 @@
-/** The processes of a run, each in its slot: what dies in it has a successor there. */
+/** The processes of a run. Each has a slot; when a process dies, a successor takes its slot. */
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { chatModel } from "../support/model.ts";
 import type { Chance } from "./chance.ts";
@@ -35,10 +35,10 @@ interface Slot {
   gateway: SimGateway | null;
 }
 
-/** No multiple of a nano-USD a token: what is rounded too early, or more than once, shows. */
+/** No price is a whole number of nano-USD per token, so that a cost which is rounded too early, or twice, becomes visible. */
 const prices = { input: 1_037_500n, output: 2_000_300n, cacheRead: 250_700n, cacheWrite: 1_037_500n };
 const model = chatModel([], { routes: chatModel().routes.map((one) => ({ ...one, prices, hiddenInputTokens: 64 })) });
-/** Its provider bills thoughts that it does not deliver. */
+/** The provider of this model bills reasoning that it does not deliver. */
 const thinker = { ...model, id: "acme/thinker", reasons: true };
 const models: ModelsView = {
   readable: () => true,
@@ -46,15 +46,15 @@ const models: ModelsView = {
   usableRoutes: ({ routes }) => ({ routes, reason: null }),
 };
 
-/** From the question who knows of a hold to the message that it is given up, in milliseconds. */
-const reachedMs = 1_000;
+/** The time from asking all gateways about a hold to the message that it expired, in milliseconds. */
+const surveyMs = 1_000;
 
 export class Fleet {
   readonly slots: Slot[];
   readonly #parts: FleetParts;
   readonly #folders: Folders;
 
-  /** Two of each: gateways, workers of admission, and metering with one that stands by. */
+  /** Starts two of each: gateways, admission workers and metering workers. */
   constructor(parts: FleetParts) {
     this.#parts = parts;
     this.#folders = new Folders(parts.disk);
@@ -66,9 +66,9 @@ export class Fleet {
     });
   }
 
-  /** A gateway that has it open, and that all others could reach when it was asked for. */
+  /** The gateway that has the generation open, if the others could reach it when they asked; null: none. */
   ownerOf(generation: string): string | null {
-    const since = this.#parts.scheduler.now - reachedMs;
+    const since = this.#parts.scheduler.now - surveyMs;
     const reached = this.of("gateway").filter(({ host }) => host.isReachable && host.reachableSince < since);
     return reached.find(({ gateway }) => [...(gateway?.open.values() ?? [])].includes(generation))?.name ?? null;
   }
@@ -81,7 +81,7 @@ export class Fleet {
     return this.slots.filter((slot) => slot.role === role);
   }
 
-  /** Its successor starts after a while. */
+  /** Kills the process. Its successor starts after `downMs`. */
   crash(slot: Slot, downMs: number): void {
     if (slot.host.isDead) return;
     slot.host.die();
@@ -95,10 +95,10 @@ export class Fleet {
     this.#start(slot);
   }
 
-  /** Whether every open generation would be told of by somebody who is asked now. */
+  /** Whether the gateways, if asked now, would report every open generation. */
   get canReport(): boolean {
-    const areHeard = this.of("gateway").every(({ host }) => host.isReachable);
-    return areHeard && !this.hasOrphans;
+    const areReachable = this.of("gateway").every(({ host }) => host.isReachable);
+    return areReachable && !this.hasOrphans;
   }
 
   get hasOrphans(): boolean {
@@ -117,7 +117,7 @@ export class Fleet {
     else startMetering(parts);
   }
 
-  /** One whose disk takes nothing cannot even start; it is tried again. */
+  /** A gateway with a full disk cannot start, so its start is retried. */
   #gateway(slot: Slot): SimGateway | null {
     const { host } = slot;
     try {

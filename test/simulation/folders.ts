@@ -1,7 +1,7 @@
 import type { Disk } from "./disk.ts";
 import type { Host } from "./host.ts";
 
-/** Who has which folder of the shared data folder; the folder of a dead one is free. */
+/** The owners of the subfolders of the shared data folder. The folder of a dead process is free. */
 export class Folders {
   readonly dataDir = "/data";
   readonly #owners = new Map<string, Host>();
@@ -12,7 +12,7 @@ export class Folders {
     disk.makeFolder(this.dataDir);
   }
 
-  /** The first one that is free. */
+  /** Takes the free folder with the lowest number. */
   takeNumbered(host: Host): string {
     for (let number = 1; ; number++) {
       const folder = `${this.dataDir}/gateway-${number}`;
@@ -22,7 +22,7 @@ export class Folders {
     }
   }
 
-  /** Whether a spool lies there that nobody has. */
+  /** Whether a folder without an owner contains a spool. */
   get hasOrphans(): boolean {
     return this.#disk.list(this.dataDir).some((name) => {
       const folder = `${this.dataDir}/${name}`;
@@ -32,7 +32,7 @@ export class Folders {
     });
   }
 
-  /** null: its owner lives. Disposing gives it back. */
+  /** null: its owner lives. Disposing releases the folder. */
   takeIfFree(folder: string, host: Host): AsyncDisposable | null {
     const owner = this.#owners.get(folder);
     if (owner && !owner.isDead) return null;

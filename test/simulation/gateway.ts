@@ -1,4 +1,4 @@
-/** A gateway without HTTP: everything from the checked request to the last line of its answer is the real thing. */
+/** A gateway without HTTP. From the checked request to the last line of the answer it runs the real code. */
 import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
 import { GenerationBook } from "../../src/gateway/journal/journal.ts";
 import { adoptOrphansForEver } from "../../src/gateway/journal/orphans.ts";
@@ -34,15 +34,15 @@ interface GatewayParts {
 
 export class SimGateway {
   readonly host: Host;
-  /** Generations whose answers are under way here, by their invocation. */
+  /** Generations with open answers at this gateway, by invocation. */
   readonly open = new Map<string, string>();
-  /** All that were admitted here. */
+  /** All generations that this gateway admitted. */
   readonly #admitted = new Set<string>();
   readonly folder: string;
   readonly #gateway: Gateway;
   readonly #recorder: Recorder;
 
-  /** As `src/server/front.ts` and `src/server/distributed.ts` put it together. */
+  /** Builds the gateway as `src/server/front.ts` and `src/server/distributed.ts` do. */
   constructor({ host, network, disk, folders, models, chance, recorder }: GatewayParts) {
     this.host = host;
     this.#recorder = recorder;
@@ -65,7 +65,7 @@ export class SimGateway {
     return this.#gateway.book.unsettled;
   }
 
-  /** Whether an answer has ended here, or with a gateway before it, that is not among `charges` yet. */
+  /** Whether an answer that ended here, or at its predecessor, is not among `charges` yet. */
   owes(charges: ReadonlyMap<string, unknown>): boolean {
     const open = new Set(this.open.values());
     if (this.unsettled > open.size) return true;
@@ -81,7 +81,7 @@ export class SimGateway {
   }
 
   /**
-   * Checks 1 and 3 to 5, and the answer.
+   * Runs checks 1 and 3 to 5, and answers.
    * @throws GatewayError
    */
   async answer(request: { hash: string; chat: CheckedChat; gone: AbortSignal; invocation: string }): Promise<Response> {
@@ -106,7 +106,7 @@ export class SimGateway {
 
 const nothing = (): void => {};
 
-/** Of what a gateway works with, all that a generation touches; the rest is about HTTP, files of the catalog and stored prompts. */
+/** The parts of a gateway that a generation uses. The rest concerns HTTP, catalog files and stored prompts. */
 function gatewayOf(parts: Pick<Gateway, "admission" | "book" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
   const health = { answered: nothing, failed: nothing, measure: nothing };
   const speeds = new RouteSpeeds();

@@ -1,16 +1,16 @@
 import type { Clock } from "../../src/kernel/clock.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 
-/** A process. Its successor is another one. */
+/** A process. Its successor is another host. */
 export class Host implements Owner {
   readonly name: string;
   readonly clock: HostClock;
-  /** Of true time: since when others could ask it without a pause. */
+  /** Since when others could reach it without a pause, in true time. */
   reachableSince: number;
   #isDead = false;
   #isConnected = true;
   #frozenUntil = 0;
-  /** When it fell silent. */
+  /** When it became unreachable. */
   #unreachableSince = 0;
   readonly #scheduler: Scheduler;
 
@@ -29,17 +29,17 @@ export class Host implements Owner {
     return this.#frozenUntil;
   }
 
-  /** Whether the bus reaches it. */
+  /** Whether it is connected to the bus. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
 
-  /** It is there and others hear of it. */
+  /** Whether it runs and others can reach it. */
   get isReachable(): boolean {
     return !this.#isDead && this.#isConnected && this.#frozenUntil <= this.#scheduler.now;
   }
 
-  /** When others heard of it for the last time. */
+  /** When others could reach it for the last time. */
   get lastReachableAt(): number {
     return this.isReachable ? this.#scheduler.now : this.#unreachableSince;
   }
@@ -49,7 +49,7 @@ export class Host implements Owner {
     this.#isDead = true;
   }
 
-  /** @param until of true time, which may be past */
+  /** @param until in true time; may be in the past */
   freeze(until: number): void {
     this.#becomeUnreachable();
     this.#frozenUntil = until;
@@ -67,12 +67,12 @@ export class Host implements Owner {
   }
 }
 
-/** Its timers die with it. Only its time of day may be wrong. */
+/** A process's clock. Its timers end with the process. Only its time of day may be wrong. */
 class HostClock implements Clock {
   readonly #owner: Owner;
   readonly #scheduler: Scheduler;
   readonly #startMs: number;
-  /** What the time of day is wrong by, in milliseconds. */
+  /** The error of the time of day, in milliseconds. */
   skewMs = 0;
 
   constructor(owner: Owner, { scheduler, startMs }: { scheduler: Scheduler; startMs: number }) {

@@ -1,4 +1,4 @@
-/** Runs seeds, holds each to all invariants, and says of one that fails what happened in it and how to see it again. */
+/** Runs seeds, checks all invariants, and reports for each failed seed its events and how to repeat it. */
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { HistoryEvent } from "../invariants/history.ts";
 import { brokenLines, checkAll, type Result } from "../invariants/invariants.ts";
@@ -11,13 +11,13 @@ import { tallyOf, type Tally } from "./tally.ts";
 export interface Verdict {
   seed: number;
   tally: Tally;
-  /** Of its history. */
+  /** The hash of its history. */
   hash: string;
   /** null: every invariant holds. */
   failure: string | null;
 }
 
-/** Together: their ledgers are verified in one go, and one by one only where something is wrong with them. */
+/** Verifies the ledgers of all seeds together, and one by one only when that fails. */
 export async function judge(seeds: readonly number[], stored: StoredLedgers): Promise<Verdict[]> {
   const judged = seeds.map(judgeOne);
   const ledgers = judged.flatMap(({ ledger }) => ledger ?? []);
@@ -40,11 +40,15 @@ function judgeOne(seed: number): { verdict: Verdict; ledger: MemoryLedger | null
     return { verdict, ledger: run.world.ledger.ledger, run };
   } catch (error) {
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { verdict: { seed, tally: {}, hash: "", failure: `It threw ${why}\n${replayLine(seed)}` }, ledger: null, run: null };
+    return {
+      verdict: { seed, tally: {}, hash: "", failure: `The run threw ${why}\n${replayLine(seed)}` },
+      ledger: null,
+      run: null,
+    };
   }
 }
 
-/** What the verification of all looked at is shared out among them. */
+/** Divides the number of verified rows evenly among the runs. */
 function countStored(verdict: Verdict, { checked }: Verification, runs: number): Verdict {
   const rows = checked.reduce((sum, { rows: some }) => sum + some, 0);
   return { ...verdict, tally: { ...verdict.tally, "rows verified": rows / runs } };
@@ -55,14 +59,14 @@ const linesMax = 120;
 function failureOf({ seed, evidence }: Run, results: readonly Result[]): string | null {
   const lines = brokenLines(results);
   if (lines.length === 0) return null;
-  const told = aboutIt(evidence.history ?? [], lines.join("\n"));
-  const shown = told.slice(-linesMax);
-  const cut = told.length > shown.length ? [`… ${told.length - shown.length} earlier events are left out`] : [];
+  const related = relatedEvents(evidence.history ?? [], lines.join("\n"));
+  const shown = related.slice(-linesMax);
+  const cut = related.length > shown.length ? [`… ${related.length - shown.length} earlier events are left out`] : [];
   return [...lines, ...cut, ...shown.map(eventLine), replayLine(seed)].join("\n");
 }
 
-/** What was done to the world, and whatever names something that a broken invariant names. */
-function aboutIt(history: readonly HistoryEvent[], broken: string): HistoryEvent[] {
+/** All faults, and the events with a name that a broken invariant names. */
+function relatedEvents(history: readonly HistoryEvent[], broken: string): HistoryEvent[] {
   const names = new Set(broken.match(/\b(gen|key|ws|request)-[a-z0-9-]+/g) ?? []);
   const general = ["fault", "stepped", "healed", "quiet"];
   return history.filter((event) => {
@@ -73,10 +77,10 @@ function aboutIt(history: readonly HistoryEvent[], broken: string): HistoryEvent
 
 function eventLine(event: HistoryEvent): string {
   const { kind, at, ...facts } = event;
-  const told = eventText({ kind, at, ...facts } as HistoryEvent).replace(/^\{"kind":"[^"]*","at":[0-9.]+,?/, "{");
-  return `${at.toFixed(1).padStart(12)} ms  ${kind.padEnd(12)} ${told}`;
+  const text = eventText({ kind, at, ...facts } as HistoryEvent).replace(/^\{"kind":"[^"]*","at":[0-9.]+,?/, "{");
+  return `${at.toFixed(1).padStart(12)} ms  ${kind.padEnd(12)} ${text}`;
 }
 
 function replayLine(seed: number): string {
-  return `To see it again: npm run simulate -- --seed ${seed}`;
+  return `To repeat it: npm run simulate -- --seed ${seed}`;
 }

@@ -1,4 +1,4 @@
-/** The database: the ledger in memory and the records of keys, called over the network. */
+/** The database: the in-memory ledger and the key records, called over the network. */
 import type { LoadStore } from "../../src/gateway/admission/worker/load.ts";
 import type { FindRecords } from "../../src/gateway/admission/worker/key-record-cache.ts";
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
@@ -16,10 +16,10 @@ import type { NetworkConditions } from "./network-conditions.ts";
 export class LedgerServer {
   readonly server: Server;
   readonly ledger = new MemoryLedger();
-  /** By the hash of the key; a revoked one is not in here. */
+  /** Key records by the key's hash, without revoked keys. */
   readonly records = new Map<string, KeyRecord>();
   deadLetters = 0;
-  /** Who had a generation open, and could have been asked, when it was said to have expired. */
+  /** The reachable gateway that had a generation open when it expired, by generation. */
   readonly knownBy = new Map<string, string>();
   readonly #recorder: Recorder;
 

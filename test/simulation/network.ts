@@ -1,4 +1,4 @@
-/** The bus between simulated processes: questions, events, hints and surveys, as the port promises them and no better. */
+/** The bus between simulated processes: requests, events, notifications and surveys, with exactly the guarantees of the port. */
 import {
   BusTimeoutError,
   BusUnavailableError,
@@ -31,7 +31,7 @@ interface NetworkParts {
   conditions: NetworkConditions;
 }
 
-type Answer = (payload: Uint8Array) => Promise<Uint8Array>;
+type RequestHandler = (payload: Uint8Array) => Promise<Uint8Array>;
 interface Of<T> {
   host: Host;
   handler: T;
@@ -39,10 +39,10 @@ interface Of<T> {
 
 export class Network {
   readonly events: EventLog;
-  /** AnyEvent of each generation that is said to have expired. */
+  /** Called for each generation that is reported as expired. */
   onExpiry: (generation: string) => void = () => {};
   readonly #parts: NetworkParts;
-  #servers: Of<Answer>[] = [];
+  #servers: Of<RequestHandler>[] = [];
   #listeners: (Of<(payload: Uint8Array) => void> & { topic: Topic })[] = [];
   #reporters: (Of<(payload: Uint8Array) => Uint8Array> & { survey: Survey })[] = [];
 
@@ -51,12 +51,12 @@ export class Network {
     this.events = new EventLog(parts);
   }
 
-  /** The bus as one process has it. */
+  /** The bus as one process uses it. */
   busOf(host: Host): Bus {
     return {
       request: (service, payload) => this.#request(host, service, payload),
-      width: () => Math.max(1, this.#serversHeard().length * messagesInFlightPerWorker),
-      serve: async (_, handler) => this.#keep(this.#servers, { host, handler }),
+      width: () => Math.max(1, this.#reachableServers().length * messagesInFlightPerWorker),
+      serve: async (_, handler) => this.#register(this.#servers, { host, handler }),
       publish: (_, id, payload) => this.#publish(host, id, payload),
       consume: async (_, { messagesMax, everyMs = 0 }, handler: (events: Delivered[]) => Promise<void>) => {
         this.events.consume(host, { messagesMax, everyMs }, handler);
@@ -64,67 +64,68 @@ export class Network {
       },
       backlog: () => this.#backlog(host),
       broadcast: (topic, payload) => this.#broadcast(host, topic, payload ?? new Uint8Array()),
-      listen: (topic, handler) => this.#keep(this.#listeners, { host, topic, handler }),
+      listen: (topic, handler) => this.#register(this.#listeners, { host, topic, handler }),
       survey: (survey, payload, waitMs) => this.#survey(host, survey, { payload, waitMs }),
-      report: (survey, handler) => this.#keep(this.#reporters, { host, survey, handler }),
+      report: (survey, handler) => this.#register(this.#reporters, { host, survey, handler }),
       connected: () => host.isConnected,
       [Symbol.asyncDispose]: async () => {},
     };
   }
 
-  #keep<T extends Of<unknown>>(list: T[], entry: T): Disposable & AsyncDisposable {
+  #register<T extends Of<unknown>>(list: T[], entry: T): Disposable & AsyncDisposable {
     const remove = (): void => void list.splice(list.indexOf(entry), list.includes(entry) ? 1 : 0);
     list.push(entry);
     return { [Symbol.dispose]: remove, [Symbol.asyncDispose]: async () => remove() };
   }
 
-  /** One that has been silent for a while is passed over. */
-  #serversHeard(): Of<Answer>[] {
+  /** The servers that were not silent for too long. */
+  #reachableServers(): Of<RequestHandler>[] {
     const { now } = this.#parts.scheduler;
     this.#servers = this.#servers.filter(({ host }) => !host.isDead);
     return this.#servers.filter(({ host }) => host.isConnected && host.frozenUntil <= now + workerSilenceMsMax);
   }
 
-  #request(asker: Host, service: Service, payload: Uint8Array): Promise<Reply> {
+  #request(caller: Host, service: Service, payload: Uint8Array): Promise<Reply> {
     const { chance, scheduler, conditions } = this.#parts;
-    const heard = this.#serversHeard();
-    if (!asker.isConnected || heard.length === 0) return Promise.reject(new BusUnavailableError(`Nobody serves "${service}"`));
+    const reachable = this.#reachableServers();
+    if (!caller.isConnected || reachable.length === 0)
+      return Promise.reject(new BusUnavailableError(`No process serves "${service}"`));
     return new Promise((resolve, reject) => {
-      const first = chance.pick(heard);
+      const first = chance.pick(reachable);
       let resent = false;
       const cancels = [
-        scheduler.plan(admissionDeadlineMs, asker, () => reject(new BusTimeoutError("no answer in the simulation"))),
-        scheduler.plan(admissionResendMs, asker, () => {
-          const others = this.#serversHeard().filter((server) => server !== first);
+        scheduler.plan(admissionDeadlineMs, caller, () => reject(new BusTimeoutError("no answer in the simulation"))),
+        scheduler.plan(admissionResendMs, caller, () => {
+          const others = this.#reachableServers().filter((server) => server !== first);
           if (others.length === 0) return;
           resent = true;
           send(chance.pick(others));
         }),
       ];
-      const told = (reply: Uint8Array): void =>
-        this.#return(asker, () => {
+      const onReply = (reply: Uint8Array): void =>
+        this.#return(caller, () => {
           for (const cancel of cancels) cancel();
           resolve({ payload: reply, resent });
         });
-      const send = (server: Of<Answer>): void => {
+      const send = (server: Of<RequestHandler>): void => {
         const copies = conditions.isDoubled() ? 2 : 1;
-        // Whoever sends a question twice knows of it: the port promises so.
+        // The port promises to report a request that was sent twice.
         resent ||= copies > 1;
-        for (let copy = copies; copy > 0; copy--) this.#deliver(server, payload, told);
+        for (let copy = copies; copy > 0; copy--) this.#deliver(server, payload, onReply);
       };
       send(first);
     });
   }
 
-  #deliver({ host, handler }: Of<Answer>, payload: Uint8Array, tell: (reply: Uint8Array) => void): void {
+  #deliver({ host, handler }: Of<RequestHandler>, payload: Uint8Array, tell: (reply: Uint8Array) => void): void {
     const { scheduler, conditions } = this.#parts;
     if (conditions.isLost()) return;
     scheduler.plan(conditions.delayMs(), host, () => void (host.isConnected && handler(payload).then(tell, () => {})));
   }
 
-  #return(asker: Host, tell: () => void): void {
+  #return(caller: Host, tell: () => void): void {
     const { scheduler, conditions } = this.#parts;
-    if (!conditions.isLost()) scheduler.plan(conditions.delayMs(), asker, () => asker.isConnected && tell());
+    if (!conditions.isLost()) scheduler.plan(conditions.delayMs(), caller, () => caller.isConnected && tell());
   }
 
   #publish(host: Host, id: string, payload: Uint8Array): Promise<void> {
@@ -167,27 +168,27 @@ export class Network {
     }
   }
 
-  /** Messages of a survey are few and short: they are not lost where both ends are there, and in time. */
-  #survey(asker: Host, survey: Survey, { payload, waitMs }: { payload: Uint8Array; waitMs: number }): Promise<Uint8Array[]> {
+  /** Survey messages are few and short, so they are not lost or late while both ends are connected. */
+  #survey(caller: Host, survey: Survey, { payload, waitMs }: { payload: Uint8Array; waitMs: number }): Promise<Uint8Array[]> {
     const { scheduler, conditions } = this.#parts;
-    if (!asker.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
+    if (!caller.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
     const since = scheduler.now - reporterMemoryMs;
     this.#reporters = this.#reporters.filter(({ host }) => !host.isDead || host.lastReachableAt > since);
     const asked = this.#reporters.filter((reporter) => reporter.survey === survey && reporter.host.lastReachableAt > since);
-    const wayMs = (): number => Math.min(conditions.delayMs(), waitMs / 3);
+    const transitMs = (): number => Math.min(conditions.delayMs(), waitMs / 3);
     return new Promise((resolve, reject) => {
       const answers: Uint8Array[] = [];
-      const cancel = scheduler.plan(waitMs, asker, () => reject(new BusTimeoutError("somebody did not answer a survey")));
+      const cancel = scheduler.plan(waitMs, caller, () => reject(new BusTimeoutError("a process did not answer a survey")));
       const done = (): void => {
         if (answers.length < asked.length) return;
         cancel();
         resolve([...answers]);
       };
       for (const { host, handler } of asked) {
-        scheduler.plan(wayMs(), host, () => {
+        scheduler.plan(transitMs(), host, () => {
           if (!host.isConnected) return;
           const report = handler(payload);
-          scheduler.plan(wayMs(), asker, () => {
+          scheduler.plan(transitMs(), caller, () => {
             answers.push(report);
             done();
           });

@@ -1,12 +1,12 @@
-/** What a run is about: workspaces, keys and limits so small that everything is contested. All of it from the seed. */
+/** Plans a run from its seed: workspaces and keys with limits so small that requests compete for everything. */
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { hashOf, keyRecord } from "../support/key-records.ts";
 import type { Chance } from "./chance.ts";
 
-/** What the dearest request of the workload reserves, in nano-USD; see `someRequest`. */
+/** The highest reservation of the workload, in nano-USD; see `someRequest`. */
 export const amountMax = 412_000n;
 
-/** Room for more keys than a run has. */
+/** The size of the key cache: more keys than a run has. */
 export const recordsMax = 64;
 
 export interface PlannedKey {
@@ -17,9 +17,9 @@ export interface PlannedKey {
 export interface Plan {
   startMs: number;
   workspaces: { id: string; credit: bigint; keys: PlannedKey[] }[];
-  /** Has more than anybody needs: it tells whether requests can be served at all. */
+  /** A key with more credit than it needs. It shows whether requests can be served at all. */
   witness: PlannedKey;
-  /** True milliseconds of the part in which things go wrong. */
+  /** The length of the part with faults, in milliseconds of true time. */
   busyMs: number;
   gapMs: number;
 }
@@ -36,7 +36,7 @@ export function makePlan(seed: number, chance: Chance): Plan {
   };
 }
 
-/** Some runs cross the end of a month. */
+/** Some runs pass the end of a month. */
 function startOf(chance: Chance): number {
   const monthEndMs = Date.UTC(2026, 11, 1);
   return chance.happens(0.3) ? monthEndMs - chance.between(0, 60_000) : Date.UTC(2026, 10, 20, 12);

@@ -1,4 +1,4 @@
-/** A provider that answers, fails and breaks off by chance, and keeps a log of its own of what it was asked and what it counted. */
+/** A provider that answers, fails or breaks off at random, and records each call and its counts. */
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";
 import type { Prices, Usage } from "../../src/gateway/models/model.ts";
 import type { CallProvider } from "../../src/gateway/providers/http.ts";
@@ -15,7 +15,7 @@ import type { Chance } from "./chance.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** How slow answers may be: most take moments, a few very long. */
+/** The duration of an answer: mostly short, sometimes very long. */
 function someDurationMs(chance: Chance, { chat }: ProviderCall): number {
   if (isPrompt(chat) || chance.happens(0.6)) return chance.between(5, 400);
   return chance.happens(0.6) ? chance.between(400, 6_000) : chance.between(6_000, 60_000);
@@ -32,7 +32,7 @@ export class Provider {
   /** Monotonic milliseconds. */
   readonly #calledAt = new Map<string, number>();
 
-  /** @param host of the gateway that calls it: what it sends to a dead one is heard by nobody */
+  /** @param host the gateway that calls it; nothing reaches a dead one */
   constructor({ host, chance, recorder }: { host: Host; chance: Chance; recorder: Recorder }) {
     this.#host = host;
     this.#chance = chance;
@@ -43,7 +43,7 @@ export class Provider {
     this.#recorder.note({ kind: "called", generation: reservation.generation });
     this.#calledAt.set(reservation.generation, this.#host.clock.monotonic());
     options?.onSent?.();
-    this.#owed(call, 0);
+    this.#due(call, 0);
     return new Promise((resolve, reject) => {
       const { clock } = this.#host;
       const cancel = clock.after(someDurationMs(this.#chance, call), () => {
@@ -51,14 +51,14 @@ export class Provider {
         try {
           resolve(this.#answer(reservation, call));
         } catch (error) {
-          this.#excuse(call);
+          this.#nothingDue(call);
           reject(error as Error);
         }
       });
       options?.givenUp?.listen(() => {
         cancel();
-        this.#owed(call, 0);
-        reject(new UpstreamFailure("upstream_error", "the call was given up"));
+        this.#due(call, 0);
+        reject(new UpstreamFailure("upstream_error", "the call was aborted"));
       });
     });
   };
@@ -71,7 +71,7 @@ export class Provider {
         "upstream_rate_limited",
         "upstream_timeout",
       ] as const);
-      throw new UpstreamFailure(code, "by chance");
+      throw new UpstreamFailure(code, "at random");
     }
     const usage = this.#count(reservation, call);
     if (call.streamed) return { kind: "stream", events: this.#stream(call, usage) };
@@ -80,7 +80,7 @@ export class Provider {
     return { kind: "whole", answer: { message, finishReason: "stop", logprobs: null, usage } };
   }
 
-  /** Within what was reserved, but for the few that count more; null: it tells nothing. */
+  /** Counts within the reservation, except for a few calls that count more; null: it reports no count. */
   #count({ maxOutputTokens }: Reservation, { chat }: ProviderCall): Usage | null {
     const chance = this.#chance;
     if (chance.happens(0.05)) return null;
@@ -95,19 +95,19 @@ export class Provider {
       : chance.happens(0.4)
         ? maxOutputTokens
         : chance.between(1, maxOutputTokens);
-    // Whoever counts nothing at all has told nothing: no format takes it for a count.
+    // A count of zero tokens is no count: no format accepts it.
     if (promptTokens + completionTokens === 0) return null;
     const cachedTokens = chance.happens(0.2) ? chance.between(0, promptTokens) : 0;
     return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens: 0, reasoningTokens: 0 };
   }
 
-  /** Its events come one by one; it may break off before it has told its count. */
+  /** Sends its events one by one, and may break off before its count. */
   #stream(call: ProviderCall, usage: Usage | null): FakeEvents {
     const chance = this.#chance;
     const words = Array.from({ length: chance.between(1, 4) }, () => text("word "));
     const ending: ProviderEvent[] = usage ? [finish(), { kind: "usage", usage }, end] : [finish(), end];
     const breaks = chance.happens(0.15);
-    const failure = new UpstreamFailure("upstream_error", "broken off by chance");
+    const failure = new UpstreamFailure("upstream_error", "broken off at random");
     const events = breaks ? [...words, { kind: "failure" as const, failure }] : [...words, ...ending];
     const stream = new FakeEvents(events.slice(0, 1));
     const gapMs = chance.pick([1, 50, 400, 4_000]);
@@ -115,8 +115,8 @@ export class Provider {
     const next = (place: number): void => {
       const event = events[place];
       if (event === undefined) return;
-      if (stream.closed) return this.#owed(call, Math.max(0, Math.min(sent, words.length, stream.asked) - 1), usage);
-      if (event.kind === "failure") this.#excuse(call);
+      if (stream.closed) return this.#due(call, Math.max(0, Math.min(sent, words.length, stream.asked) - 1), usage);
+      if (event.kind === "failure") this.#nothingDue(call);
       sent++;
       if (event.kind === "usage" && usage) this.#served(call, usage, { isPartial: true });
       if (event.kind === "end" && usage) this.#served(call, usage);
@@ -127,8 +127,8 @@ export class Provider {
     return stream;
   }
 
-  /** Its request was sent, and so many words with it: whoever leaves owes for them. A stream with thoughts is read on for a minute. */
-  #owed({ generation, route, chat, maxOutputTokens }: ProviderCall, words: number, thought: Usage | null = null): void {
+  /** Records the amount that is due if the client hangs up now: for the prompt and so many words. Weir reads a stream with reasoning on for a minute. */
+  #due({ generation, route, chat, maxOutputTokens }: ProviderCall, words: number, thought: Usage | null = null): void {
     const promptTokens = Number(chat["prompt_estimate"]);
     const seen = {
       ...nothing,
@@ -140,8 +140,8 @@ export class Provider {
     this.#recorder.note({ kind: "owed", generation, amount: ownCost(pricesOf(route.prices), billed) });
   }
 
-  /** It failed by itself, and bills nothing. */
-  #excuse({ generation }: ProviderCall): void {
+  /** Records that nothing is due, since the provider failed. */
+  #nothingDue({ generation }: ProviderCall): void {
     this.#recorder.note({ kind: "owed", generation, amount: 0n });
   }
 
@@ -153,13 +153,13 @@ export class Provider {
 
 const nothing: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
-/** By nobody else's arithmetic: pico-USD, half a nano-USD rounded up. */
+/** Computes the cost independently of Weir's code: in pico-USD, with half a nano-USD rounded up. */
 function ownCost({ input, output, cacheRead }: Prices, { promptTokens, cachedTokens, completionTokens }: Usage): bigint {
   const fresh = BigInt(promptTokens - cachedTokens) * input;
   return (fresh + BigInt(cachedTokens) * cacheRead + BigInt(completionTokens) * output + 500n) / 1_000n;
 }
 
 function pricesOf(prices: Prices | null): Prices {
-  if (prices === null) throw new Error("The simulation's model has prices");
+  if (prices === null) throw new Error("The simulation's model must have prices");
   return prices;
 }

@@ -1,4 +1,4 @@
-/** Writes the history of a run down. */
+/** Records the history of a run. */
 import { createHash } from "node:crypto";
 import type { HistoryEvent } from "../invariants/history.ts";
 import type { Chance } from "./chance.ts";
@@ -20,7 +20,7 @@ export class Recorder {
     this.history.push({ ...event, at: this.#scheduler.now });
   }
 
-  /** Looking into the counters before and after is dear, so only some decisions are looked at. */
+  /** Whether to compare the counters before and after a decision. It is expensive, so only some decisions are compared. */
   isInspected(): boolean {
     return this.#chance.happens(0.1);
   }
@@ -30,7 +30,7 @@ export function eventText(event: HistoryEvent): string {
   return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
 }
 
-/** The same for the same history. */
+/** Equal histories have equal hashes. */
 export function hashOfHistory(history: readonly HistoryEvent[]): string {
   const hash = createHash("sha256");
   for (const event of history) hash.update(eventText(event)).update("\n");

@@ -1,4 +1,4 @@
-/** One process of a simulation: `bun test/simulation/run-seeds.ts FROM COUNT STEP`; a line of JSON for each batch of seeds. */
+/** One process of a simulation, `bun test/simulation/run-seeds.ts FROM COUNT STEP`. It prints a line of JSON for each batch of seeds. */
 import { judge } from "./judge.ts";
 import { StoredLedgers } from "./stored.ts";
 import { addTally, type Tally } from "./tally.ts";
@@ -10,10 +10,10 @@ export interface Progress {
 
 const batchMax = 25;
 
-/** A promise that fails and that nobody waits for would end a process of ours, too. */
-const unheard: string[] = [];
+/** Unhandled rejections count as failures, since they would end a process of Weir. */
+const unhandled: string[] = [];
 process.on("unhandledRejection", (error) =>
-  unheard.push(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  unhandled.push(error instanceof Error ? (error.stack ?? error.message) : String(error)),
 );
 
 const [from = 1, count = 1, step = 1] = process.argv.slice(2).map(Number);
@@ -26,7 +26,7 @@ for (let done = 0; done < count; done += batchMax) {
     addTally(progress.tally, tally);
     if (failure !== null) progress.failures.push({ seed, text: failure });
   }
-  for (const text of unheard.splice(0))
-    progress.failures.push({ seed: seeds[0] ?? 0, text: `Among the seeds from here on: ${text}` });
+  for (const text of unhandled.splice(0))
+    progress.failures.push({ seed: seeds[0] ?? 0, text: `In this seed or a later one of its batch: ${text}` });
   process.stdout.write(`${JSON.stringify(progress)}\n`);
 }

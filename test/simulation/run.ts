@@ -1,4 +1,4 @@
-/** One run, from its seed to what is to be checked of it. */
+/** Runs one seed and returns the evidence for the checkers. */
 import { randomFillSync } from "node:crypto";
 import { drawIdsFrom } from "../../src/kernel/ids.ts";
 import type { Evidence, Settled } from "../invariants/evidence.ts";
@@ -7,10 +7,10 @@ import { promptRequest, someRequest } from "./clients.ts";
 import { planFaults } from "./faults.ts";
 import { World } from "./world.ts";
 
-/** In milliseconds: by then every answer has ended, is charged, and what was never heard of is given up. */
+/** By then every answer has ended and is charged, and lost admissions are released. In milliseconds. */
 const givenUpMs = 420_000;
 
-/** What nobody is frozen or slow for longer than; in milliseconds. */
+/** No process is frozen or slow for longer than this, in milliseconds. */
 const quietMsMax = 3_600_000;
 
 export interface Run {
@@ -19,7 +19,7 @@ export interface Run {
   evidence: Evidence;
 }
 
-/** The same for the same seed. @throws what is no failure of the protocol but of the simulation, or of the code under it */
+/** Equal seeds give equal runs. @throws errors of the simulation or of the code, in contrast to violations of an invariant */
 export function runSeed(seed: number): Run {
   const chance = new Chance(seed);
   drawIdsFrom((chances) => {
@@ -54,7 +54,7 @@ function generateLoad(world: World): void {
   scheduler.advance(plan.busyMs);
 }
 
-/** A witness asks five times a second for longer than recovery may take. */
+/** Sends five requests a second with the witness's key, for longer than recovery may take. */
 function probeUntilHealthy(world: World): void {
   const { chance, scheduler, fleet, plan } = world;
   for (let times = 0; times < 35; times++) {
@@ -63,7 +63,7 @@ function probeUntilHealthy(world: World): void {
   }
 }
 
-/** Uses up the rate of a key that nobody else has, and comes back too early and in time. */
+/** Uses up the rate of a key without other users, and then sends requests too early and in time. */
 function probeRetryAfter(world: World): void {
   const { scheduler, chance, fleet, clients } = world;
   const key = world.addProbedKey();
@@ -84,7 +84,7 @@ function probeRetryAfter(world: World): void {
   send({ of: invocation, afterMs: 0 });
 }
 
-/** Until nothing is under way and the counters were told of the ledger once more. */
+/** Runs until all work has ended and the counters got the ledger's state once more. */
 function drain(world: World): void {
   const { scheduler, recorder, counters } = world;
   scheduler.advance(givenUpMs);
@@ -131,10 +131,10 @@ function settledOf({ counters, ledger: { ledger } }: World): Settled[] {
   });
 }
 
-/** Of names that begin with this one; ids of keys begin as that of their workspace does. */
+/** Totals whose name begins with the prefix. The ids of keys begin like that of their workspace. */
 function totalsOf<T>(totals: Map<string, T>, prefix: string): { name: string; month: string; total: T }[] {
-  return [...totals].flatMap(([place, total]) => {
-    const [name = "", month = ""] = place.split(" ");
+  return [...totals].flatMap(([nameAndMonth, total]) => {
+    const [name = "", month = ""] = nameAndMonth.split(" ");
     return name === prefix || name.startsWith(`${prefix}-`) ? [{ name, month, total }] : [];
   });
 }

@@ -1,14 +1,14 @@
 /**
- * Virtual time. Whatever waits stands in one queue, and each step runs one thing to the point where all of it waits again: what a
- * crash can come between. Of things that are due at one moment, chance says which is first.
+ * Virtual time. One queue holds all planned actions. Each step runs one action until all of its code waits again; crashes come only
+ * between steps. The order of actions that are due at the same time is random.
  */
 import { drainMicrotasks } from "bun:jsc";
 import type { Chance } from "./chance.ts";
 
-/** Who a thing in the queue belongs to: of the dead nothing runs any more, of the frozen it waits. */
+/** The owner of planned actions. The actions of a dead owner never run, those of a frozen owner wait. */
 export interface Owner {
   readonly isDead: boolean;
-  /** Milliseconds of true time. */
+  /** In milliseconds of true time. */
   readonly frozenUntil: number;
 }
 
@@ -33,14 +33,14 @@ export class Scheduler {
     this.#chance = chance;
   }
 
-  /** @returns what cancels it */
+  /** @returns a function that cancels it */
   plan(inMs: number, owner: Owner | null, run: () => void): () => void {
     const planned: Planned = { at: this.now + Math.max(0, inMs), tie: this.#chance.next(), owner, run };
     this.#push(planned);
     return () => void (planned.run = null);
   }
 
-  /** Everything that is due up to that time, in `ms` from now. */
+  /** Runs everything that is due within the next `ms`. */
   advance(ms: number): void {
     const end = this.now + ms;
     for (let next = this.#heap[0]; next && next.at <= end; next = this.#heap[0]) this.#step(this.#pop());
@@ -56,7 +56,7 @@ export class Scheduler {
       planned.at = Math.min(owner.frozenUntil, this.now + thawLookMs);
       return this.#push(planned);
     }
-    if (++this.steps > stepsMax) throw new Error(`The simulation did not come to rest within ${stepsMax} steps`);
+    if (++this.steps > stepsMax) throw new Error(`The simulation did not end within ${stepsMax} steps`);
     run();
     drainMicrotasks();
   }

@@ -1,4 +1,4 @@
-/** The whole protocol under faults, in virtual time: the real code of gateways, workers and metering over simulated parts. */
+/** Simulates the whole protocol under faults in virtual time: the real code of gateways, workers and metering, over simulated parts. */
 import { beforeAll, expect, test } from "bun:test";
 import { judge } from "./judge.ts";
 import { sharedStored } from "./shared-stored.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => void (stored = await sharedStored()), 30_000);
 
 const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
 
-test("whatever is lost, late, doubled, killed, frozen, emptied or changed: no promise is broken in any of 300 runs", async () => {
+test("no invariant is broken in 300 runs with losses, delays, crashes, frozen parts and changed settings", async () => {
   const total: Tally = {};
   for (let first = 0; first < seeds.length; first += 25) {
     for (const { tally, failure } of await judge(seeds.slice(first, first + 25), stored)) {
@@ -18,7 +18,7 @@ test("whatever is lost, late, doubled, killed, frozen, emptied or changed: no pr
       addTally(total, tally);
     }
   }
-  // What never happens proves nothing.
+  // Faults and outcomes that never occur prove nothing.
   for (const what of ["faults", "messages harmed", "charged", "charged late", "expired", "cut"]) {
     expect([what, (total[what] ?? 0) > 0]).toEqual([what, true]);
   }
@@ -26,7 +26,7 @@ test("whatever is lost, late, doubled, killed, frozen, emptied or changed: no pr
   expect(checks.filter(([, count]) => count === 0)).toEqual([]);
 }, 60_000);
 
-test("the same seed gives the same history, whatever ran before it", async () => {
+test("a seed always gives the same history, also after other seeds", async () => {
   const hashes = async () => (await judge([7, 8, 9], stored)).map(({ hash }) => hash);
   const first = await hashes();
   await judge([4], stored);

@@ -1,4 +1,4 @@
-/** A server that others call over the network: the counters' store, the database. */
+/** A server that processes call over the network: the counters' store or the database. */
 import type { Host } from "./host.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 import type { NetworkConditions } from "./network-conditions.ts";
@@ -6,9 +6,9 @@ import type { NetworkConditions } from "./network-conditions.ts";
 interface ServerParts {
   scheduler: Scheduler;
   conditions: NetworkConditions;
-  /** How long a caller waits, in milliseconds. */
+  /** The timeout of a call, in milliseconds. */
   deadlineMs: number;
-  /** What a caller is told who got no answer. */
+  /** Makes the error for a caller that got no answer. */
   unavailable: () => Error;
 }
 
@@ -21,23 +21,23 @@ export class Server implements Owner {
     this.#parts = parts;
   }
 
-  /** What is sent to a frozen one is done when it wakes, whether or not anybody still waits for it. */
+  /** A frozen server executes a call when it wakes, even if its caller no longer waits. */
   call<T>(caller: Host, work: () => Promise<T>): Promise<T> {
     const { scheduler, conditions, deadlineMs, unavailable } = this.#parts;
     return new Promise((resolve, reject) => {
       const cancel = caller.clock.after(deadlineMs, () => reject(unavailable()));
-      const answer = (tell: () => void): void => {
+      const answer = (deliver: () => void): void => {
         if (conditions.isLost()) return;
         scheduler.plan(conditions.delayMs(), caller, () => {
           cancel();
-          tell();
+          deliver();
         });
       };
       if (this.isDead) return answer(() => reject(unavailable()));
       if (conditions.isLost()) return;
       const arrive = (): void =>
         void work().then(
-          (told) => answer(() => resolve(told)),
+          (result) => answer(() => resolve(result)),
           (error: unknown) => answer(() => reject(error as Error)),
         );
       scheduler.plan(conditions.delayMs(), this, arrive);

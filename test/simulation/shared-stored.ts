@@ -3,7 +3,7 @@ import { StoredLedgers } from "./stored.ts";
 
 let opened: Promise<StoredLedgers> | null = null;
 
-/** One for all test files: opening takes seconds. */
+/** Opens one database for all test files, since that takes seconds. */
 export function sharedStored(): Promise<StoredLedgers> {
   return (opened ??= open());
 }

@@ -1,4 +1,4 @@
-/** What the ledgers in memory of many runs hold, written into a real database, for the verification that production runs. */
+/** Writes the in-memory ledgers of many runs into a real database and verifies them as production does. */
 import { join } from "node:path";
 import type { Database } from "../../src/backing/backing.ts";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
@@ -27,13 +27,13 @@ export class StoredLedgers implements AsyncDisposable {
     return new StoredLedgers(sql, stack.move());
   }
 
-  /** Of these ledgers, whose workspaces all have names of their own, and of no other. */
+  /** Verifies exactly these ledgers. Their workspaces must all have different names. */
   async verify(ledgers: readonly MemoryLedger[]): Promise<Verification> {
     const sql = this.#sql;
     await sql`TRUNCATE workspaces, ledger_entries, charges, workspace_months, key_months, request_log CASCADE`;
     await sql.begin(async (tx) => {
       for (const [table, rows] of Object.entries(rowsOf(ledgers))) {
-        // Every column of every row is given by its name.
+        // Every row names all of its columns.
         await tx.unsafe(
           `INSERT INTO ${table} (${columnsOf(rows)}) SELECT ${columnsOf(rows)} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
           [JSON.stringify(rows)],
@@ -54,7 +54,7 @@ function columnsOf([row]: Row[]): string {
   return Object.keys(row ?? {}).join(", ");
 }
 
-/** By table, in an order in which they may be written. */
+/** The rows by table, in an order that satisfies foreign keys. */
 function rowsOf(ledgers: readonly MemoryLedger[]): Record<string, Row[]> {
   const rows: Record<string, Row[]> = {
     workspaces: ledgers.flatMap(({ accounts }) => [...accounts.keys()].map((id) => ({ id, name: id, ...switches }))),
@@ -84,7 +84,7 @@ function rowsOf(ledgers: readonly MemoryLedger[]): Record<string, Row[]> {
   return Object.fromEntries(Object.entries(rows).filter(([, some]) => some.length > 0));
 }
 
-/** Columns with a default that a given row does not fall back to. */
+/** Columns with a default, which explicit rows do not get. */
 const at = "2026-11-20T12:00:00Z";
 const switches = {
   enabled: true,

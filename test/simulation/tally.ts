@@ -1,9 +1,9 @@
-/** What happened in a run, in numbers that can be summed up over runs. */
+/** The counts of a run, which can be summed up over runs. */
 import type { HistoryEvent } from "../invariants/history.ts";
 import type { Result } from "../invariants/invariants.ts";
 import type { Run } from "./run.ts";
 
-/** By what is counted. */
+/** Counts by name. */
 export type Tally = Record<string, number>;
 
 export function tallyOf({ world, evidence }: Run, results: readonly Result[]): Tally {

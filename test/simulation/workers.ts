@@ -1,4 +1,4 @@
-/** The workers as `workers/` put them together, over simulated parts. */
+/** Starts the workers as `workers/` does, but over simulated parts. */
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { MeteringWatch } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";

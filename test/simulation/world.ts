@@ -1,4 +1,4 @@
-/** A whole run's world: its servers, processes and clients, and all that can be done to them. */
+/** The world of a run: its servers, processes and clients, and the faults that can hit them. */
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import type { Chance } from "./chance.ts";
 import { Clients, someRequest } from "./clients.ts";
@@ -28,15 +28,15 @@ export class World {
   readonly clients: Clients;
   readonly fleet: Fleet;
   faults = 0;
-  /** The longest that anybody was frozen for, in milliseconds. */
+  /** The longest time that a part was frozen, in milliseconds. */
   frozenMsMax = 0;
-  /** Somebody who gives up what nobody heard of, or the note of its being given up, may have been lost. */
+  /** A process that releases lost admissions, or its record of one, may have been lost. */
   mayLeak = false;
   #isHealed = false;
   #keys: PlannedKey[];
-  /** Counters are about to fall back to what they were: until then nobody who would have to tell of more may go. */
+  /** The counters will be rolled back. Until then no process that knows of newer holds may be lost. */
   #isRollingBack = false;
-  /** What was under way there is in the counters alone until it expires. */
+  /** A gateway lost its disk. Its open generations exist only in the counters until they expire. */
   #hasLostDisk = false;
   #diskWasFull = false;
 
@@ -72,7 +72,7 @@ export class World {
     return this.chance.pick(this.#keys);
   }
 
-  /** A request of somebody, who may hang up. */
+  /** Sends a random request, whose client may hang up. */
   sendOne(): void {
     const gateway = this.chance.pick(this.fleet.gateways);
     const leaves = this.chance.happens(0.1)
@@ -90,7 +90,7 @@ export class World {
     fault();
   }
 
-  /** Everybody is there again, and nothing is lost or late any more. */
+  /** Restores every part and the network. */
   heal(): void {
     this.#isHealed = true;
     this.conditions.rates = healthyRates;
@@ -106,15 +106,15 @@ export class World {
   }
 
   /**
-   * Not while the counters rely on being told what is open: who dies together with the counters' contents is not promised. Such a
-   * fault does not come then.
+   * Skips the fault while the counters are being rebuilt from the gateways' reports: the loss of a gateway together with the
+   * counters' contents is not covered by any promise.
    */
   disturbGateway(harm: (slot: FleetSlot) => void): void {
     this.mayLeak = true;
     if (this.counters.isWhole && !this.#isRollingBack) harm(this.chance.pick(this.fleet.of("gateway")));
   }
 
-  /** What ended while the disk took nothing is in memory alone, as an alarm says: it is not promised to outlive its process too. */
+  /** Spares a gateway that has unspooled settlements after a full disk. An alarm reports these, and no promise covers their loss. */
   killGateway(downMs: number): void {
     this.disturbGateway((slot) => {
       const isInMemory = this.#diskWasFull && slot.gateway?.owes(this.ledger.ledger.charges);
@@ -152,7 +152,7 @@ export class World {
     for (const slot of this.fleet.of("admission")) this.fleet.crash(slot, ms);
   }
 
-  /** Nothing may be admitted while it lasts; of the database, once all records of keys are too old. */
+  /** Takes a server down. From then on nothing may be admitted; for the database, only after all key records have expired. */
   close(name: string, { server, ms }: { server: "counters" | "ledger"; ms: number }): void {
     const harmed = this[server].server;
     if (harmed.isDead) return;
@@ -175,7 +175,7 @@ export class World {
     this.recorder.note({ kind: "stepped", ms });
   }
 
-  /** With its disk: what was under way is nobody's any more. Not while more than that is owed, for which the disk was the one place. */
+  /** Loses a gateway with its disk, so that no process has its open generations. Spares one with settlements that only its disk has. */
   loseGateway(downMs: number): void {
     this.disturbGateway((slot) => {
       const { gateway } = slot;
@@ -186,7 +186,7 @@ export class World {
     });
   }
 
-  /** By the counters' clock: what it owes is given up meanwhile, and charged late. */
+  /** Disconnects a gateway until its holds have expired by the counters' clock. Its generations are then charged late. */
   outlive(): void {
     this.disturbGateway(({ host }) => {
       this.disconnect(host, 45_000);
@@ -216,21 +216,21 @@ export class World {
   revoke({ hash, record }: PlannedKey): void {
     if (!this.ledger.records.delete(hash)) return;
     this.recorder.note({ kind: "revoked", key: record.id });
-    this.#tell();
+    this.#notify();
   }
 
   changeKey({ hash }: PlannedKey, fields: Partial<KeyRecord>): void {
     const present = this.ledger.records.get(hash);
     if (!present) return;
     this.#record(hash, { ...present, ...fields });
-    this.#tell();
+    this.#notify();
   }
 
   changeWorkspace({ keys }: Plan["workspaces"][number], workspaceLimit: bigint | null): void {
     for (const key of keys) this.changeKey(key, { workspaceLimit });
   }
 
-  /** A key of the witness's that nobody uses yet, with a rate that is soon used up. */
+  /** Adds an unused key to the witness's workspace, with a rate that is quickly used up. */
   addProbedKey(): PlannedKey {
     const { record } = this.plan.witness;
     const key = keyOf({ id: `${record.id}-p`, workspace: record.workspace, requestsPerMinute: 3 });
@@ -238,8 +238,8 @@ export class World {
     return key;
   }
 
-  /** As the control API does it: a hint that may be lost, with who should have given it too. */
-  #tell(): void {
+  /** Notifies of a changed key, as the control API does. The notification may be lost. */
+  #notify(): void {
     if (this.chance.happens(0.5)) return;
     this.network.busOf(this.chance.pick(this.fleet.of("gateway")).host).broadcast("records-changed");
   }
