@@ -10,9 +10,9 @@ import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Config } from "../../src/config.ts";
 import { GenerationBook } from "../../src/gateway/journal/journal.ts";
-import { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
+import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
-import { LiveAnswers } from "../../src/gateway/api/in-flight-requests.ts";
+import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../../src/gateway/api/request/load-limits.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
@@ -65,9 +65,9 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
-    live: new LiveAnswers(),
+    inFlight: new InFlightRequests(),
     bodies: bodyBudget(),
-    drains: new Drains(),
+    drainLimit: new DrainLimit(),
     clock,
     clocks: config.clocks,
     log,

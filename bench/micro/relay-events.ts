@@ -49,7 +49,7 @@ async function relayed(): Promise<number> {
     events: new Pieces(),
     facts: { id: "gen-a", created: 1_795_000_000, model: "bench/instant-16", includeUsage: false },
     quiet: false,
-    readOn: () => null,
+    acquireDrainSlot: () => null,
     follow: () => {},
     gone: new AbortController().signal,
     stop: new Stop(),

@@ -4,7 +4,7 @@ import { withDeadline } from "../kernel/clock.ts";
 import { peerAddress, type Peers } from "../kernel/peer-address.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { jsonAnswer } from "../kernel/json-answer.ts";
-import { readRest } from "../http/drain-request.ts";
+import { drainRequest } from "../http/drain-request.ts";
 import { ControlError } from "../accounts/errors.ts";
 import { acting } from "./acting.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -49,7 +49,7 @@ async function answer({ request, params, server }: Context, methods: Endpoint[],
     if (result instanceof Response) return result;
     return jsonAnswer(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
   } catch (error) {
-    await readRest(request, parts.clock);
+    await drainRequest(request, parts.clock);
     const refusal = refuse(error, parts.log);
     if (refusal.status === 405) refusal.headers.set("allow", methods.map(({ method }) => method).join(", "));
     return refusal;

@@ -3,7 +3,7 @@ import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { BodyReader, joined } from "../http/body-reader.ts";
 import { scanJson } from "../http/json-scan.ts";
-import { readRest } from "../http/drain-request.ts";
+import { drainRequest } from "../http/drain-request.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import { controlBodyBytesMax, controlDeadlineMs, controlFileMs } from "./limits.ts";
 import { callJsonValuesMax } from "../http/limits.ts";
@@ -50,7 +50,7 @@ export async function readPieces(
     throw invalidBody("The body did not arrive in full and in time");
   });
   if (pieces === null) {
-    await readRest(request, clock, reader);
+    await drainRequest(request, clock, reader);
     throw new ControlError("body_too_large", { field: null, message: `The body is larger than ${bytesMax} bytes` });
   }
   return pieces;

@@ -87,7 +87,7 @@ export const sweepMs = 10_000;
 export const sweepBatchMax = 200;
 export const reconcileMs = 60_000;
 export const proberPauseMs = 5_000;
-export const liveLookMs = 50;
+export const inFlightPollMs = 50;
 
 // Models and providers
 /** Well within the 30 s in which a changed catalog counts. */

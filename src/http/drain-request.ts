@@ -14,7 +14,7 @@ import { declaredBytes } from "./declared-bytes.ts";
  * Call before a refusal that precedes the reading of the body; does nothing once it was read. Takes at most 5 s; never rejects.
  * @param reader the one that holds the body, where there is one
  */
-export async function readRest(request: Request, clock: Clock, reader: BodyReader | null = null): Promise<void> {
+export async function drainRequest(request: Request, clock: Clock, reader: BodyReader | null = null): Promise<void> {
   if (request.body === null || (reader === null && (request.bodyUsed || request.body.locked))) return;
   const rest = reader ?? new BodyReader(request.body);
   const closes = closesAfterwards(request);

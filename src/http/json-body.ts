@@ -1,6 +1,6 @@
 /** The bytes of a body to a JSON object. */
 import { scanJson } from "./json-scan.ts";
-import { invalid } from "./bad-request.ts";
+import { invalidRequest } from "./bad-request.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -14,7 +14,7 @@ export type JsonObject = Record<string, unknown>;
 export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObject {
   scanJson(bytes, valuesMax === undefined ? {} : { valuesMax });
   const body = parse(decode(bytes));
-  if (!isJsonObject(body)) throw invalid(undefined, "The request body must be a JSON object");
+  if (!isJsonObject(body)) throw invalidRequest(undefined, "The request body must be a JSON object");
   return body;
 }
 
@@ -26,7 +26,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw invalid(undefined, "The request body is not valid UTF-8");
+    throw invalidRequest(undefined, "The request body is not valid UTF-8");
   }
 }
 
@@ -34,6 +34,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(undefined, "The request body is not valid JSON");
+    throw invalidRequest(undefined, "The request body is not valid JSON");
   }
 }

@@ -4,7 +4,7 @@
  */
 import { quote, backslash, colon, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "./json-bytes.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
-import { invalid } from "./bad-request.ts";
+import { invalidRequest } from "./bad-request.ts";
 
 const lowerU = 0x75;
 
@@ -35,7 +35,7 @@ export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMa
     else if (byte === comma) values++;
     else if (byte === colon) countField(depth);
     else if (byte === openBrace || byte === openBracket) {
-      if (++depth > depthMax) throw invalid(undefined, `The request body is nested deeper than ${depthMax} levels`);
+      if (++depth > depthMax) throw invalidRequest(undefined, `The request body is nested deeper than ${depthMax} levels`);
       fieldsAt[depth] = 0;
       values++;
       justOpened = true;
@@ -45,7 +45,7 @@ export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMa
       if (justOpened) values--;
     }
     justOpened = false;
-    if (values > valuesMax) throw invalid(undefined, `The request body holds more than ${valuesMax} JSON values`);
+    if (values > valuesMax) throw invalidRequest(undefined, `The request body holds more than ${valuesMax} JSON values`);
   }
 }
 
@@ -54,7 +54,8 @@ function countField(depth: number): void {
   if (depth < 1) return;
   const fields = (fieldsAt[depth] ?? 0) + 1;
   fieldsAt[depth] = fields;
-  if (fields > jsonFieldsMax) throw invalid(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
+  if (fields > jsonFieldsMax)
+    throw invalidRequest(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
 }
 
 /** @returns where the closing quote stands, or the end of the text */
@@ -77,7 +78,7 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
   const first = surrogateKind(bytes, at);
   if (first === "none") return at + 5;
   if (first === "high" && surrogateKind(bytes, at + 6) === "low") return at + 11;
-  throw invalid(undefined, "The request body has half of a surrogate pair (such as \\ud83d alone) in a string");
+  throw invalidRequest(undefined, "The request body has half of a surrogate pair (such as \\ud83d alone) in a string");
 }
 
 /** Surrogates are \uD800 to \uDBFF (high) and \uDC00 to \uDFFF (low). */

@@ -11,9 +11,9 @@ import { OperatorGate } from "../control-api/operator-gate.ts";
 import type { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationBook } from "../gateway/journal/journal.ts";
 import type { Check, Health } from "../process/health.ts";
-import { Drains } from "../gateway/api/stream/drain-limit.ts";
+import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
-import { LiveAnswers } from "../gateway/api/in-flight-requests.ts";
+import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../gateway/api/request/load-limits.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { keyPrefix } from "../kernel/ids.ts";
@@ -65,11 +65,11 @@ export function openFront(parts: FrontParts): Front {
   const { undecided, ...owed } = book.recover();
   if (owed.settled + owed.cut + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
   for (const { workspace, generation } of undecided) admission.voids.add(workspace, generation);
-  const live = new LiveAnswers();
+  const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
   const operator = new OperatorGate(operatorToken, clock);
-  const drains = new Drains();
+  const drainLimit = new DrainLimit();
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
   const gateway: Gateway = {
@@ -81,9 +81,9 @@ export function openFront(parts: FrontParts): Front {
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
     call,
-    live,
+    inFlight,
     bodies: bodyBudget(),
-    drains,
+    drainLimit,
     clock,
     clocks,
     log,
@@ -96,8 +96,8 @@ export function openFront(parts: FrontParts): Front {
     clock,
     isOperator: operator.isOperator.bind(operator),
   };
-  observe({ name: "weir_generations_open", help: "Answers under way" }, () => live.size);
-  observe({ name: "weir_streams_read_on", help: "Streams whose client has left, read on for their count" }, () => drains.active);
+  observe({ name: "weir_generations_open", help: "Answers under way" }, () => inFlight.size);
+  observe({ name: "weir_streams_read_on", help: "Streams read to their end after the client left" }, () => drainLimit.active);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
   const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
@@ -106,10 +106,10 @@ export function openFront(parts: FrontParts): Front {
     gateway,
     leave(waitMs) {
       serving = false;
-      return live.presentEnded(clock, waitMs);
+      return inFlight.presentRequestsEnded(clock, waitMs);
     },
     async finish(waitMs) {
-      await live.drain(clock, waitMs, shutdownFlushMs);
+      await inFlight.drain(clock, waitMs, shutdownFlushMs);
       await prompts.flushed(shutdownFlushMs);
       const flushed = await book.flushed(shutdownFlushMs);
       book[Symbol.dispose]();

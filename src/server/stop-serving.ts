@@ -19,7 +19,7 @@ interface StopServingOptions {
 
 /** Resolves when every answer has left, or when it is time to end them. @returns how long answers may still go on, in milliseconds */
 export async function stopServing({ server, service, leaveMs, clock, log }: StopServingOptions): Promise<number> {
-  const presentEnded = service.leave(shutdownDrainMs);
+  const presentRequestsEnded = service.leave(shutdownDrainMs);
   if (leaveMs > 0) {
     let askedAt = clock.monotonic();
     const fetch = (request: Request): Promise<Response> => {
@@ -28,7 +28,7 @@ export async function stopServing({ server, service, leaveMs, clock, log }: Stop
     };
     server.reload({ routes: {}, fetch });
     // Answers that began before do not say that they are the last ones: their connections bring one more request.
-    await Promise.all([sleep(clock, leaveMs), presentEnded]);
+    await Promise.all([sleep(clock, leaveMs), presentRequestsEnded]);
     if (!(await leavePort(server.port ?? 0, clock)))
       log.warn({ event: "port.closed_at_once" }, "Connections that come now may be reset");
     await untilQuiet(clock, () => askedAt);

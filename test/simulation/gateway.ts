@@ -3,11 +3,11 @@ import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
 import { GenerationBook } from "../../src/gateway/journal/journal.ts";
 import { adoptOrphansForEver } from "../../src/gateway/journal/orphans.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
-import { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
+import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { generate } from "../../src/gateway/api/generate.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
-import { LiveAnswers } from "../../src/gateway/api/in-flight-requests.ts";
+import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
 import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
 import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
@@ -117,8 +117,8 @@ function gatewayOf(parts: Pick<Gateway, "admission" | "book" | "call" | "clock" 
     speeds,
     coolDown,
     prompts: { add: nothing },
-    live: new LiveAnswers(),
-    drains: new Drains(),
+    inFlight: new InFlightRequests(),
+    drainLimit: new DrainLimit(),
     keyPrefix: "",
   };
   return whole as unknown as Gateway;

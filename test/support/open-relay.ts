@@ -1,6 +1,6 @@
 /** A relay on a clock and a source of events that the test moves. */
-import type { Drains } from "../../src/gateway/api/stream/drain-limit.ts";
-import type { Place } from "../../src/gateway/api/stream/read-on.ts";
+import type { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
+import type { DrainSlot } from "../../src/gateway/api/stream/drain-slots.ts";
 import { drainMsMax } from "../../src/gateway/limits.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../src/gateway/api/stream/stream.ts";
 import { Stop } from "../../src/kernel/stop-signal.ts";
@@ -24,7 +24,7 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
     events,
     facts: { id: "gen-a", created: 1_795_000_000, model: "sandbox/echo", includeUsage },
     quiet: false,
-    readOn: () => null,
+    acquireDrainSlot: () => null,
     follow: () => {},
     gone: new AbortController().signal,
     stop: new Stop(),
@@ -37,8 +37,8 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
 }
 
 /** For whoever left at `nowMs`. */
-export function placeIn(drains: Drains, nowMs: number): Place | null {
-  const release = drains.take("ws-1");
+export function drainSlotIn(drainLimit: DrainLimit, nowMs: number): DrainSlot | null {
+  const release = drainLimit.acquire("ws-1");
   return release && { until: nowMs + drainMsMax, release };
 }
 

@@ -3,24 +3,24 @@ import { RefusedError } from "../admission/client/client.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
-import { readRest } from "../../http/drain-request.ts";
+import { drainRequest } from "../../http/drain-request.ts";
 import { retryHeaders, windowHeaders } from "./response/headers.ts";
 
-export async function handle(request: Request, gateway: Gateway, answer: Promise<Response>): Promise<Response> {
+export async function withErrorBoundary(request: Request, gateway: Gateway, answer: Promise<Response>): Promise<Response> {
   try {
     const response = await answer;
     if (response.ok) countRequest(response.status, "none");
     return response;
   } catch (error) {
-    const known = error instanceof GatewayError ? error : unexpected(error, gateway);
+    const known = error instanceof GatewayError ? error : internalError(error, gateway);
     countRequest(known.status, known.code);
     if (known.status >= 500) gateway.log.debug({ event: "refused", code: known.code, reason: String(known.cause ?? "") });
-    await readRest(request, gateway.clock);
-    return errorResponse(known, refusalHeaders(known));
+    await drainRequest(request, gateway.clock);
+    return errorResponse(known, rejectionHeaders(known));
   }
 }
 
-export function unexpected(error: unknown, { log }: Gateway): GatewayError {
+export function internalError(error: unknown, { log }: Gateway): GatewayError {
   log.error(
     { event: "internal_error", reason: error instanceof Error ? error.stack : String(error) },
     "A request failed unexpectedly",
@@ -28,7 +28,7 @@ export function unexpected(error: unknown, { log }: Gateway): GatewayError {
   return new GatewayError("internal_error", { cause: error });
 }
 
-function refusalHeaders(error: GatewayError): Record<string, string> {
+function rejectionHeaders(error: GatewayError): Record<string, string> {
   if (!(error instanceof RefusedError)) return {};
   return {
     ...(error.window === null ? {} : windowHeaders(error.window)),

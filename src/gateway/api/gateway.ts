@@ -11,8 +11,8 @@ import type { Models } from "../models/models.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
-import type { Drains } from "./stream/drain-limit.ts";
-import type { LiveAnswers } from "./in-flight-requests.ts";
+import type { DrainLimit } from "./stream/drain-limit.ts";
+import type { InFlightRequests } from "./in-flight-requests.ts";
 
 export interface Gateway {
   admission: AdmissionClient;
@@ -24,10 +24,10 @@ export interface Gateway {
   speeds: RouteSpeeds;
   coolDown: RouteCoolDown;
   call: CallProvider;
-  live: LiveAnswers;
+  inFlight: InFlightRequests;
   /** What bodies hold together, until their provider has answered. */
   bodies: ByteBudget;
-  drains: Drains;
+  drainLimit: DrainLimit;
   clock: Clock;
   clocks: Clocks;
   log: Logger;

@@ -7,15 +7,15 @@ import type { Model, Route } from "../models/model.ts";
 import { jsonAnswer } from "../../kernel/json-answer.ts";
 import { OpenPrompt } from "../prompts/open-prompt.ts";
 import { completionBody } from "./response/answer.ts";
-import { Account } from "./generation-lifecycle.ts";
+import { GenerationLifecycle } from "./generation-lifecycle.ts";
 import { chargedGone, chargedUsage, chargedWhole, noUsage, type UsageBounds } from "./call/charged-usage.ts";
 import type { CheckedChat } from "./request/chat.ts";
 import type { ClientStream } from "./stream/client-stream.ts";
 import { dispatch, type Dispatched } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
-import { unexpected } from "./error-boundary.ts";
+import { internalError } from "./error-boundary.ts";
 import { generationHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
-import { hidesOutput, readOnFor, type ReadOn } from "./stream/read-on.ts";
+import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
 import { relay, type StreamOutcome } from "./stream/stream.ts";
 import { estimatedTokens, textBytes } from "./request/text-bytes.ts";
 import type { Attempt } from "./call/attempts.ts";
@@ -39,13 +39,13 @@ interface Serving {
 }
 
 interface Work extends Accepted {
-  account: Account;
+  lifecycle: GenerationLifecycle;
   headers: Record<string, string>;
 }
 
 interface Served extends Work {
   serving: Serving;
-  readOn: ReadOn;
+  acquireDrainSlot: AcquireDrainSlot;
 }
 
 /** Answered to nobody: the client has left. The status is the one that nginx made customary for this. */
@@ -54,17 +54,17 @@ const clientGone = { status: 499, code: "client_gone" };
 /** @throws GatewayError before the provider is called; afterwards every outcome is a Response */
 export async function generate(accepted: Accepted, gateway: Gateway): Promise<Response> {
   const serving = servingOf(accepted, gateway);
-  const account = await openAccount(accepted, serving, gateway);
+  const lifecycle = await openGeneration(accepted, serving, gateway);
   const { reservation, window } = accepted.admitted;
-  const work: Work = { ...accepted, account, headers: { ...generationHeaders(reservation), ...windowHeaders(window) } };
+  const work: Work = { ...accepted, lifecycle, headers: { ...generationHeaders(reservation), ...windowHeaders(window) } };
   try {
     if (serving === null) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
-    const { drains, clock } = gateway;
-    const readOn = readOnFor({ model: serving.model, workspace: reservation.workspace, drains, clock });
-    const served: Served = { ...work, serving, readOn };
+    const { drainLimit, clock } = gateway;
+    const acquireDrainSlot = drainSlotsFor({ model: serving.model, workspace: reservation.workspace, drainLimit, clock });
+    const served: Served = { ...work, serving, acquireDrainSlot };
     return await answer(served, await callProvider(served, gateway), gateway);
   } catch (error) {
-    return await failure(work, error instanceof GatewayError ? error : unexpected(error, gateway), null);
+    return await failure(work, error instanceof GatewayError ? error : internalError(error, gateway), null);
   }
 }
 
@@ -76,14 +76,14 @@ function servingOf({ chat, caller }: Accepted, { models, coolDown }: Gateway): S
   return first === undefined ? null : { model, routes: [first, ...others] };
 }
 
-async function openAccount(accepted: Accepted, serving: Serving | null, gateway: Gateway): Promise<Account> {
+async function openGeneration(accepted: Accepted, serving: Serving | null, gateway: Gateway): Promise<GenerationLifecycle> {
   const { admitted, chat } = accepted;
   const prompt = openPrompt(accepted, gateway);
   const { model, streamed, promptEstimate } = chat;
   const route = serving?.routes[0] ?? null;
   const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, route, prompt };
   try {
-    return await Account.open(admitted.reservation, facts, gateway);
+    return await GenerationLifecycle.open(admitted.reservation, facts, gateway);
   } catch (error) {
     gateway.admission.giveUp(admitted.reservation);
     throw error;
@@ -99,7 +99,7 @@ function openPrompt({ admitted, caller, chat }: Accepted, { prompts }: Gateway):
 
 function callProvider(work: Served, gateway: Gateway): Promise<Dispatched> {
   const { reservation } = work.admitted;
-  const { account, serving } = work;
+  const { lifecycle, serving } = work;
   const { clock, call } = gateway;
   return dispatch({
     reservation,
@@ -108,16 +108,16 @@ function callProvider(work: Served, gateway: Gateway): Promise<Dispatched> {
     routes: serving.routes,
     fallbacks: work.caller.record.fallbacks,
     provide(providerCall, givenUp, onSent) {
-      account.calling(providerCall.route);
+      lifecycle.calling(providerCall.route);
       const sent = (): void => {
-        account.sent();
+        lifecycle.sent();
         onSent();
       };
-      return call(reservation, providerCall, { givenUp, onSent: sent, startedAt: account.startedAt });
+      return call(reservation, providerCall, { givenUp, onSent: sent, startedAt: lifecycle.startedAt });
     },
     gone: work.gone,
-    stop: account.stop,
-    readOn: work.readOn,
+    stop: lifecycle.stop,
+    acquireDrainSlot: work.acquireDrainSlot,
     clock,
   });
 }
@@ -139,18 +139,18 @@ async function answer(work: Served, dispatched: Dispatched, gateway: Gateway): P
 /** What is to be known of an answer's request when it fails; of a stream, for as long as it is open: hence not the request itself. */
 interface Noting {
   reservation: Reservation;
-  account: Account;
+  lifecycle: GenerationLifecycle;
   gone: AbortSignal;
 }
 
-function notingOf({ admitted, account, gone }: Work): Noting {
-  return { reservation: admitted.reservation, account, gone };
+function notingOf({ admitted, lifecycle, gone }: Work): Noting {
+  return { reservation: admitted.reservation, lifecycle, gone };
 }
 
 /** What a call that was given up here ends with says nothing of its provider, nor does a fault of the request. */
-function noteFailure({ reservation, account, gone }: Noting, { route, failure }: Attempt, { log, health }: Gateway): void {
+function noteFailure({ reservation, lifecycle, gone }: Noting, { route, failure }: Attempt, { log, health }: Gateway): void {
   logUpstreamFailure({ reservation, route, failure }, log);
-  const givenUp = gone.aborted || account.stop.stopped;
+  const givenUp = gone.aborted || lifecycle.stop.stopped;
   if (!givenUp && failure.code !== "upstream_rejected") health.failed(route);
 }
 
@@ -164,15 +164,15 @@ async function whole(
   { route, calledAt, answer, failed }: Extract<Dispatched, { kind: "whole" }>,
   { health, speeds, clock }: Gateway,
 ): Promise<Response> {
-  const { account, chat, admitted, headers } = work;
-  account.prompt?.take(answer.message);
+  const { lifecycle, chat, admitted, headers } = work;
+  lifecycle.prompt?.take(answer.message);
   const produced = estimatedTokens(textBytes(answer.message));
   const { usage, estimated } = chargedWhole(answer.usage, boundsOf(work, route), produced);
-  const firstTokenMs = account.elapsedMs();
+  const firstTokenMs = lifecycle.elapsedMs();
   health.answered(route, timeOf(firstTokenMs, failed));
   if (!estimated) speeds.measured(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
-  await account.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
-  const facts = { id: admitted.reservation.generation, created: account.created, model: chat.model, usage };
+  await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
+  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model, usage };
   return jsonAnswer(completionBody(answer, facts), { headers });
 }
 
@@ -182,25 +182,25 @@ function boundsOf({ serving, chat, admitted }: Served, route: Route): UsageBound
 
 function streamed(work: Served, dispatched: Extract<Dispatched, { kind: "stream" }>, gateway: Gateway): Response {
   const { route, calledAt, events, quiet, failed } = dispatched;
-  const { account, chat, admitted, headers, gone: signal, toClient, readOn } = work;
+  const { lifecycle, chat, admitted, headers, gone: signal, toClient, acquireDrainSlot } = work;
   const { generation } = admitted.reservation;
   const { clock, speeds, health } = gateway;
   const bounds = boundsOf(work, route);
   const noting = notingOf(work);
   const body = relay({
     toClient,
-    events: account.prompt?.listen(events) ?? events,
+    events: lifecycle.prompt?.listen(events) ?? events,
     quiet,
     gone: signal,
-    stop: account.stop,
-    facts: { id: generation, created: account.created, model: chat.model, includeUsage: chat.includeUsage },
-    readOn: (finished) => readOn(route, finished),
+    stop: lifecycle.stop,
+    facts: { id: generation, created: lifecycle.created, model: chat.model, includeUsage: chat.includeUsage },
+    acquireDrainSlot: (finished) => acquireDrainSlot(route, finished),
     clock,
-    startedAt: account.startedAt,
-    follow: (soFar) => account.delivering(() => chargedUsage(soFar(), bounds).usage),
+    startedAt: lifecycle.startedAt,
+    follow: (soFar) => lifecycle.delivering(() => chargedUsage(soFar(), bounds).usage),
     onEnd(outcome) {
       const ms = clock.monotonic() - calledAt;
-      const hides = hidesOutput(bounds, route);
+      const hides = mayHideOutput(bounds, route);
       // Who hides nothing writes no faster than it is read.
       const likely = speeds.tokensIn(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
       const charged = chargedUsage(outcome, bounds, likely);
@@ -209,7 +209,7 @@ function streamed(work: Served, dispatched: Extract<Dispatched, { kind: "stream"
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
       if (outcome.failure !== null) noteFailure(noting, { route, failure: outcome.failure }, gateway);
       else if (outcome.how === "completed") health.answered(route, timeOf(outcome.firstTokenMs, failed));
-      account.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
+      lifecycle.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
       return charged.usage;
     },
   });
@@ -225,15 +225,15 @@ function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boole
 async function gone(work: Served, { route, sentAt }: Extract<Dispatched, { kind: "gone" }>, gateway: Gateway): Promise<Response> {
   const { clock, speeds } = gateway;
   const bounds = boundsOf(work, route);
-  const hides = hidesOutput(bounds, route);
+  const hides = mayHideOutput(bounds, route);
   const likely = sentAt === null ? 0 : speeds.tokensIn(route, { ms: clock.monotonic() - sentAt, hides });
   const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedGone(bounds, likely);
-  await work.account.settle({ ...clientGone, ...charged, route, firstTokenMs: null });
+  await work.lifecycle.settle({ ...clientGone, ...charged, route, firstTokenMs: null });
   return new Response(null, { status: clientGone.status });
 }
 
-async function failure({ account, headers }: Work, error: GatewayError, route: Route | null): Promise<Response> {
-  await account.settle({ route, usage: noUsage, estimated: false, status: error.status, code: error.code, firstTokenMs: null });
+async function failure({ lifecycle, headers }: Work, error: GatewayError, route: Route | null): Promise<Response> {
+  await lifecycle.settle({ route, usage: noUsage, estimated: false, status: error.status, code: error.code, firstTokenMs: null });
   countRequest(error.status, error.code);
   return errorResponse(error, headers);
 }

@@ -12,7 +12,7 @@ import type { Gateway } from "./gateway.ts";
 import { owedRoute, settlementOf } from "./settle.ts";
 import { noUsage } from "./call/charged-usage.ts";
 
-export interface AccountFacts {
+export interface GenerationFacts {
   fingerprint: string;
   /** The catalog's id. */
   model: string;
@@ -25,7 +25,7 @@ export interface AccountFacts {
   prompt: OpenPrompt | null;
 }
 
-export interface Settling {
+export interface GenerationOutcome {
   /** The route that served or was tried last; null: none was. */
   route: Route | null;
   usage: Usage;
@@ -35,7 +35,7 @@ export interface Settling {
   firstTokenMs: number | null;
 }
 
-export class Account {
+export class GenerationLifecycle {
   /** The process cannot wait any longer. */
   readonly stop: Stop;
   /** Monotonic milliseconds. */
@@ -43,7 +43,7 @@ export class Account {
   /** Unix seconds, the same in every chunk of the answer. */
   readonly created: number;
   readonly #reservation: Reservation;
-  readonly #facts: AccountFacts;
+  readonly #facts: GenerationFacts;
   readonly #gateway: Gateway;
   #settled = false;
   /** The route that is being called, or serves. */
@@ -52,8 +52,8 @@ export class Account {
   #sent = false;
   #soFar: () => Usage;
 
-  private constructor(reservation: Reservation, facts: AccountFacts, gateway: Gateway) {
-    this.stop = gateway.live.begin(reservation);
+  private constructor(reservation: Reservation, facts: GenerationFacts, gateway: Gateway) {
+    this.stop = gateway.inFlight.begin(reservation);
     this.startedAt = gateway.clock.monotonic();
     this.created = Math.floor(gateway.clock.now() / 1_000);
     this.#reservation = reservation;
@@ -65,11 +65,11 @@ export class Account {
   }
 
   /** @throws GatewayError billing_unavailable when the book cannot be written */
-  static async open(reservation: Reservation, facts: AccountFacts, gateway: Gateway): Promise<Account> {
+  static async open(reservation: Reservation, facts: GenerationFacts, gateway: Gateway): Promise<GenerationLifecycle> {
     const { fingerprint, model, streamed, promptEstimate, route } = facts;
     const owed = route === null ? {} : { owed: { ...owedRoute(route), promptTokens: promptEstimate } };
     await gateway.book.begin(reservation, { fingerprint, model, streamed, ...owed });
-    return new Account(reservation, facts, gateway);
+    return new GenerationLifecycle(reservation, facts, gateway);
   }
 
   get prompt(): OpenPrompt | null {
@@ -104,32 +104,32 @@ export class Account {
   }
 
   /** The first call counts. When it resolves the client may have the end of the answer. */
-  async settle(settling: Settling): Promise<void> {
+  async settle(outcome: GenerationOutcome): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
-    const { estimated, ...ending } = settling;
+    const { estimated, ...ending } = outcome;
     this.#soFar = () => noUsage;
     const { model, streamed } = this.#facts;
     const durationMs = this.elapsedMs();
     const written = this.#gateway.book.end(
       settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
     );
-    this.#noteExcess(settling);
-    this.#gateway.live.done(this.stop);
+    this.#noteExcess(outcome);
+    this.#gateway.inFlight.done(this.stop);
     this.prompt?.keep();
-    measureGeneration({ provider: settling.route?.provider.id ?? "none", durationMs, firstTokenMs: settling.firstTokenMs });
+    measureGeneration({ provider: outcome.route?.provider.id ?? "none", durationMs, firstTokenMs: outcome.firstTokenMs });
     await written;
   }
 
   /** A provider that counts more than was reserved costs us the rest: others are preferred for a while. */
-  #noteExcess({ route, usage }: Settling): void {
+  #noteExcess({ route, usage }: GenerationOutcome): void {
     const isExcess = route?.prices && chargedCost(route.prices, usage) > this.#reservation.amount * picoPerNano;
     if (isExcess) this.#gateway.coolDown.begin(route);
   }
 
   /** As `settle`, for who cannot wait for the end of the event loop's turn. */
-  settleNow(settling: Settling): void {
-    this.settle(settling).catch((error: unknown) => {
+  settleNow(outcome: GenerationOutcome): void {
+    this.settle(outcome).catch((error: unknown) => {
       const facts = { generation: this.#reservation.generation, reason: String(error) };
       raiseAlarm(this.#gateway.log, "spool.failed", facts, "A settlement could not be made: its hold ends as unknown");
     });

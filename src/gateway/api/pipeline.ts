@@ -18,7 +18,7 @@ export async function chatCompletion(request: Request, gateway: Gateway, toClien
   // 2. The body's size (413), then its fields (400)
   using held = gateway.bodies.lease(holderOf(caller));
   const chat = checkChat(await readBody(request, { clock, bodyMs: clocks.bodyMs, held, caller }), models);
-  gateway.live.require(caller);
+  gateway.inFlight.require(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const admitted = await admission.admit(caller, chat);
   // 6. The provider (400, 429, 502, 504)

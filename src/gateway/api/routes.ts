@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { bunStream } from "./stream/bun-stream.ts";
 import type { ClientStream } from "./stream/client-stream.ts";
-import { handle } from "./error-boundary.ts";
+import { withErrorBoundary } from "./error-boundary.ts";
 import { chatCompletion } from "./pipeline.ts";
 import { describeKey } from "./describe-key.ts";
 import { notServed } from "./not-served.ts";
@@ -31,7 +31,7 @@ export function inferenceRoutes(gateway: Gateway): Elysia {
     const answer = ({ request, server }: Call): Promise<Response> | Response => {
       if (request.method !== method) return methodNotAllowed(method);
       server?.timeout(request, 0);
-      return handle(request, gateway, endpoint(request, gateway, server ? bunStream : webStream));
+      return withErrorBoundary(request, gateway, endpoint(request, gateway, server ? bunStream : webStream));
     };
     app.all(path, answer as (context: unknown) => Promise<Response> | Response, { parse: "none" });
   };

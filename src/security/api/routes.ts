@@ -1,6 +1,6 @@
 /** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the door for files beside them; no logic. */
 import { Elysia } from "elysia";
-import { readRest } from "../../http/drain-request.ts";
+import { drainRequest } from "../../http/drain-request.ts";
 import { newRequestId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { requestTarget } from "../../http/request-target.ts";
@@ -77,7 +77,7 @@ function unknownPath(request: Request, parts: ToolsParts): Promise<Response> {
 }
 
 async function written(request: Request, { clock }: ToolsParts, { status, body, headers = {} }: Written): Promise<Response> {
-  await readRest(request, clock);
+  await drainRequest(request, clock);
   const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
   return jsonAnswer(body, { status, headers: { ...always, ...headers } });
 }

@@ -5,7 +5,7 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Stop } from "../../../kernel/stop-signal.ts";
 import type { Route } from "../../models/model.ts";
-import type { ReadOn } from "../stream/read-on.ts";
+import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
 interface Call {
   readonly route: Route;
@@ -13,14 +13,14 @@ interface Call {
   abort(): void;
 }
 
-interface LeavingOptions {
+interface DisconnectOptions {
   call: Call;
   streamed: boolean;
   /** The request's signal. */
   gone: AbortSignal;
   /** The process ends and can wait no longer. */
   stop: Stop;
-  readOn: ReadOn;
+  acquireDrainSlot: AcquireDrainSlot;
   clock: Clock;
 }
 
@@ -28,7 +28,7 @@ interface LeavingOptions {
  * Watches until it is disposed: then somebody else does, or the call has ended. The signal keeps its listener, for taking it back
  * costs as much as adding it, and the signal ends with the request; what the listener holds is let go.
  */
-export function watchLeaving({ call: watched, streamed, gone, stop, readOn, clock }: LeavingOptions): Disposable {
+export function watchDisconnect({ call: watched, streamed, gone, stop, acquireDrainSlot, clock }: DisconnectOptions): Disposable {
   let call: Call | null = watched;
   let release = (): void => {};
   let cancelTimer = (): void => {};
@@ -36,10 +36,10 @@ export function watchLeaving({ call: watched, streamed, gone, stop, readOn, cloc
     if (call === null) return;
     call.settleForThis();
     if (!streamed) return;
-    const place = readOn(call.route, false);
-    if (place === null) return call.abort();
-    release = place.release;
-    cancelTimer = clock.after(place.until - clock.monotonic(), () => call?.abort());
+    const slot = acquireDrainSlot(call.route, false);
+    if (slot === null) return call.abort();
+    release = slot.release;
+    cancelTimer = clock.after(slot.until - clock.monotonic(), () => call?.abort());
   };
   gone.addEventListener("abort", onGone);
   // Left before anything was sent: there is no bill yet that stopping could come too late for.

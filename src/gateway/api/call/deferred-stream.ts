@@ -2,19 +2,19 @@
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver } from "../../providers/provider.ts";
 import type { Opened } from "./attempts.ts";
 
-interface LateStreamParts {
+interface DeferredStreamParts {
   opening: Promise<Opened>;
   /** Gives the opening up. */
   abort(): void;
 }
 
-export class LateStream implements ProviderEventStream {
+export class DeferredStream implements ProviderEventStream {
   /** null: the stream has opened. */
-  #parts: LateStreamParts | null;
+  #parts: DeferredStreamParts | null;
   #events: ProviderEventStream | null = null;
   #over = false;
 
-  constructor(parts: LateStreamParts) {
+  constructor(parts: DeferredStreamParts) {
     this.#parts = parts;
   }
 
@@ -36,7 +36,7 @@ export class LateStream implements ProviderEventStream {
     return this.cancel();
   }
 
-  async #open({ opening }: LateStreamParts, taker: EventReceiver): Promise<void> {
+  async #open({ opening }: DeferredStreamParts, taker: EventReceiver): Promise<void> {
     const opened = await opening.catch((error: unknown) => threw(error));
     if (this.#over || opened.kind === "whole") return taker.take([]);
     if (opened.kind === "failed") {

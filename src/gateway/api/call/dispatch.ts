@@ -5,16 +5,16 @@ import { firstEventMsMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import type { ProviderEventStream } from "../../providers/provider.ts";
 import { Attempts, type Attempt, type AttemptsOptions, type Opened } from "./attempts.ts";
-import { LateStream } from "./deferred-stream.ts";
-import { watchLeaving } from "./client-disconnect.ts";
-import type { ReadOn } from "../stream/read-on.ts";
+import { DeferredStream } from "./deferred-stream.ts";
+import { watchDisconnect } from "./client-disconnect.ts";
+import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
 export interface DispatchOptions extends AttemptsOptions {
   /** The request's signal. */
   gone: AbortSignal;
   /** The process ends and can wait no longer. */
   stop: Stop;
-  readOn: ReadOn;
+  acquireDrainSlot: AcquireDrainSlot;
 }
 
 export type Dispatched =
@@ -26,12 +26,12 @@ export type Dispatched =
 
 /** Rejects only with what is no failure of a provider. */
 export async function dispatch(options: DispatchOptions): Promise<Dispatched> {
-  const { streamed, gone, stop, readOn, clock } = options;
+  const { streamed, gone, stop, acquireDrainSlot, clock } = options;
   const attempts = new Attempts(options);
-  using _leaving = watchLeaving({ call: attempts, streamed, gone, stop, readOn, clock });
+  using _watching = watchDisconnect({ call: attempts, streamed, gone, stop, acquireDrainSlot, clock });
   const opening = attempts.run();
   const opened = streamed ? await within(clock, opening, gone) : await opening;
-  if (opened === "quiet") return lateStream(attempts, opening);
+  if (opened === "quiet") return deferredStream(attempts, opening);
   if (opened.kind === "failed" && gone.aborted && attempts.givenUp) {
     return { kind: "gone", route: opened.route, sentAt: attempts.sentAt, failed: opened.failed };
   }
@@ -51,9 +51,9 @@ async function within(clock: Clock, opening: Promise<Opened>, gone: AbortSignal)
   }
 }
 
-function lateStream(attempts: Attempts, opening: Promise<Opened>): Dispatched {
+function deferredStream(attempts: Attempts, opening: Promise<Opened>): Dispatched {
   attempts.settleForThis();
-  const events = new LateStream({ opening, abort: () => attempts.abort() });
+  const events = new DeferredStream({ opening, abort: () => attempts.abort() });
   const { route, calledAt, failed } = attempts;
   return { kind: "stream", route, calledAt, events, quiet: true, failed };
 }

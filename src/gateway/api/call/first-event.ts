@@ -1,7 +1,7 @@
 /** Looks at a stream's first event before anything is sent to the client: up to there a failure is an ordinary error. */
 import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
-import { laterUsage } from "../response/merge-usage.ts";
+import { mergeUsage } from "../response/merge-usage.ts";
 
 /**
  * Waits for the first event that tells how the answer goes: some providers count the prompt first and fail then.
@@ -16,7 +16,7 @@ export async function withFirstEvent(events: ProviderEventStream): Promise<Provi
     for (const [index, event] of news.entries()) {
       if (event.kind === "failure") throw event.failure;
       if (event.kind !== "usage") return new Replay(usage, news.slice(index), events);
-      usage = laterUsage(usage, event.usage);
+      usage = mergeUsage(usage, event.usage);
     }
   }
 }

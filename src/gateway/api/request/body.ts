@@ -7,8 +7,8 @@ import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { BodyReader } from "../../../http/body-reader.ts";
 import { declaredBytes } from "../../../http/declared-bytes.ts";
 import { asGatewayError } from "./load-limits.ts";
-import { readRest } from "../../../http/drain-request.ts";
-import { invalid } from "../../../http/bad-request.ts";
+import { drainRequest } from "../../../http/drain-request.ts";
+import { invalidRequest } from "../../../http/bad-request.ts";
 
 interface ReadBodyOptions {
   clock: Clock;
@@ -29,7 +29,8 @@ interface ReadBodyOptions {
 export async function readBody(request: Request, { clock, bodyMs, held, caller }: ReadBodyOptions): Promise<Uint8Array> {
   const declared = declaredBytes(request);
   if (declared !== null && declared > bodyBytesMax) throw await refuse(request, clock, new GatewayError("request_too_large"));
-  if (isEncoded(request)) throw await refuse(request, clock, invalid(undefined, "The request body must not be compressed"));
+  if (isEncoded(request))
+    throw await refuse(request, clock, invalidRequest(undefined, "The request body must not be compressed"));
   const take = (bytes: number): void => grow(held, bytes, caller);
   take(declared ?? 0);
   // Where the length is known the stream is not even asked for: the server makes one for who asks.
@@ -42,7 +43,7 @@ export async function readBody(request: Request, { clock, bodyMs, held, caller }
   } catch (error) {
     reader?.discard();
     if (error instanceof GatewayError) throw error;
-    throw invalid(
+    throw invalidRequest(
       undefined,
       error instanceof DeadlineError ? "The request body did not arrive in time" : "The request body did not arrive in full",
     );
@@ -69,7 +70,7 @@ async function refuse(
   error: GatewayError,
   reader: BodyReader | null = null,
 ): Promise<GatewayError> {
-  await readRest(request, clock, reader);
+  await drainRequest(request, clock, reader);
   return error;
 }
 

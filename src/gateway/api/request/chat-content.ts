@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json-body.ts";
 import { listOf, objectOf, oneOf, reader, shown, text, type Reader } from "./read-value.ts";
-import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
 const textPart = objectOf({ type: { read: oneOf("text"), required: true }, text: { read: text(), required: true } });
 const refusalPart = objectOf({ type: { read: oneOf("refusal"), required: true }, refusal: { read: text(), required: true } });
@@ -17,12 +17,13 @@ function contentOf(parts: Record<string, Reader>): Reader {
   const schema = Type.Union([Type.String(), Type.Array(partSchema, { minItems: 1 })]);
   return reader(schema, (value, at, context) => {
     if (typeof value === "string") return value;
-    if (!Array.isArray(value)) throw invalid(at, `${at} must be a string or an array of text parts`);
+    if (!Array.isArray(value)) throw invalidRequest(at, `${at} must be a string or an array of text parts`);
     const part = reader(partSchema, (one, place) => {
       const type = isJsonObject(one) ? one["type"] : undefined;
-      if (typeof type !== "string") throw invalid(place, `${place} must be an object with a type`);
+      if (typeof type !== "string") throw invalidRequest(place, `${place} must be an object with a type`);
       const read = readers.get(type);
-      if (!read) throw unsupported(at, `Cannot send a content part of type "${shown(type)}": only text content is supported`);
+      if (!read)
+        throw unsupportedParameter(at, `Cannot send a content part of type "${shown(type)}": only text content is supported`);
       return read(one, place, context);
     });
     return listOf(part, 1)(value, at, context);

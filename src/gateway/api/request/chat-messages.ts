@@ -7,7 +7,7 @@ import { label } from "./chat-options.ts";
 import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
 import { leftOut, objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
-import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports } from "./supports.ts";
 
 const role: Field = { read: text(), required: true };
@@ -15,7 +15,7 @@ const name: Field = { read: text(), nullable: true };
 const content: Field = { read: textContent, required: true };
 
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
-  throw unsupported(at, `Cannot send ${at}: only text content is supported`);
+  throw unsupportedParameter(at, `Cannot send ${at}: only text content is supported`);
 });
 /** A model's thoughts go back to those that want them back, and are left out for the others. */
 const thoughts: Reader = reader(Type.String(), (value, at, context) => {
@@ -62,22 +62,22 @@ export const messagesSchema = Type.Array(Type.Union([...new Set(roles.values())]
 
 /** @throws GatewayError invalid_request or unsupported_parameter naming the first field at fault */
 export function readMessages(value: unknown, context: ReadContext): ChatMessage[] {
-  if (value === undefined) throw invalid("messages", "messages is required");
-  if (!Array.isArray(value)) throw invalid("messages", "messages must be an array");
-  if (value.length === 0) throw invalid("messages", "messages must not be empty");
-  if (value.length > messagesMax) throw invalid("messages", `messages must not have more than ${messagesMax} items`);
+  if (value === undefined) throw invalidRequest("messages", "messages is required");
+  if (!Array.isArray(value)) throw invalidRequest("messages", "messages must be an array");
+  if (value.length === 0) throw invalidRequest("messages", "messages must not be empty");
+  if (value.length > messagesMax) throw invalidRequest("messages", `messages must not have more than ${messagesMax} items`);
   return value.map((message, index) => readMessage(message, `messages[${index}]`, context));
 }
 
 function readMessage(value: unknown, at: string, context: ReadContext): ChatMessage {
-  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   const speaker = String(readField(value["role"], `${at}.role`, role, context));
   const read = roles.get(speaker);
   if (!read)
-    throw invalid(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
+    throw invalidRequest(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
   const message = read(value, at, context);
   if (!isJsonObject(message) || (speaker === "assistant" && saysNothing(message))) {
-    throw invalid(`${at}.content`, `${at}.content is required where no tool is called`);
+    throw invalidRequest(`${at}.content`, `${at}.content is required where no tool is called`);
   }
   return { ...message, role: speaker };
 }

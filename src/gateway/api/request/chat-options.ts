@@ -19,14 +19,14 @@ import {
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
-import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports, type Support } from "./supports.ts";
 
 const required = (read: Reader): Field => ({ read, required: true });
 
 /** Known to the official schema, and open to no model here: it would change what is answered, kept or charged. */
 export const notOffered: Reader = reader(Type.Never(), (_, at) => {
-  throw unsupported(at, `${at} is not supported`);
+  throw unsupportedParameter(at, `${at} is not supported`);
 });
 
 /** Accepted, checked and sent nowhere: it labels a request and changes no answer. */
@@ -41,7 +41,7 @@ export function label(read: Reader): Reader {
 export function only(accepted: readonly (string | number | boolean)[], words: string): Reader {
   return reader(Type.Union(accepted.map((value) => Type.Literal(value))), (value, at) => {
     if (accepted.some((one) => one === value)) return undefined;
-    throw unsupported(at, `${at}: only ${words} is supported`);
+    throw unsupportedParameter(at, `${at}: only ${words} is supported`);
   });
 }
 
@@ -60,21 +60,21 @@ const pairsSchema = Type.Record(Type.String(), Type.String({ maxLength: 512 }), 
 });
 
 export const pairs: Reader = reader(pairsSchema, (value, at) => {
-  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   const entries = Object.entries(value);
-  if (entries.length > 16) throw invalid(at, `${at} must not have more than 16 pairs`);
+  if (entries.length > 16) throw invalidRequest(at, `${at} must not have more than 16 pairs`);
   for (const [key, one] of entries) {
     if (key.length > 64 || typeof one !== "string" || one.length > 512) {
-      throw invalid(at, `${at} must have keys of at most 64 characters and strings of at most 512 characters`);
+      throw invalidRequest(at, `${at} must have keys of at most 64 characters and strings of at most 512 characters`);
     }
   }
   return value;
 });
 
 export const modalities: Reader = reader(Type.Array(Type.Literal("text"), { minItems: 1, maxItems: 1 }), (value, at) => {
-  if (!Array.isArray(value)) throw invalid(at, `${at} must be an array`);
+  if (!Array.isArray(value)) throw invalidRequest(at, `${at} must be an array`);
   if (value.length === 1 && value[0] === "text") return undefined;
-  throw unsupported(at, `${at}: only text content is supported`);
+  throw unsupportedParameter(at, `${at}: only text content is supported`);
 });
 
 const stopSchema = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })]);
@@ -83,14 +83,15 @@ const anyText = text();
 
 export const stop: Reader = reader(stopSchema, (value, at, context) => {
   if (typeof value === "string") return value;
-  if (!Array.isArray(value) || value.length > 4) throw invalid(at, `${at} must be a string or an array of at most 4 strings`);
+  if (!Array.isArray(value) || value.length > 4)
+    throw invalidRequest(at, `${at} must be a string or an array of at most 4 strings`);
   return value.length === 0 ? undefined : value.map((one, index) => anyText(one, `${at}[${index}]`, context));
 });
 
 const bias = numberFrom(-100, 100);
 
 export const biases: Reader = reader(Type.Record(Type.String(), bias.schema), (value, at, context) => {
-  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   for (const one of Object.values(value)) bias(one, at, context);
   return Object.keys(value).length === 0 ? undefined : value;
 });
@@ -100,7 +101,7 @@ const fewLogprobs = integerFrom(0, 20);
 export const topLogprobs: Reader = reader(fewLogprobs.schema, (value, at, context) => {
   const count = fewLogprobs(value, at, context);
   if (count === 0) return undefined;
-  if (context.request["logprobs"] !== true) throw invalid(at, `${at} needs logprobs to be true`);
+  if (context.request["logprobs"] !== true) throw invalidRequest(at, `${at} needs logprobs to be true`);
   return count;
 });
 
@@ -110,7 +111,7 @@ const knownStreamOptions = objectOf({
 });
 
 export const streamOptions: Reader = reader(knownStreamOptions.schema, (value, at, context) => {
-  if (context.request["stream"] !== true) throw invalid(at, `${at} needs stream to be true`);
+  if (context.request["stream"] !== true) throw invalidRequest(at, `${at} needs stream to be true`);
   return knownStreamOptions(value, at, context);
 });
 
@@ -119,7 +120,7 @@ export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at
   readInteger(value, at, { min: 1, max: outputLimit(context.model) });
   const other = context.request["max_completion_tokens"];
   if (at === "max_tokens" && typeof other === "number" && other !== value) {
-    throw invalid(at, "max_tokens and max_completion_tokens must be equal where both are given");
+    throw invalidRequest(at, "max_tokens and max_completion_tokens must be equal where both are given");
   }
   return undefined;
 });
@@ -140,7 +141,7 @@ const schemaFormat = objectOf({
 });
 
 export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, schemaFormat.schema]), (value, at, context) => {
-  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   const type = readField(value["type"], `${at}.type`, required(oneOf("text", "json_object", "json_schema")), context);
   const format = (type === "json_schema" ? schemaFormat : plainFormat)(value, at, context);
   if (type === "text") return undefined;
@@ -149,7 +150,7 @@ export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, sch
 });
 
 export function requireSupport(word: Support, at: string, { model }: ReadContext): void {
-  if (!supports(model, word)) throw unsupported(at, `The model does not support ${at}`);
+  if (!supports(model, word)) throw unsupportedParameter(at, `The model does not support ${at}`);
 }
 
 function outputLimit(model: Model | null): number {

@@ -17,7 +17,7 @@ import {
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
-import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports } from "./supports.ts";
 
 const functionsMax = 128;
@@ -80,7 +80,7 @@ export const toolChoice: Reader = reader(anyChoice.schema, (value, at, context) 
   const chosen = anyChoice(value, at, context);
   if (sendsTools(context)) return chosen;
   if (value === "none" || value === "auto") return undefined;
-  throw invalid(at, `${at} needs tools to choose from`);
+  throw invalidRequest(at, `${at} needs tools to choose from`);
 });
 
 export const parallelToolCalls: Reader = unless((_, context) => !sendsTools(context), flag);
@@ -96,10 +96,11 @@ function isEmpty(value: unknown): boolean {
 /** Custom tools are free text for and from the model, and few providers have them. */
 function byType(readers: { function: Reader; custom: Reader }): Reader {
   return reader(Type.Union([readers.function.schema, readers.custom.schema]), (value, at, context) => {
-    if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+    if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
     const type = readField(value["type"], `${at}.type`, required(oneOf("function", "custom")), context);
     if (type === "function") return readers.function(value, at, context);
-    if (!supports(context.model, "custom_tools")) throw unsupported(`${at}.type`, "The model does not support custom tools");
+    if (!supports(context.model, "custom_tools"))
+      throw unsupportedParameter(`${at}.type`, "The model does not support custom tools");
     return readers.custom(value, at, context);
   });
 }
@@ -111,12 +112,12 @@ function wordOr(word: Reader, other: Reader): Reader {
 }
 
 function readNamedChoice(value: unknown, at: string, context: ReadContext): unknown {
-  if (!isJsonObject(value)) throw invalid(at, `${at} must be a string or an object`);
+  if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be a string or an object`);
   const type = readField(value["type"], `${at}.type`, required(oneOf(...Object.keys(choices))), context);
   const chosen = choices[String(type)]?.(value, at, context);
   const wanted = isJsonObject(value["function"]) ? value["function"]["name"] : undefined;
   if (type === "function" && sendsTools(context) && !toolNames(context).includes(wanted)) {
-    throw invalid(`${at}.function.name`, `${at}.function.name is not the name of a tool that was sent`);
+    throw invalidRequest(`${at}.function.name`, `${at}.function.name is not the name of a tool that was sent`);
   }
   return chosen;
 }

@@ -8,10 +8,10 @@ import { readMessages } from "./chat-messages.ts";
 import { requireSupport } from "./chat-options.ts";
 import { isJsonObject, parseJsonObject, type JsonObject } from "../../../http/json-body.ts";
 import { readField, shown, unknownField, type ReadContext } from "./read-value.ts";
-import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { estimatedTokens } from "./text-bytes.ts";
 import { refuseRouting, routingFields } from "./routing-fields.ts";
-import { refuseUncarried } from "./unsupported-fields.ts";
+import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
 export interface CheckedChat {
   /** What is sent on: no labels, no nulls, nothing that the gateway itself acts on. */
@@ -56,7 +56,7 @@ export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): Checke
   }
   refuseRouting(request);
   refuseUnknown(request);
-  refuseUncarried(body, context.model);
+  rejectUnsupportedFields(body, context.model);
   const streamOptions = request["stream_options"];
   const inputTokens = inputTokensBound(body);
   return {
@@ -72,11 +72,11 @@ export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): Checke
 }
 
 function readModelId(value: unknown): string {
-  if (value === undefined) throw invalid("model", "model is required");
-  if (typeof value !== "string" || value === "") throw invalid("model", "model must be the id of a model");
+  if (value === undefined) throw invalidRequest("model", "model is required");
+  if (typeof value !== "string" || value === "") throw invalidRequest("model", "model must be the id of a model");
   if (value.length > modelIdCharactersMax)
-    throw invalid("model", `model must not be longer than ${modelIdCharactersMax} characters`);
-  if (value.startsWith("custom:")) throw unsupported("model", "A custom model cannot be used with an API key");
+    throw invalidRequest("model", `model must not be longer than ${modelIdCharactersMax} characters`);
+  if (value.startsWith("custom:")) throw unsupportedParameter("model", "A custom model cannot be used with an API key");
   return value;
 }
 

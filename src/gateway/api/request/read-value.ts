@@ -5,7 +5,7 @@
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
-import { invalid, unsupported } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
 export interface ReadContext {
   request: JsonObject;
@@ -36,14 +36,14 @@ export function reader(schema: TSchema, read: Read): Reader {
 }
 
 export const flag: Reader = reader(Type.Boolean(), (value, at) => {
-  if (typeof value !== "boolean") throw invalid(at, `${at} must be true or false`);
+  if (typeof value !== "boolean") throw invalidRequest(at, `${at} must be true or false`);
   return value;
 });
 
 export function text(charactersMax = Infinity): Reader {
   return reader(Type.String(upTo("maxLength", charactersMax)), (value, at) => {
-    if (typeof value !== "string") throw invalid(at, `${at} must be a string`);
-    if (value.length > charactersMax) throw invalid(at, `${at} must not be longer than ${charactersMax} characters`);
+    if (typeof value !== "string") throw invalidRequest(at, `${at} must be a string`);
+    if (value.length > charactersMax) throw invalidRequest(at, `${at} must not be longer than ${charactersMax} characters`);
     return value;
   });
 }
@@ -51,7 +51,7 @@ export function text(charactersMax = Infinity): Reader {
 export function numberFrom(min: number, max: number): Reader {
   return reader(Type.Number({ minimum: min, maximum: max }), (value, at) => {
     if (typeof value === "number" && value >= min && value <= max) return value;
-    throw invalid(at, `${at} must be a number from ${min} to ${max}`);
+    throw invalidRequest(at, `${at} must be a number from ${min} to ${max}`);
   });
 }
 
@@ -63,22 +63,25 @@ export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER):
 export function readInteger(value: unknown, at: string, { min, max }: { min: number; max: number }): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw invalid(at, `${at} must be a whole number ${range}`);
+  throw invalidRequest(at, `${at} must be a whole number ${range}`);
 }
 
 export function oneOf(...words: string[]): Reader {
   return reader(Type.Union(words.map((word) => Type.Literal(word))), (value, at) => {
     if (typeof value === "string" && words.includes(value)) return value;
-    throw invalid(at, `${at} must be ${words.length === 1 ? "" : "one of "}${words.map((word) => `"${word}"`).join(", ")}`);
+    throw invalidRequest(
+      at,
+      `${at} must be ${words.length === 1 ? "" : "one of "}${words.map((word) => `"${word}"`).join(", ")}`,
+    );
   });
 }
 
 export function listOf(item: Reader, lengthMin: number, lengthMax = Infinity): Reader {
   const schema = Type.Array(item.schema, { ...(lengthMin > 0 && { minItems: lengthMin }), ...upTo("maxItems", lengthMax) });
   return reader(schema, (value, at, context) => {
-    if (!Array.isArray(value)) throw invalid(at, `${at} must be an array`);
-    if (value.length < lengthMin) throw invalid(at, `${at} must not be empty`);
-    if (value.length > lengthMax) throw invalid(at, `${at} must not have more than ${lengthMax} items`);
+    if (!Array.isArray(value)) throw invalidRequest(at, `${at} must be an array`);
+    if (value.length < lengthMin) throw invalidRequest(at, `${at} must not be empty`);
+    if (value.length > lengthMax) throw invalidRequest(at, `${at} must not have more than ${lengthMax} items`);
     return value.map((one, index) => item(one, `${at}[${index}]`, context));
   });
 }
@@ -86,12 +89,12 @@ export function listOf(item: Reader, lengthMin: number, lengthMax = Infinity): R
 /** A name that a model is to write exactly. */
 export const identifier: Reader = reader(Type.String({ pattern: "^[a-zA-Z0-9_-]{1,64}$" }), (value, at) => {
   if (typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value)) return value;
-  throw invalid(at, `${at} must be 1 to 64 letters, digits, underscores or hyphens`);
+  throw invalidRequest(at, `${at} must be 1 to 64 letters, digits, underscores or hyphens`);
 });
 
 /** Any object, sent on as it is: schemas and the like. */
 export const anyObject: Reader = reader(Type.Object({}), (value, at) => {
-  if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+  if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   return value;
 });
 
@@ -102,7 +105,7 @@ export const leftOut: Reader = reader(Type.Unknown(), () => undefined);
 export function objectOf(fields: Record<string, Field>): Reader {
   const known = new Map(Object.entries(fields));
   return reader(fieldsSchema([...known]), (value, at, context) => {
-    if (!isJsonObject(value)) throw invalid(at, `${at} must be an object`);
+    if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
     const result: JsonObject = {};
     for (const [name, field] of known) {
       const read = readField(value[name], `${at}.${name}`, field, context);
@@ -127,10 +130,10 @@ export function fieldsSchema(fields: readonly (readonly [name: string, field: Fi
 
 export function readField(value: unknown, at: string, { read, required, nullable }: Field, context: ReadContext): unknown {
   if (value === undefined || (value === null && nullable)) {
-    if (required) throw invalid(at, `${at} is required`);
+    if (required) throw invalidRequest(at, `${at} is required`);
     return undefined;
   }
-  if (value === null) throw invalid(at, `${at} must not be null`);
+  if (value === null) throw invalidRequest(at, `${at} must not be null`);
   return read(value, at, context);
 }
 
@@ -143,7 +146,7 @@ export function unless(saysNothing: (value: unknown, context: ReadContext) => bo
 }
 
 export function unknownField(at: string): Error {
-  return unsupported(at, `${at} is not a supported field`);
+  return unsupportedParameter(at, `${at} is not a supported field`);
 }
 
 function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, number> {

@@ -1,13 +1,13 @@
 /** Routing is early access and off: its fields are refused by their names, in this order. */
 import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
-import { unsupported } from "../../../http/bad-request.ts";
+import { unsupportedParameter } from "../../../http/bad-request.ts";
 
 const providerFields = ["order", "only", "ignore", "sort"];
 
 /** @throws GatewayError unsupported_parameter */
 export function refuseRouting(request: JsonObject): void {
   const field = routingField(request);
-  if (field !== null) throw unsupported(field, `${field} needs routing, which is not available for this workspace`);
+  if (field !== null) throw unsupportedParameter(field, `${field} needs routing, which is not available for this workspace`);
 }
 
 function routingField(request: JsonObject): string | null {

@@ -1,7 +1,7 @@
 import type { ReportedUsage } from "../../models/model.ts";
 
 /** The last count told stands, field by field, and neither a zero nor silence replaces a count: providers send placeholders. */
-export function laterUsage(before: ReportedUsage | null, told: ReportedUsage): ReportedUsage {
+export function mergeUsage(before: ReportedUsage | null, told: ReportedUsage): ReportedUsage {
   if (before === null) return told;
   return {
     ...told,

@@ -3,7 +3,7 @@ import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { drainsMax, drainsPerWorkspaceMax } from "../../limits.ts";
 import { HolderCounts } from "../../../accounts/quotas/holder-counts.ts";
 
-export class Drains {
+export class DrainLimit {
   readonly #active = new HolderCounts();
   #total = 0;
 
@@ -12,7 +12,7 @@ export class Drains {
   }
 
   /** @returns what gives the place back, or null when too many are under way */
-  take(workspace: WorkspaceId): (() => void) | null {
+  acquire(workspace: WorkspaceId): (() => void) | null {
     if (this.#active.of(workspace) >= drainsPerWorkspaceMax || this.#total >= drainsMax) return null;
     this.#add(workspace, 1);
     let taken = true;

@@ -5,14 +5,14 @@
 import type { ReportedUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
 import { ChunkWriter, doneLine, type ChunkFacts } from "./chunk.ts";
-import { laterUsage } from "../response/merge-usage.ts";
+import { mergeUsage } from "../response/merge-usage.ts";
 import { logprobsBody } from "../response/logprobs.ts";
 import { textBytes } from "../request/text-bytes.ts";
 import { streamError } from "../response/upstream-errors.ts";
 
 type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 
-export class Transcript {
+export class StreamState {
   readonly #writer: ChunkWriter;
   #begun = false;
   #finished = false;
@@ -68,7 +68,7 @@ export class Transcript {
         // A zero is a placeholder: it holds none of the text beside it.
         if (event.usage.completionTokens && event.usage.completionTokens !== this.#usage?.completionTokens)
           this.#countedBytes = this.#bytes;
-        this.#usage = laterUsage(this.#usage, event.usage);
+        this.#usage = mergeUsage(this.#usage, event.usage);
         return "";
       case "failure":
         this.#failure = event.failure;

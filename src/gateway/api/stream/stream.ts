@@ -11,9 +11,9 @@ import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type Pro
 import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
 import type { ClientStream, TextSink, TextSource } from "./client-stream.ts";
 import { commentLine, type ChunkFacts } from "./chunk.ts";
-import type { Place } from "./read-on.ts";
+import type { DrainSlot } from "./drain-slots.ts";
 import { estimatedTokens } from "../request/text-bytes.ts";
-import { Transcript } from "./stream-state.ts";
+import { StreamState } from "./stream-state.ts";
 
 export interface StreamOutcome {
   /** completed: the client was sent the whole answer. client_gone: it hung up, or took nothing for a minute. */
@@ -42,7 +42,7 @@ export interface RelayOptions {
   /** The provider has been silent for so long that a comment must go first. */
   quiet: boolean;
   /** Takes a place for reading on once the client is gone; null: the provider is to be stopped. @param finished all but the count is there */
-  readOn(finished: boolean): Place | null;
+  acquireDrainSlot(finished: boolean): DrainSlot | null;
   /** The request's signal: it tells of a client that left before the stream began. */
   gone: AbortSignal;
   /** The process ends and can wait no longer. */
@@ -65,7 +65,7 @@ const nothing = (): void => {};
 
 class Relay implements TextSource, EventReceiver, TimerListener {
   readonly #options: RelayOptions;
-  readonly #transcript: Transcript;
+  readonly #state: StreamState;
   #client: TextSink | null = null;
   #phase: "delivering" | "draining" | "ended" = "delivering";
   /** The client has room for more. */
@@ -85,7 +85,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#transcript = new Transcript(options.facts);
+    this.#state = new StreamState(options.facts);
     this.#commentDue = options.quiet;
     this.#sentAt = options.clock.monotonic();
     options.follow(() => this.#outcome("failed"));
@@ -111,10 +111,10 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   cancel(): void {
     if (this.#phase !== "delivering") return;
     this.#phase = "draining";
-    const place = this.#options.readOn(this.#transcript.whole);
-    if (place === null) return this.#end("client_gone");
-    this.#releaseDrain = place.release;
-    this.#drainBy = place.until;
+    const slot = this.#options.acquireDrainSlot(this.#state.whole);
+    if (slot === null) return this.#end("client_gone");
+    this.#releaseDrain = slot.release;
+    this.#drainBy = slot.until;
     this.#read();
   }
 
@@ -139,10 +139,10 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     const last = events.at(-1)?.kind;
     this.#sourceOpen = last === "delta" || last === "usage";
     let lines = "";
-    for (const event of events) lines += this.#transcript.take(event);
-    if (last === undefined) this.#transcript.breakOff();
+    for (const event of events) lines += this.#state.take(event);
+    if (last === undefined) this.#state.breakOff();
     if (lines !== "") this.#send(lines);
-    if (this.#transcript.ended) this.#end(this.#transcript.whole ? "completed" : "failed");
+    if (this.#state.ended) this.#end(this.#state.whole ? "completed" : "failed");
     else this.#read();
   }
 
@@ -166,7 +166,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     this.#demand = false;
     this.#commentDue = false;
     this.#sentAt = this.#options.clock.monotonic();
-    if (this.#transcript.bytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
+    if (this.#state.bytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
     if (this.#client?.send(lines)) this.#demand = true;
   }
 
@@ -183,15 +183,15 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     try {
       const usage = onEnd(this.#outcome(delivering ? how : "client_gone"));
       if (!delivering) return;
-      this.#client?.end(this.#transcript.closing(usage));
+      this.#client?.end(this.#state.closing(usage));
     } catch (error) {
       this.#client?.fail(error);
     }
   }
 
   #stop(): void {
-    this.#transcript.take({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the gateway is shutting down") });
-    this.#end(this.#transcript.whole ? "completed" : "failed");
+    this.#state.take({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the gateway is shutting down") });
+    this.#end(this.#state.whole ? "completed" : "failed");
   }
 
   /** Nobody can do anything about a connection that fails while being closed. */
@@ -200,7 +200,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   }
 
   #outcome(how: StreamOutcome["how"]): StreamOutcome {
-    const { usage, failure, ended, whole, bytes, uncountedBytes } = this.#transcript;
+    const { usage, failure, ended, whole, bytes, uncountedBytes } = this.#state;
     const isHeldUp = this.#phase !== "draining" && !this.#demand;
     return {
       how,

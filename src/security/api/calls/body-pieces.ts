@@ -1,7 +1,7 @@
 /** The body of a call, piece by piece as it arrives: within its size, its time, and what may be under way together. */
 import { BodyReader } from "../../../http/body-reader.ts";
 import { declaredBytes } from "../../../http/declared-bytes.ts";
-import { readRest } from "../../../http/drain-request.ts";
+import { drainRequest } from "../../../http/drain-request.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import { toolsBodyMs } from "../../limits.ts";
 import { OperationError } from "../operations/operation-error.ts";
@@ -38,7 +38,7 @@ export async function* bodyPieces(request: Request, { clock, bytesMax, lease, br
       bytes += piece.length;
       if (bytes > bytesMax) {
         ended = true;
-        await readRest(request, clock, reader);
+        await drainRequest(request, clock, reader);
         throw tooLarge(bytesMax);
       }
       if (bytes > lease.bytes) lease.grow(bytes - lease.bytes);

@@ -7,13 +7,13 @@ import {
   type UpstreamCode,
 } from "../../../../src/gateway/providers/provider.ts";
 import { dispatch, type DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
-import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
+import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
-import { placeIn } from "../../../support/open-relay.ts";
+import { drainSlotIn } from "../../../support/open-relay.ts";
 import { route } from "../../../support/routes.ts";
 
 const answer: WholeAnswer = {
@@ -32,7 +32,7 @@ type Reply = ProviderAnswer | UpstreamFailure | Promise<ProviderAnswer>;
 /** @param replies one for each call, in order */
 function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
   const clock = new ManualClock();
-  const drains = new Drains();
+  const drainLimit = new DrainLimit();
   const called: string[] = [];
   const giveUps: Stop[] = [];
   const provide = (call: ProviderCall, givenUp: Stop): Promise<ProviderAnswer> => {
@@ -53,11 +53,11 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
     provide,
     gone: new AbortController().signal,
     stop: new Stop(),
-    readOn: (billed) => (billed.provider.cancelStopsBilling ? null : placeIn(drains, clock.monotonic())),
+    acquireDrainSlot: (billed) => (billed.provider.cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
     clock,
     ...options,
   });
-  return { outcome, called, giveUps, clock, drains };
+  return { outcome, called, giveUps, clock, drainLimit };
 }
 
 const never = new Promise<ProviderAnswer>(() => {});
@@ -253,40 +253,40 @@ describe("a client that leaves while the provider is silent", () => {
     let reply = (_: ProviderAnswer): void => {};
     const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
     const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, drains, clock } = given([late], { streamed, gone: gone.signal, routes: [billed] });
+    const { outcome, drainLimit, clock } = given([late], { streamed, gone: gone.signal, routes: [billed] });
     await settled();
     gone.abort();
-    expect(drains.active).toBe(1);
+    expect(drainLimit.active).toBe(1);
     reply({ kind: "stream", events: new FakeEvents([text("Hi")]) });
     expect((await outcome).kind).toBe("stream");
-    expect(drains.active).toBe(0);
+    expect(drainLimit.active).toBe(0);
     expect(clock.pending).toBe(0);
   });
 
   test("is waited for with such a stream for 60 s at most", async () => {
     const gone = new AbortController();
     const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, giveUps, clock, drains } = given([never], { streamed, gone: gone.signal, routes: [billed] });
+    const { outcome, giveUps, clock, drainLimit } = given([never], { streamed, gone: gone.signal, routes: [billed] });
     await settled();
     gone.abort();
     await clock.pass(60_000 - 1);
     expect(giveUps[0]?.stopped).toBe(false);
     await clock.pass(1);
     expect((await outcome).kind).toBe("gone");
-    expect(drains.active).toBe(0);
+    expect(drainLimit.active).toBe(0);
   });
 
   test.each([
     ["stops the bill", true],
     ["does not", false],
   ])("before the call was made causes none, where cancelling %s", async (_, cancelStopsBilling) => {
-    const { outcome, called, drains } = given([whole], {
+    const { outcome, called, drainLimit } = given([whole], {
       gone: AbortSignal.abort(),
       routes: [route("only", { cancelStopsBilling })],
     });
     expect((await outcome).kind).toBe("gone");
     expect(called).toEqual([]);
-    expect(drains.active).toBe(0);
+    expect(drainLimit.active).toBe(0);
   });
 });
 

@@ -34,7 +34,7 @@ async function provider(reply: (socket: Socket) => void) {
       provide: (call, givenUp) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
       gone: new AbortController().signal,
       stop: new Stop(),
-      readOn: () => null,
+      acquireDrainSlot: () => null,
       clock,
     });
   await Promise.all(Array.from({ length: 4 }, () => ask(true)));

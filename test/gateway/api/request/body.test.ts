@@ -12,9 +12,9 @@ import {
 import type { Caller } from "../../../../src/gateway/admission/client/client.ts";
 import type { ByteLease } from "../../../../src/accounts/quotas/byte-budget.ts";
 import { readBody } from "../../../../src/gateway/api/request/body.ts";
-import { LiveAnswers } from "../../../../src/gateway/api/in-flight-requests.ts";
+import { InFlightRequests } from "../../../../src/gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../../../../src/gateway/api/request/load-limits.ts";
-import { readRest } from "../../../../src/http/drain-request.ts";
+import { drainRequest } from "../../../../src/http/drain-request.ts";
 import { errorResponse } from "../../../../src/kernel/errors.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
@@ -31,7 +31,7 @@ const server = Bun.serve({
   maxRequestBodySize: 64 * 1024 * 1024,
   async fetch(request) {
     if (request.headers.has("x-refuse")) {
-      await readRest(request, systemClock);
+      await drainRequest(request, systemClock);
       return errorResponse(new GatewayError("invalid_api_key"));
     }
     try {
@@ -178,10 +178,10 @@ test("the rest of a body that was read, or is being read, is left alone", async 
   const headers = { connection: "close" };
   const read = new Request("http://weir/", { method: "POST", body: "{}", headers });
   await read.text();
-  await readRest(read, systemClock);
+  await drainRequest(read, systemClock);
   const locked = new Request("http://weir/", { method: "POST", body: new ReadableStream(), headers });
   locked.body?.getReader();
-  await readRest(locked, systemClock);
+  await drainRequest(locked, systemClock);
   expect(locked.body?.locked).toBe(true);
 });
 
@@ -193,7 +193,7 @@ describe("a large body that is refused", () => {
     const clock = new ManualClock();
     const { readable: body, writable } = new TransformStream<Uint8Array, Uint8Array>();
     let answered = false;
-    const reading = readRest(new Request("http://weir/", { method: "POST", body, headers }), clock);
+    const reading = drainRequest(new Request("http://weir/", { method: "POST", body, headers }), clock);
     void reading.then(() => (answered = true));
     return { clock, reading, sender: writable.getWriter(), answered: () => answered };
   }
@@ -273,12 +273,14 @@ describe("bodies under way", () => {
 });
 
 test("a key that has as many open answers as it can have is refused until one has ended", () => {
-  const live = new LiveAnswers();
+  const inFlight = new InFlightRequests();
   const { caller } = held();
   const holder = { key: caller.record.id, workspace: caller.record.workspace };
-  const [first] = Array.from({ length: openAnswersPerKeyMax }, () => live.begin(holder));
-  expect(() => live.require(caller)).toThrow("Too many requests at once for this key, which may make 120 requests per minute");
-  live.require(held(bodyBudget(), "other").caller);
-  if (first) live.done(first);
-  live.require(caller);
+  const [first] = Array.from({ length: openAnswersPerKeyMax }, () => inFlight.begin(holder));
+  expect(() => inFlight.require(caller)).toThrow(
+    "Too many requests at once for this key, which may make 120 requests per minute",
+  );
+  inFlight.require(held(bodyBudget(), "other").caller);
+  if (first) inFlight.done(first);
+  inFlight.require(caller);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
+import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
-import { allOf, openRelay, placeIn } from "../../../support/open-relay.ts";
+import { allOf, openRelay, drainSlotIn } from "../../../support/open-relay.ts";
 
 describe("pace", () => {
   test("no event is asked for before the client has room for it", async () => {
@@ -62,7 +62,7 @@ describe("pace", () => {
 });
 
 describe("a client that hangs up", () => {
-  const readOn = (drains: Drains) => () => placeIn(drains, 0);
+  const acquireDrainSlot = (drainLimit: DrainLimit) => () => drainSlotIn(drainLimit, 0);
 
   test("stops a provider that bills nothing then, and what was produced is settled", async () => {
     const { stream, events, outcomes, clock } = openRelay({
@@ -78,27 +78,27 @@ describe("a client that hangs up", () => {
   });
 
   test("has a stream read on whose count is wanted, and its true usage is settled", async () => {
-    const drains = new Drains();
-    const { stream, events, outcomes, clock } = openRelay({ options: { readOn: readOn(drains) } });
+    const drainLimit = new DrainLimit();
+    const { stream, events, outcomes, clock } = openRelay({ options: { acquireDrainSlot: acquireDrainSlot(drainLimit) } });
     const reader = stream.getReader();
     const first = reader.read();
     events.give(text("Hello"));
     await first;
     await reader.cancel();
-    expect(drains.active).toBe(1);
+    expect(drainLimit.active).toBe(1);
     events.give(text(" and more"), finish(), usage(5, 700));
     await settled();
     expect(outcomes).toEqual([]);
     events.give(end);
     await settled();
     expect(outcomes).toMatchObject([{ how: "client_gone", final: true, producedTokens: 4, usage: { completionTokens: 700 } }]);
-    expect(drains.active).toBe(0);
+    expect(drainLimit.active).toBe(0);
     expect(clock.pending).toBe(0);
   });
 
   test("once the answer is whole waits for nothing but its count", async () => {
     const asked: boolean[] = [];
-    const { stream, events } = openRelay({ options: { readOn: (finished) => (asked.push(finished), null) } });
+    const { stream, events } = openRelay({ options: { acquireDrainSlot: (finished) => (asked.push(finished), null) } });
     const reader = stream.getReader();
     const first = reader.read();
     events.give(text("Hello"), finish());
@@ -109,28 +109,28 @@ describe("a client that hangs up", () => {
   });
 
   test("has its stream read on for 60 s at most", async () => {
-    const drains = new Drains();
-    const { stream, events, outcomes, clock } = openRelay({ options: { readOn: readOn(drains) } });
+    const drainLimit = new DrainLimit();
+    const { stream, events, outcomes, clock } = openRelay({ options: { acquireDrainSlot: acquireDrainSlot(drainLimit) } });
     await stream.cancel();
     await clock.pass(drainMsMax - 1);
     expect(events.closed).toBe(false);
     await clock.pass(1);
     expect(events.closed).toBe(true);
     expect(outcomes).toMatchObject([{ how: "client_gone", final: false }]);
-    expect(drains.active).toBe(0);
+    expect(drainLimit.active).toBe(0);
   });
 
   test("finds no place beside 16 of its workspace, and does while others of 1,024 are free", () => {
-    const drains = new Drains();
-    const places = Array.from({ length: drainsPerWorkspaceMax }, () => drains.take("ws-1"));
-    expect(drains.take("ws-1")).toBeNull();
-    expect(drains.take("ws-2")).not.toBeNull();
+    const drainLimit = new DrainLimit();
+    const places = Array.from({ length: drainsPerWorkspaceMax }, () => drainLimit.acquire("ws-1"));
+    expect(drainLimit.acquire("ws-1")).toBeNull();
+    expect(drainLimit.acquire("ws-2")).not.toBeNull();
     places[0]?.();
     places[0]?.();
-    expect(drains.take("ws-1")).not.toBeNull();
-    expect(drains.take("ws-1")).toBeNull();
-    for (let number = drains.active; number < drainsMax; number++) drains.take(`ws-of-${number}`);
-    expect(drains.take("ws-3")).toBeNull();
+    expect(drainLimit.acquire("ws-1")).not.toBeNull();
+    expect(drainLimit.acquire("ws-1")).toBeNull();
+    for (let number = drainLimit.active; number < drainsMax; number++) drainLimit.acquire(`ws-of-${number}`);
+    expect(drainLimit.acquire("ws-3")).toBeNull();
   });
 
   test("before the stream began is noticed by the request's signal", async () => {

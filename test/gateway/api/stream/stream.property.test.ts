@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
-import { Drains } from "../../../../src/gateway/api/stream/drain-limit.ts";
+import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
 import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { FakeEvents } from "../../../support/fake-events.ts";
-import { placeIn } from "../../../support/open-relay.ts";
+import { drainSlotIn } from "../../../support/open-relay.ts";
 
 const reasons: FinishReason[] = ["stop", "length", "tool_calls", "content_filter"];
 const news: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
@@ -83,7 +83,7 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
       async (deltas, last, plan, leavesAt, includeUsage, cancelStopsBilling) => {
         const events = [...deltas, last];
         const clock = new ManualClock();
-        const drains = new Drains();
+        const drainLimit = new DrainLimit();
         const source = new FakeEvents();
         const outcomes: StreamOutcome[] = [];
         const stream = relay({
@@ -91,7 +91,7 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
           events: source,
           facts: { id: "gen-a", created: 1, model: "m", includeUsage },
           quiet: false,
-          readOn: () => (cancelStopsBilling ? null : placeIn(drains, clock.monotonic())),
+          acquireDrainSlot: () => (cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
           follow: () => {},
           gone: new AbortController().signal,
           stop: new Stop(),
@@ -138,7 +138,7 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
         expect(source.closed).toBe(true);
         expect(source.cancelledAfterEnd).toBe(false);
         expect(clock.pending).toBe(0);
-        expect(drains.active).toBe(0);
+        expect(drainLimit.active).toBe(0);
         expect(told.filter((choice) => choice.delta.role !== undefined).length).toBe(told.length > 0 ? 1 : 0);
         expect(new Set(chunks.filter((chunk) => chunk.choices).map((chunk) => `${chunk.id} ${chunk.created}`)).size).toBeLessThan(
           2,

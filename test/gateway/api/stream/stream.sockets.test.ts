@@ -57,7 +57,7 @@ const server = Bun.serve({
       events: source,
       facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
       quiet: false,
-      readOn: () => null,
+      acquireDrainSlot: () => null,
       follow: () => {},
       gone: request.signal,
       stop: stopping,

@@ -3,10 +3,10 @@ import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { drainMsMax } from "../../limits.ts";
 import type { Model, Route } from "../../models/model.ts";
-import type { Drains } from "./drain-limit.ts";
+import type { DrainLimit } from "./drain-limit.ts";
 
 /** A place for reading on. */
-export interface Place {
+export interface DrainSlot {
   /** Monotonic milliseconds: a minute after the client left, whatever the stream has done since. */
   until: number;
   release(): void;
@@ -16,26 +16,26 @@ export interface Place {
  * Takes a place for reading a stream to its end for nobody; null: this one is to be stopped.
  * @param finished the whole answer is there, and its count is not
  */
-export type ReadOn = (route: Route, finished: boolean) => Place | null;
+export type AcquireDrainSlot = (route: Route, finished: boolean) => DrainSlot | null;
 
-interface ReadOnParts {
+interface DrainSlotOptions {
   model: Pick<Model, "reasons">;
   workspace: WorkspaceId;
-  drains: Drains;
+  drainLimit: DrainLimit;
   clock: Clock;
 }
 
 /** Whether more may be billed than is seen. Thoughts need not be delivered, and some providers bill on whoever cancels: only their count is true. */
-export function hidesOutput({ reasons }: Pick<Model, "reasons">, { provider }: Pick<Route, "provider">): boolean {
+export function mayHideOutput({ reasons }: Pick<Model, "reasons">, { provider }: Pick<Route, "provider">): boolean {
   return reasons || !provider.cancelStopsBilling;
 }
 
 /** Of one request. */
-export function readOnFor({ model, workspace, drains, clock }: ReadOnParts): ReadOn {
+export function drainSlotsFor({ model, workspace, drainLimit, clock }: DrainSlotOptions): AcquireDrainSlot {
   let until: number | null = null;
   return (route, finished) => {
-    if (!finished && !hidesOutput(model, route)) return null;
-    const release = drains.take(workspace);
+    if (!finished && !mayHideOutput(model, route)) return null;
+    const release = drainLimit.acquire(workspace);
     until ??= clock.monotonic() + drainMsMax;
     return release && { until, release };
   };
