@@ -1,7 +1,7 @@
 /** The worker that decides admissions: answers the questions of every front. Any number of them may run. */
 import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
 import type { ModelsView } from "../src/gateway/admission/decide.ts";
-import { MeteringWatch } from "../src/gateway/admission/worker/metering-lag-guard.ts";
+import { MeteringLagGuard } from "../src/gateway/admission/worker/metering-lag-guard.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import { loadAccount, loadHeads, loadKeyMonth } from "../src/gateway/credit/load.ts";
@@ -24,7 +24,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
     bus,
     counters,
     models,
-    metering: stack.use(new MeteringWatch(bus, clock)),
+    metering: stack.use(new MeteringLagGuard(bus, clock)),
     clock,
     log,
     findRecords: (hashes) => findKeyRecords(hashes, sql),
@@ -34,7 +34,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
       heads: (workspaces) => loadHeads(workspaces, sql),
     },
   });
-  stack.use(bus.listen("records-changed", () => service.records.forget()));
-  stack.use(await bus.serve("admission", (payload) => service.answer(payload)));
+  stack.use(bus.listen("records-changed", () => service.keyRecords.clear()));
+  stack.use(await bus.serve("admission", (payload) => service.reply(payload)));
   return stack;
 }

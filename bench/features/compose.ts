@@ -3,7 +3,7 @@
  * is still without. Nothing in src can switch them off.
  */
 import { join } from "node:path";
-import { AdmissionClient, type Admission, type Caller, type Wanted } from "../../src/gateway/admission/client/client.ts";
+import { AdmissionClient, type Admission, type Caller, type RequestFacts } from "../../src/gateway/admission/client/client.ts";
 import type { Backing } from "../../src/backing/backing.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
@@ -56,7 +56,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     admission: admissionOf({
       authenticate: step === "app" ? known : admission.authenticate.bind(admission),
       admit: isOneOf(step, "app", "key", "spool") ? always : admission.admit.bind(admission),
-      giveUp: admission.giveUp.bind(admission),
+      release: admission.release.bind(admission),
     }),
     book: isOneOf(step, "app", "key") ? noBook : book,
     prompts: { add() {} },
@@ -90,7 +90,7 @@ async function busOf({ step, backing, models, clock, log }: ComposeParts, stack:
 async function admitOnce(admission: AdmissionClient, { key, model }: ComposeParts) {
   const caller = await admission.authenticate(hashKey(key));
   if (caller === null) throw new Error("The key is no usable key");
-  const wanted: Wanted = { model, inputTokens: 1_000, maxTokens: 16, tools: false };
+  const wanted: RequestFacts = { model, inputTokens: 1_000, maxTokens: 16, tools: false };
   return { caller, admitted: await admission.admit(caller, wanted) };
 }
 
@@ -111,6 +111,6 @@ function bookOf(book: Pick<GenerationBook, "begin" | "follow" | "end" | "flush">
 }
 
 /** As above, for admission. */
-function admissionOf(admission: Pick<AdmissionClient, "authenticate" | "admit" | "giveUp">): AdmissionClient {
+function admissionOf(admission: Pick<AdmissionClient, "authenticate" | "admit" | "release">): AdmissionClient {
   return admission as AdmissionClient;
 }

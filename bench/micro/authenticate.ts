@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
-import { Hints } from "../../src/gateway/admission/client/gateway-key-cache.ts";
+import { GatewayKeyCache } from "../../src/gateway/admission/client/gateway-key-cache.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -27,14 +27,14 @@ export const authenticate: Question = {
     const { sql } = stack.use(openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock }));
     const keys = readFileSync(keysFile("spread"), "utf8").trim().split("\n");
     const hashes = keys.map(hashKey);
-    const hints = new Hints(systemClock);
+    const hints = new GatewayKeyCache(systemClock);
     let turn = 0;
     const next = (): number => turn++ % keys.length;
     const records = await findKeyRecords(hashes, sql);
     const keepAll = () => {
       for (const [hash, record] of records) {
         const asked = { at: systemClock.monotonic(), version: hints.version() };
-        hints.keep(hash, { kind: "record", ageMs: 0, record: recordOnBus(record) }, asked);
+        hints.set(hash, { kind: "record", ageMs: 0, record: recordOnBus(record) }, asked);
       }
     };
     keepAll();

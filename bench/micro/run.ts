@@ -3,7 +3,7 @@ import { UsageError } from "../usage-error.ts";
 import { admitMany } from "./admit-many.ts";
 import { authenticate } from "./authenticate.ts";
 import { bodyCheck } from "./body-check.ts";
-import { questionsCoalescer } from "./questions-coalescer.ts";
+import { questionsCoalescer } from "./request-batcher.ts";
 import type { Case, Question } from "./question.ts";
 import { relayEvents } from "./relay-events.ts";
 import { settleRows } from "./settle-rows.ts";
@@ -12,7 +12,7 @@ const questions: Record<string, Question> = {
   authenticate,
   "body-check": bodyCheck,
   "admit-many": admitMany,
-  "questions-coalescer": questionsCoalescer,
+  "request-batcher": questionsCoalescer,
   "relay-events": relayEvents,
   "settle-rows": settleRows,
 };

@@ -50,20 +50,20 @@ export const recordsCachedMax = 100_000;
 export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
 /** How often a ledger that is used is looked at beside its counters: a database may have been restored. */
-export const ledgerLookMs = 30_000;
+export const ledgerCheckMs = 30_000;
 /** Looks that nobody waits for are gathered for so long. */
-export const ledgerLookPauseMs = 250;
+export const ledgerCheckBatchMs = 250;
 /** A record that is used at this age is read again while it serves. */
 export const readAheadAgeMs = 20_000;
 /** Such reads are gathered for so long. */
 export const readAheadPauseMs = 50;
 /** How long a worker lets a message wait for counters that are being loaded before it says "ask again". */
-export const loadPatienceMs = 40;
-export const askAgainMs = 20;
-export const storeTimeAgeMsMax = 1_000;
-export const questionsWaitingMax = 20_000;
-export const voidsWaitingMax = 100_000;
-export const voidRetryMs = 500;
+export const loadDeadlineMs = 40;
+export const admissionRetryMs = 20;
+export const countersTimeAgeMsMax = 1_000;
+export const admissionRequestsWaitingMax = 20_000;
+export const releasesWaitingMax = 100_000;
+export const releaseRetryMs = 500;
 export const backlogPollMs = 5_000;
 
 // The spool and the settlement publisher

@@ -37,7 +37,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
     () => connectors.publishWhenPossible(stop.signal),
     () => {},
   );
-  const { voids } = front.gateway.admission;
+  const { releases: voids } = front.gateway.admission;
   const giveUp = voids.add.bind(voids);
   const adopting = adoptOrphansForEver({ bus: backing.bus, clock, log, dataDir, take: takeIfFree, giveUp }, stop.signal);
   const opened = stack.move();

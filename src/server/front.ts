@@ -64,7 +64,7 @@ export function openFront(parts: FrontParts): Front {
   const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal: book });
   const { undecided, ...owed } = book.recover();
   if (owed.settled + owed.cut + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
-  for (const { workspace, generation } of undecided) admission.voids.add(workspace, generation);
+  for (const { workspace, generation } of undecided) admission.releases.add(workspace, generation);
   const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
@@ -99,7 +99,7 @@ export function openFront(parts: FrontParts): Front {
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => inFlight.size);
   observe({ name: "weir_streams_read_on", help: "Streams read to their end after the client left" }, () => drainLimit.active);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
-  observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.voids.size);
+  observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.releases.size);
   const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
   return {
     app,

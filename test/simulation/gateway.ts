@@ -52,9 +52,9 @@ export class SimGateway {
     this.folder = folders.takeNumbered(host);
     const book = new GenerationBook({ bus, clock, log, folder: `${this.folder}/spool`, files: disk });
     const admission = new AdmissionClient({ bus, clock, log, journal: book, recordsMax });
-    for (const { workspace, generation } of book.recover().undecided) admission.voids.add(workspace, generation);
+    for (const { workspace, generation } of book.recover().undecided) admission.releases.add(workspace, generation);
     const { call } = new Provider({ host, chance, recorder });
-    const giveUp = admission.voids.add.bind(admission.voids);
+    const giveUp = admission.releases.add.bind(admission.releases);
     const take = async (path: string) => folders.takeIfFree(path, host);
     const orphans = { bus, clock, log, dataDir: folders.dataDir, take, files: disk, giveUp };
     void adoptOrphansForEver(orphans, new AbortController().signal);
@@ -73,7 +73,7 @@ export class SimGateway {
   }
 
   get unknownAdmissions(): number {
-    return this.#gateway.admission.voids.size;
+    return this.#gateway.admission.releases.size;
   }
 
   refresh(workspace: string): void {

@@ -1,6 +1,6 @@
 /** Starts the workers as `workers/` does, but over simulated parts. */
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
-import { MeteringWatch } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
+import { MeteringLagGuard } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { reconcileForEver } from "../../src/gateway/metering/reconcile.ts";
@@ -29,13 +29,13 @@ export function startAdmission({ host, network, counters, ledger, models }: Work
     store: ledger.loads(host),
     findRecords: ledger.finder(host),
     models,
-    metering: new MeteringWatch(bus, clock),
+    metering: new MeteringLagGuard(bus, clock),
     clock,
     log: silentLog,
     recordsMax,
   });
-  bus.listen("records-changed", () => service.records.forget());
-  void bus.serve("admission", (payload) => service.answer(payload));
+  bus.listen("records-changed", () => service.keyRecords.clear());
+  void bus.serve("admission", (payload) => service.reply(payload));
 }
 
 export function startMetering({ host, network, counters, ledger }: WorkerParts): void {

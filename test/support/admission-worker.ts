@@ -1,9 +1,9 @@
 /** A worker of admission over counters in this process, a ledger in memory, and a table of keys. */
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
-import { decodeAnswers, encodeAsk, encodeAsks } from "../../src/gateway/admission/codec.ts";
+import { decodeReplies, encodeRequest, encodeRequests } from "../../src/gateway/admission/codec.ts";
 import { fingerprintOf } from "../../src/gateway/admission/fingerprint.ts";
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
-import type { AdmitAsk, Answer, AnswerMessage, Ask } from "../../src/gateway/admission/message.ts";
+import type { AdmitGeneration, AdmissionReply, ReplyBatch, AdmissionRequest } from "../../src/gateway/admission/message.ts";
 import type { Counters } from "../../src/backing/counters.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";
@@ -21,7 +21,7 @@ const model = chatModel();
 /** What `admitAsk` reserves: (36 + 64) × 1,000 + 50 × 2,000 nano-USD. */
 export const askedAmount = 200_000n;
 
-export function admitAsk(fields: Partial<AdmitAsk> = {}): AdmitAsk {
+export function admitAsk(fields: Partial<AdmitGeneration> = {}): AdmitGeneration {
   const facts = { hash: hashOf("key"), model: model.id, inputTokens: 36, maxTokens: 50, tools: false, ...fields };
   return {
     kind: "admit",
@@ -98,16 +98,16 @@ export class AdmissionWorker {
     this.counters = new EmbeddedCounters(this.clock);
   }
 
-  async message(asks: Ask[], service = this.service): Promise<AnswerMessage> {
-    return decodeAnswers(await service.answer(encodeAsks(asks.map(encodeAsk))));
+  async message(asks: AdmissionRequest[], service = this.service): Promise<ReplyBatch> {
+    return decodeReplies(await service.reply(encodeRequests(asks.map(encodeRequest))));
   }
 
-  async answers(...asks: Ask[]): Promise<Answer[]> {
+  async answers(...asks: AdmissionRequest[]): Promise<AdmissionReply[]> {
     return (await this.message(asks)).answers;
   }
 
   /** One word for each question: its code where it was refused. */
-  async words(...asks: Ask[]): Promise<string[]> {
+  async words(...asks: AdmissionRequest[]): Promise<string[]> {
     return (await this.answers(...asks)).map((answer) => (answer.kind === "refused" ? answer.code : answer.kind));
   }
 }

@@ -73,7 +73,7 @@ export class CreditWorld {
     };
     this.#bus.carry = (deliver) => this.#carry(deliver);
     for (const service of [this.worker.service, this.worker.worker()])
-      void this.#bus.serve("admission", (payload) => service.answer(payload));
+      void this.#bus.serve("admission", (payload) => service.reply(payload));
     const counters = forwardTo(() => this.worker.counters);
     const { resolveMany } = counters;
     counters.resolveMany = (batch) => this.#around(() => resolveMany(batch));
@@ -108,7 +108,7 @@ export class CreditWorld {
   }
 
   get voids(): number {
-    return this.#fronts[0].admission.voids.size + this.#fronts[1].admission.voids.size;
+    return this.#fronts[0].admission.releases.size + this.#fronts[1].admission.releases.size;
   }
 
   close(): void {
@@ -158,7 +158,7 @@ export class CreditWorld {
   async #abandon({ front, key }: { front: number; key: number }): Promise<void> {
     const { hash, record } = this.#keyAt(key);
     const at = this.#frontAt(front);
-    at.admission.giveUp((await at.admit(hash, record)).reservation);
+    at.admission.release((await at.admit(hash, record)).reservation);
   }
 
   #end(call: Call, usage: { promptTokens: number; completionTokens: number }): void {
@@ -173,7 +173,7 @@ export class CreditWorld {
     for (const [generation, { front, ended }] of this.#calls) if (front === number && !ended) this.#calls.delete(generation);
     const successor = this.#front(number);
     for (const { workspace, generation } of successor.book.recover().undecided)
-      successor.admission.voids.add(workspace, generation);
+      successor.admission.releases.add(workspace, generation);
     this.#fronts[number === 0 ? 0 : 1] = successor;
   }
 

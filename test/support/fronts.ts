@@ -38,7 +38,7 @@ export class TestFront implements Disposable {
     try {
       await this.book.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
     } catch (error) {
-      this.admission.giveUp(reservation);
+      this.admission.release(reservation);
       throw error;
     }
     return reservation;

@@ -1,8 +1,8 @@
 /** A worker of admission that answers as a test says, and a front's client that asks it. */
-import type { Asked } from "../../src/gateway/journal/spool-line.ts";
-import { AdmissionClient, type Caller, type Wanted } from "../../src/gateway/admission/client/client.ts";
-import { decodeAsks, encodeAnswers } from "../../src/gateway/admission/codec.ts";
-import type { AdmitAsk, Answer, Ask } from "../../src/gateway/admission/message.ts";
+import type { AdmissionIntent } from "../../src/gateway/journal/spool-line.ts";
+import { AdmissionClient, type Caller, type RequestFacts } from "../../src/gateway/admission/client/client.ts";
+import { decodeRequests, encodeReplies } from "../../src/gateway/admission/codec.ts";
+import type { AdmitGeneration, AdmissionReply, AdmissionRequest } from "../../src/gateway/admission/message.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import { decodeOpenQuestion, encodeOpenReport } from "../../src/gateway/journal/open-report.ts";
 import { silentLog } from "../../src/kernel/log.ts";
@@ -11,10 +11,10 @@ import { FakeBus } from "./fake-bus.ts";
 import { hashOf, keyRecord } from "./key-records.ts";
 
 export const caller: Caller = { hash: hashOf("key"), record: recordOnBus(keyRecord()) };
-export const wanted: Wanted = { model: "sandbox/echo", inputTokens: 10, maxTokens: 20, tools: false };
-export const recordAnswer: Answer = { kind: "record", ageMs: 0, record: caller.record };
+export const wanted: RequestFacts = { model: "sandbox/echo", inputTokens: 10, maxTokens: 20, tools: false };
+export const recordAnswer: AdmissionReply = { kind: "record", ageMs: 0, record: caller.record };
 
-export function admittedAnswer(fields: Partial<Answer & { kind: "admitted" }> = {}): Answer {
+export function admittedAnswer(fields: Partial<AdmissionReply & { kind: "admitted" }> = {}): AdmissionReply {
   return {
     kind: "admitted",
     at: 1_000,
@@ -29,15 +29,15 @@ export function admittedAnswer(fields: Partial<Answer & { kind: "admitted" }> = 
 export class ScriptedAdmission {
   readonly clock = new ManualClock();
   readonly bus = new FakeBus();
-  readonly asks: Ask[] = [];
+  readonly asks: AdmissionRequest[] = [];
   /** Milliseconds of the counters' clock in each answer; null: they do not answer. */
   now: number | null = 1_000_000;
-  admit: (ask: AdmitAsk) => Answer = () => admittedAnswer();
-  giveUp: () => Answer = () => ({ kind: "done" });
-  authenticate: () => Answer = () => recordAnswer;
-  other: (ask: Ask) => Answer = () => ({ kind: "done" });
+  admit: (ask: AdmitGeneration) => AdmissionReply = () => admittedAnswer();
+  giveUp: () => AdmissionReply = () => ({ kind: "done" });
+  authenticate: () => AdmissionReply = () => recordAnswer;
+  other: (ask: AdmissionRequest) => AdmissionReply = () => ({ kind: "done" });
   /** What is written down before a message goes out. */
-  journal: (asked: Asked[]) => void = () => {};
+  journal: (asked: AdmissionIntent[]) => void = () => {};
   readonly client: AdmissionClient;
 
   constructor() {
@@ -51,8 +51,8 @@ export class ScriptedAdmission {
   }
 
   /** Of this kind, in order. */
-  asked<Kind extends Ask["kind"]>(kind: Kind): Extract<Ask, { kind: Kind }>[] {
-    return this.asks.filter((ask): ask is Extract<Ask, { kind: Kind }> => ask.kind === kind);
+  asked<Kind extends AdmissionRequest["kind"]>(kind: Kind): Extract<AdmissionRequest, { kind: Kind }>[] {
+    return this.asks.filter((ask): ask is Extract<AdmissionRequest, { kind: Kind }> => ask.kind === kind);
   }
 
   /** Nothing is open here. */
@@ -64,12 +64,12 @@ export class ScriptedAdmission {
   }
 
   async #answer(payload: Uint8Array): Promise<Uint8Array> {
-    const { asks } = decodeAsks(payload);
+    const { asks } = decodeRequests(payload);
     this.asks.push(...asks);
-    return encodeAnswers({ now: this.now, answers: asks.map((ask) => this.#answerOne(ask)) });
+    return encodeReplies({ now: this.now, answers: asks.map((ask) => this.#answerOne(ask)) });
   }
 
-  #answerOne(ask: Ask): Answer {
+  #answerOne(ask: AdmissionRequest): AdmissionReply {
     if (ask.kind === "admit") return this.admit(ask);
     if (ask.kind === "void") return this.giveUp();
     return ask.kind === "authenticate" ? this.authenticate() : this.other(ask);

@@ -1,17 +1,17 @@
 /** Messages of admission as bytes. Both ends are ours and of one version, so an answer is trusted in its shape. */
-import type { AnswerMessage, Ask, AskMessage } from "./message.ts";
+import type { ReplyBatch, AdmissionRequest, RequestBatch } from "./message.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export interface EncodedAsk {
+export interface EncodedRequest {
   text: string;
   /** What it adds to a message, with the comma before the next one. */
   bytes: number;
 }
 
 /** Each question is written once: its size is known before its message is put together. */
-export function encodeAsk(ask: Ask): EncodedAsk {
+export function encodeRequest(ask: AdmissionRequest): EncodedRequest {
   const text = JSON.stringify(ask);
   return { text, bytes: Buffer.byteLength(text) + 1 };
 }
@@ -21,22 +21,22 @@ const tail = "]}";
 /** What a message weighs beside its questions. */
 export const envelopeBytes = head.length + tail.length;
 
-export function encodeAsks(asks: readonly EncodedAsk[]): Uint8Array {
+export function encodeRequests(asks: readonly EncodedRequest[]): Uint8Array {
   return encoder.encode(head + asks.map(({ text }) => text).join(",") + tail);
 }
 
 /** @throws SyntaxError, TypeError on bytes that no front of ours sent */
-export function decodeAsks(payload: Uint8Array): AskMessage {
-  return withList(JSON.parse(decoder.decode(payload)), "asks") as AskMessage;
+export function decodeRequests(payload: Uint8Array): RequestBatch {
+  return withList(JSON.parse(decoder.decode(payload)), "asks") as RequestBatch;
 }
 
-export function encodeAnswers(message: AnswerMessage): Uint8Array {
+export function encodeReplies(message: ReplyBatch): Uint8Array {
   return encoder.encode(JSON.stringify(message));
 }
 
 /** @throws SyntaxError, TypeError on bytes that no worker of ours sent */
-export function decodeAnswers(payload: Uint8Array): AnswerMessage {
-  return withList(JSON.parse(decoder.decode(payload)), "answers") as AnswerMessage;
+export function decodeReplies(payload: Uint8Array): ReplyBatch {
+  return withList(JSON.parse(decoder.decode(payload)), "answers") as ReplyBatch;
 }
 
 /** The hot path checks the envelope only: what is inside was written by `encodeAsks` or `encodeAnswers`. */

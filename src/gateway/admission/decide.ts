@@ -5,7 +5,7 @@ import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
 import { maximumCost } from "../models/price.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
-import type { AdmitAsk, Answer, Refused, WindowOnBus } from "./message.ts";
+import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus } from "./message.ts";
 
 /** The catalog as this process sees it. */
 export interface ModelsView {
@@ -28,7 +28,7 @@ export interface Prepared {
 const modelNotFound = "model_not_found";
 
 /** Checks 1 and the model's half of 4; everything that counts is left to the counters. */
-export function prepare(ask: AdmitAsk, record: KeyRecord | null, models: ModelsView): Prepared | Refused {
+export function prepare(ask: AdmitGeneration, record: KeyRecord | null, models: ModelsView): Prepared | Refused {
   if (record === null) return { kind: "refused", code: "invalid_api_key" };
   if (!record.enabled) return { kind: "refused", code: "gateway_disabled" };
   const priced = price(ask, record, models);
@@ -58,7 +58,7 @@ interface Priced {
   costOf: Prepared["costOf"];
 }
 
-function price(ask: AdmitAsk, record: KeyRecord, models: ModelsView): Priced {
+function price(ask: AdmitGeneration, record: KeyRecord, models: ModelsView): Priced {
   const refused = (refusal: string): Priced => ({ amount: 0n, maxOutputTokens: 0, refusal, costOf: null });
   if (!models.readable()) return refused("catalog_unreadable");
   const model = models.find(ask.model);
@@ -71,7 +71,7 @@ function price(ask: AdmitAsk, record: KeyRecord, models: ModelsView): Priced {
 }
 
 /** The front's answer to a decided question. `not_ready` and `wrong_month` are for the caller to act on. */
-export function answerOf(prepared: Prepared, ask: AdmitAsk, reply: AdmitReply): Answer {
+export function replyFor(prepared: Prepared, ask: AdmitGeneration, reply: AdmitReply): AdmissionReply {
   const { request } = prepared;
   switch (reply.outcome) {
     case "admitted":
@@ -125,7 +125,7 @@ function windowOf(request: AdmitRequest, window: RateWindow): WindowOnBus {
   return { limit: request.requestsPerMinute, remaining: window.remaining, resetMs: window.resetMs };
 }
 
-function modelRefused(ask: AdmitAsk, reason: string, window: WindowOnBus): Refused {
+function modelRefused(ask: AdmitGeneration, reason: string, window: WindowOnBus): Refused {
   if (reason === modelNotFound) {
     return {
       kind: "refused",

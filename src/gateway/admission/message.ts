@@ -7,10 +7,10 @@ import type { Month } from "../../kernel/clock.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
 import type { UnavailableReason } from "../models/model.ts";
 
-export type Ask =
+export type AdmissionRequest =
   /** Who holds this key? `hash` is its SHA-256 in hexadecimal. */
   | { kind: "authenticate"; hash: string }
-  | AdmitAsk
+  | AdmitGeneration
   /** Give up a generation whose admission was not heard of; leaves a tombstone. */
   | { kind: "void"; workspace: WorkspaceId; generation: GenerationId }
   /** Credit, holds and month of a workspace, and of a key where one is named. */
@@ -18,7 +18,7 @@ export type Ask =
   /** Credit was added: read the ledger's head again and push it. */
   | { kind: "refresh"; workspace: WorkspaceId };
 
-export interface AdmitAsk {
+export interface AdmitGeneration {
   kind: "admit";
   generation: GenerationId;
   hash: string;
@@ -35,12 +35,12 @@ export interface AdmitAsk {
   fingerprint: string;
 }
 
-export interface AskMessage {
-  asks: Ask[];
+export interface RequestBatch {
+  asks: AdmissionRequest[];
 }
 
 /** A key's record as it crosses the bus; `ageMs` is how old it was when the answer was made. */
-export interface RecordAnswer {
+export interface KeyRecordReply {
   kind: "record";
   ageMs: number;
   /** null: unknown, revoked, or its owner cannot use it. */
@@ -67,8 +67,8 @@ export interface WindowOnBus {
   resetMs: number;
 }
 
-export type Answer =
-  | RecordAnswer
+export type AdmissionReply =
+  | KeyRecordReply
   | {
       kind: "admitted";
       at: number;
@@ -103,8 +103,8 @@ export interface Refused {
   window?: WindowOnBus;
 }
 
-export interface AnswerMessage {
+export interface ReplyBatch {
   /** The counters' clock when the answer was made; null where they could not be asked. */
   now: number | null;
-  answers: Answer[];
+  answers: AdmissionReply[];
 }

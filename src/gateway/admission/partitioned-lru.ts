@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { recordsCachedMax, unknownKeysCachedMax } from "../limits.ts";
 
-export class KeyMemory<Entry extends { record: object | null }> {
+export class PartitionedLru<Entry extends { record: object | null }> {
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;
 

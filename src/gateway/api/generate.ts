@@ -85,7 +85,7 @@ async function openGeneration(accepted: Accepted, serving: Serving | null, gatew
   try {
     return await GenerationLifecycle.open(admitted.reservation, facts, gateway);
   } catch (error) {
-    gateway.admission.giveUp(admitted.reservation);
+    gateway.admission.release(admitted.reservation);
     throw error;
   }
 }

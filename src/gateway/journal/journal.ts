@@ -14,7 +14,7 @@ import { Outlet } from "./settlement-publisher.ts";
 import { OpenProgress, type Progress } from "./progress.ts";
 import { Spool } from "./spool.ts";
 import type { SpoolFiles } from "./spool-files.ts";
-import type { Asked, Intent } from "./spool-line.ts";
+import type { AdmissionIntent, Intent } from "./spool-line.ts";
 import { encodeSettlement } from "./settlement-codec.ts";
 import type { Settlement } from "./settlement.ts";
 import { cutSettlement } from "./unknown-settlement.ts";
@@ -68,7 +68,7 @@ export class GenerationBook implements Disposable {
    * as far as it was delivered, and what it had not sent is reported as unknown and charged nothing. Returns how many of each, and
    * admissions that the caller must give up.
    */
-  recover(): { settled: number; cut: number; unknown: number; undecided: Asked[] } {
+  recover(): { settled: number; cut: number; unknown: number; undecided: AdmissionIntent[] } {
     const { intents, settlements, cut, undecided } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
     for (const settlement of settlements) this.#outlet.add(settlement.generation, encodeSettlement(settlement));
@@ -83,7 +83,7 @@ export class GenerationBook implements Disposable {
    * Before admission is asked: should this process die before it hears, its successor gives these up.
    * @throws Error when it cannot be written: then nothing may be asked
    */
-  asked(asked: Asked[]): void {
+  asked(asked: AdmissionIntent[]): void {
     this.#spool.writeAsked(asked);
   }
 

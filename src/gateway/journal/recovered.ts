@@ -1,6 +1,6 @@
 /** What a dead gateway's spool says of its generations. */
 import type { GenerationId } from "../../kernel/ids.ts";
-import type { Asked, Intent, ProgressLine, SpoolLine } from "./spool-line.ts";
+import type { AdmissionIntent, Intent, ProgressLine, SpoolLine } from "./spool-line.ts";
 import type { Settlement } from "./settlement.ts";
 
 /** A generation whose gateway died: no settlement was written. */
@@ -22,7 +22,7 @@ export interface Recovered {
   /** Admissions of the last minute and before, for the rate window. */
   intents: Intent[];
   /** Asked for and not dispatched: refused, given up, or held by nobody's knowledge. */
-  undecided: Asked[];
+  undecided: AdmissionIntent[];
 }
 
 const nothingTold = { cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 };
@@ -42,7 +42,7 @@ export function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
 }
 
 export function recoveredFrom(lines: SpoolLine[]): Recovered {
-  const asked = new Map<GenerationId, Asked>();
+  const asked = new Map<GenerationId, AdmissionIntent>();
   const open = new Map<GenerationId, Cut>();
   const intents: Intent[] = [];
   const settlements = new Map<GenerationId, Settlement>();

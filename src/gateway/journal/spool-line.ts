@@ -28,8 +28,8 @@ export const Intent = Type.Object({
 export type Intent = Static<typeof Intent>;
 
 /** Written before admission is asked: a hold may come of it that this process never hears of. */
-export const Asked = Type.Object({ workspace: Type.String(), generation: Type.String() });
-export type Asked = Static<typeof Asked>;
+export const AdmissionIntent = Type.Object({ workspace: Type.String(), generation: Type.String() });
+export type AdmissionIntent = Static<typeof AdmissionIntent>;
 
 /** How far generations are that have an intent and no settlement. The last line that names one stands. */
 const ProgressLine = Type.Object({
@@ -43,7 +43,7 @@ const ProgressLine = Type.Object({
 export type ProgressLine = Static<typeof ProgressLine>;
 
 const Line = Type.Union([
-  Type.Object({ kind: Type.Literal("asked"), asked: Type.Array(Asked) }),
+  Type.Object({ kind: Type.Literal("asked"), asked: Type.Array(AdmissionIntent) }),
   Type.Object({ kind: Type.Literal("intent"), intent: Intent }),
   Type.Object({ kind: Type.Literal("settlement"), settlement: Type.Unknown() }),
   Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
@@ -54,7 +54,7 @@ export type SpoolLine = Exclude<Static<typeof Line>, { kind: "settlement" }> | {
 
 const lineCheck = TypeCompiler.Compile(Line);
 
-export function encodeAskedLine(asked: Asked[]): string {
+export function encodeAskedLine(asked: AdmissionIntent[]): string {
   return `{"kind":"asked","asked":${JSON.stringify(asked)}}\n`;
 }
 

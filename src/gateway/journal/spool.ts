@@ -11,7 +11,7 @@ import { rateWindowMs } from "../../backing/limits.ts";
 import { spoolSegmentBytesMax } from "../limits.ts";
 import { diskFiles, type SpoolFile, type SpoolFiles } from "./spool-files.ts";
 import {
-  type Asked,
+  type AdmissionIntent,
   decodeSpoolLine,
   encodeAskedLine,
   encodeIntentLine,
@@ -89,7 +89,7 @@ export class Spool implements Disposable {
   }
 
   /** @throws Error when the line cannot be written: then admission must not be asked */
-  writeAsked(asked: Asked[]): void {
+  writeAsked(asked: AdmissionIntent[]): void {
     this.#write(encodeAskedLine(asked));
     this.#rotateWhenFull();
   }

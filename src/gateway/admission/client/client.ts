@@ -3,18 +3,18 @@ import type { Bus } from "../../../backing/bus.ts";
 import { reservationFrom, type Reservation } from "../../credit/reservation.ts";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
-import type { Asked } from "../../journal/spool-line.ts";
+import type { AdmissionIntent } from "../../journal/spool-line.ts";
 import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { admissionDeadlineMs } from "../../../backing/limits.ts";
-import { askAgainMs, rebuildWaitMs } from "../../limits.ts";
+import { admissionRetryMs, rebuildWaitMs } from "../../limits.ts";
 import { unavailableMessage } from "../decide.ts";
 import { fingerprintOf } from "../fingerprint.ts";
-import { Hints } from "./gateway-key-cache.ts";
-import type { AdmitAsk, Answer, Ask, RecordOnBus, Refused, WindowOnBus } from "../message.ts";
-import { NotAskedError, Questions } from "./request-batcher.ts";
-import { UndecidedAdmissions } from "./pending-admissions.ts";
-import { Voids } from "./voids.ts";
+import { GatewayKeyCache } from "./gateway-key-cache.ts";
+import type { AdmitGeneration, AdmissionReply, AdmissionRequest, RecordOnBus, Refused, WindowOnBus } from "../message.ts";
+import { RequestNotSentError, RequestBatcher } from "./request-batcher.ts";
+import { PendingAdmissions } from "./pending-admissions.ts";
+import { PendingReleases } from "./pending-releases.ts";
 
 /** A checked key and whose it is. */
 export interface Caller {
@@ -23,7 +23,7 @@ export interface Caller {
 }
 
 /** What the worker needs to know of a request; the body stays here. */
-export type Wanted = Pick<AdmitAsk, "model" | "inputTokens" | "maxTokens" | "tools">;
+export type RequestFacts = Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools">;
 
 export interface Admission {
   reservation: Reservation;
@@ -46,7 +46,7 @@ export class RefusedError extends GatewayError {
   }
 }
 
-export interface Position {
+export interface CreditPosition {
   balance: bigint;
   reserved: bigint;
   available: bigint;
@@ -54,12 +54,12 @@ export interface Position {
   month: string;
 }
 
-type Admitted = Extract<Answer, { kind: "admitted" }>;
+type Admitted = Extract<AdmissionReply, { kind: "admitted" }>;
 
 /** The book of generations, as far as admission needs it. */
 interface Journal {
   /** Written before admission is asked, so that a hold which this process never hears of is given up by its successor. */
-  asked(asked: Asked[]): void;
+  asked(asked: AdmissionIntent[]): void;
   /** Has `listener` called with each report of what is open in a workspace, in the turn in which it is made. */
   whenReported(listener: (workspace: WorkspaceId) => void): void;
 }
@@ -74,27 +74,27 @@ interface ClientParts {
 }
 
 export class AdmissionClient {
-  readonly voids: Voids;
-  readonly #questions: Questions;
+  readonly releases: PendingReleases;
+  readonly #batcher: RequestBatcher;
   readonly #clock: Clock;
-  readonly #hints: Hints;
-  readonly #undecided: UndecidedAdmissions;
+  readonly #keys: GatewayKeyCache;
+  readonly #pending: PendingAdmissions;
   /** The counters' clock minus our monotonic one: never ahead of the truth, for a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
   constructor({ bus, clock, log, journal, recordsMax }: ClientParts) {
     this.#clock = clock;
-    this.#hints = new Hints(clock, recordsMax);
-    this.#undecided = new UndecidedAdmissions();
-    journal.whenReported((workspace) => this.#undecided.mark(workspace));
-    this.#questions = new Questions({
+    this.#keys = new GatewayKeyCache(clock, recordsMax);
+    this.#pending = new PendingAdmissions();
+    journal.whenReported((workspace) => this.#pending.markReported(workspace));
+    this.#batcher = new RequestBatcher({
       bus,
       clock,
-      onTime: (now) => (this.#clockOffset = now - clock.monotonic()),
-      writeDown: (asked) => journal.asked(asked),
+      onCountersTime: (now) => (this.#clockOffset = now - clock.monotonic()),
+      recordIntents: (asked) => journal.asked(asked),
     });
-    this.voids = new Voids(this.#questions, clock, log);
-    bus.listen("records-changed", () => this.#hints.forget());
+    this.releases = new PendingReleases(this.#batcher, clock, log);
+    bus.listen("records-changed", () => this.#keys.clear());
   }
 
   /**
@@ -103,12 +103,12 @@ export class AdmissionClient {
    * @throws GatewayError auth_unavailable when nobody can tell
    */
   async authenticate(hash: string): Promise<Caller | null> {
-    const hint = this.#hints.get(hash);
+    const hint = this.#keys.get(hash);
     if (hint !== undefined) return hint && { hash, record: hint };
-    const asked = { at: this.#clock.monotonic(), version: this.#hints.version() };
-    const answer = await this.#ask({ kind: "authenticate", hash }).catch(() => null);
+    const asked = { at: this.#clock.monotonic(), version: this.#keys.version() };
+    const answer = await this.#send({ kind: "authenticate", hash }).catch(() => null);
     if (answer?.kind !== "record") throw new GatewayError("auth_unavailable");
-    this.#hints.keep(hash, answer, asked);
+    this.#keys.set(hash, answer, asked);
     return answer.record && { hash, record: answer.record };
   }
 
@@ -116,8 +116,8 @@ export class AdmissionClient {
    * Checks 3, 4 and 5 in one atomic step, and once more the first.
    * @throws RefusedError with the first problem; GatewayError billing_unavailable when nobody can tell
    */
-  async admit(caller: Caller, wanted: Wanted): Promise<Admission> {
-    if (this.#clockOffset === null) await this.#learnTime(caller);
+  async admit(caller: Caller, wanted: RequestFacts): Promise<Admission> {
+    if (this.#clockOffset === null) await this.#fetchCountersTime(caller);
     const now = this.#clock.now();
     const generation = newGenerationId(now);
     // Field by field: the body stays here, whatever else `wanted` carries.
@@ -135,13 +135,13 @@ export class AdmissionClient {
   }
 
   /** Gives up an admission that nothing was done with. */
-  giveUp(reservation: Reservation): void {
-    this.voids.add(reservation.workspace, reservation.generation);
+  release(reservation: Reservation): void {
+    this.releases.add(reservation.workspace, reservation.generation);
   }
 
   /** Credit and month for GET /key and the control API; null when the counters cannot answer. */
-  async position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null> {
-    const answer = await this.#position({ kind: "position", workspace, key }).catch(() => null);
+  async position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null> {
+    const answer = await this.#sendUntilLoaded({ kind: "position", workspace, key }).catch(() => null);
     if (answer?.kind !== "position") return null;
     const { balance, reserved, available, keySpent, month } = answer;
     return {
@@ -155,19 +155,19 @@ export class AdmissionClient {
 
   /** The ledger of a workspace has grown by credit: its counters are to know. Best effort; metering reconciles each minute. */
   async refresh(workspace: WorkspaceId): Promise<void> {
-    await this.#ask({ kind: "refresh", workspace }).catch(() => null);
+    await this.#send({ kind: "refresh", workspace }).catch(() => null);
   }
 
   /** Whether keys and counters can be asked for, with a question that changes nothing: null is well. */
   async problem(): Promise<string | null> {
-    const { answer, now } = await this.#questions.ask({ kind: "authenticate", hash: "0".repeat(64) });
+    const { reply: answer, now } = await this.#batcher.send({ kind: "authenticate", hash: "0".repeat(64) });
     if (answer.kind !== "record") return "keys cannot be read";
     return now === null ? "the counters do not answer" : null;
   }
 
   /** Any answer brings the counters' clock. */
-  async #learnTime({ hash }: Caller): Promise<void> {
-    await this.#ask({ kind: "authenticate", hash }).catch(() => null);
+  async #fetchCountersTime({ hash }: Caller): Promise<void> {
+    await this.#send({ kind: "authenticate", hash }).catch(() => null);
   }
 
   #deadline(): number | null {
@@ -178,49 +178,49 @@ export class AdmissionClient {
    * A decision that stands. "Again" means that counters are being loaded, for which a request waits up to a second. Where they
    * were rebuilt while its answer was on its way it asks again at once. What may be held without a decision is given up.
    */
-  async #decide({ record: { workspace } }: Caller, ask: AdmitAsk): Promise<Admitted | Refused> {
-    const undecided = this.#undecided.open(workspace);
-    const note: Asked = { workspace, generation: ask.generation };
+  async #decide({ record: { workspace } }: Caller, ask: AdmitGeneration): Promise<Admitted | Refused> {
+    const undecided = this.#pending.open(workspace);
+    const note: AdmissionIntent = { workspace, generation: ask.generation };
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
     let mayBeHeld = false;
     try {
       for (;;) {
-        const { answer, resent } = await this.#questions.ask(ask, note);
-        const isRebuilt = undecided.marked;
-        undecided.marked = false;
+        const { reply: answer, resent } = await this.#batcher.send(ask, note);
+        const isRebuilt = undecided.reported;
+        undecided.reported = false;
         if (answer.kind === "admitted" && !isRebuilt) return answer;
-        mayBeHeld ||= resent || answer.kind === "admitted" || isUnknown(answer);
+        mayBeHeld ||= resent || answer.kind === "admitted" || isOutcomeUnknown(answer);
         const refused = answer.kind === "refused" ? answer : null;
         if (refused === null && this.#clock.monotonic() < endsAt) {
-          if (answer.kind === "again") await sleep(this.#clock, askAgainMs);
+          if (answer.kind === "again") await sleep(this.#clock, admissionRetryMs);
           continue;
         }
-        if (mayBeHeld) this.voids.add(workspace, ask.generation);
+        if (mayBeHeld) this.releases.add(workspace, ask.generation);
         return refused ?? { kind: "refused", code: "billing_unavailable" };
       }
     } catch (error) {
-      if (mayBeHeld || !(error instanceof NotAskedError)) this.voids.add(workspace, ask.generation);
+      if (mayBeHeld || !(error instanceof RequestNotSentError)) this.releases.add(workspace, ask.generation);
       throw new GatewayError("billing_unavailable", { cause: error });
     } finally {
-      this.#undecided.close(undecided);
+      this.#pending.close(undecided);
     }
   }
 
-  async #position(ask: Ask): Promise<Answer> {
+  async #sendUntilLoaded(ask: AdmissionRequest): Promise<AdmissionReply> {
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
     for (;;) {
-      const answer = await this.#ask(ask);
+      const answer = await this.#send(ask);
       if (answer.kind !== "again" || this.#clock.monotonic() >= endsAt) return answer;
-      await sleep(this.#clock, askAgainMs);
+      await sleep(this.#clock, admissionRetryMs);
     }
   }
 
-  async #ask(ask: Ask): Promise<Answer> {
-    return (await this.#questions.ask(ask)).answer;
+  async #send(ask: AdmissionRequest): Promise<AdmissionReply> {
+    return (await this.#batcher.send(ask)).reply;
   }
 }
 
 /** Codes of an admission that may have been done all the same. */
-function isUnknown(answer: Answer): boolean {
+function isOutcomeUnknown(answer: AdmissionReply): boolean {
   return answer.kind === "refused" && (answer.code === "billing_unavailable" || answer.code === "internal_error");
 }

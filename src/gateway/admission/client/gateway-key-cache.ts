@@ -4,28 +4,28 @@
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import { keyRecordAgeMsMax, unknownKeyAgeMsMax } from "../../limits.ts";
-import { KeyMemory } from "../partitioned-lru.ts";
-import type { RecordAnswer, RecordOnBus } from "../message.ts";
+import { PartitionedLru } from "../partitioned-lru.ts";
+import type { KeyRecordReply, RecordOnBus } from "../message.ts";
 
-interface Hint {
+interface CachedKey {
   record: RecordOnBus | null;
   endsAt: number;
 }
 
-export class Hints {
-  readonly #hints: KeyMemory<Hint>;
+export class GatewayKeyCache {
+  readonly #keys: PartitionedLru<CachedKey>;
   readonly #clock: Clock;
   #version = 0;
 
   /** @param max how many are remembered; absent: `recordsCachedMax` */
   constructor(clock: Clock, max?: number) {
-    this.#hints = new KeyMemory(max);
+    this.#keys = new PartitionedLru(max);
     this.#clock = clock;
   }
 
   /** undefined: not known, ask; null: known to be no usable key. */
   get(hash: string): RecordOnBus | null | undefined {
-    const hint = this.#hints.get(hash);
+    const hint = this.#keys.get(hash);
     return hint && this.#clock.monotonic() < hint.endsAt ? hint.record : undefined;
   }
 
@@ -35,14 +35,14 @@ export class Hints {
   }
 
   /** @param askedAt monotonic ms before the question was sent: the way there and back ages the record too */
-  keep(hash: string, answer: RecordAnswer, asked: { at: number; version: number }): void {
-    if (asked.version !== this.#version) return;
+  set(hash: string, answer: KeyRecordReply, sent: { at: number; version: number }): void {
+    if (sent.version !== this.#version) return;
     const ageMax = answer.record === null ? unknownKeyAgeMsMax : keyRecordAgeMsMax;
-    this.#hints.set(hash, { record: answer.record, endsAt: asked.at + ageMax - answer.ageMs });
+    this.#keys.set(hash, { record: answer.record, endsAt: sent.at + ageMax - answer.ageMs });
   }
 
-  forget(): void {
+  clear(): void {
     this.#version++;
-    this.#hints.clear();
+    this.#keys.clear();
   }
 }

@@ -5,29 +5,29 @@
  */
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 
-export interface Undecided {
+export interface PendingAdmission {
   workspace: WorkspaceId;
   /** Whether a report was made since it was asked; who asks again takes the mark away. */
-  marked: boolean;
+  reported: boolean;
 }
 
-export class UndecidedAdmissions {
-  readonly #open = new Set<Undecided>();
+export class PendingAdmissions {
+  readonly #open = new Set<PendingAdmission>();
 
   /** To be called whenever what is open in a workspace is reported. */
-  mark(workspace: WorkspaceId): void {
-    for (const undecided of this.#open) if (undecided.workspace === workspace) undecided.marked = true;
+  markReported(workspace: WorkspaceId): void {
+    for (const undecided of this.#open) if (undecided.workspace === workspace) undecided.reported = true;
   }
 
   /** Before it is asked. */
-  open(workspace: WorkspaceId): Undecided {
-    const undecided = { workspace, marked: false };
+  open(workspace: WorkspaceId): PendingAdmission {
+    const undecided = { workspace, reported: false };
     this.#open.add(undecided);
     return undecided;
   }
 
   /** It is known to the book or given up. */
-  close(undecided: Undecided): void {
+  close(undecided: PendingAdmission): void {
     this.#open.delete(undecided);
   }
 }

@@ -7,7 +7,7 @@
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import { keyRecordAgeMsMax, readAheadAgeMs, readAheadPauseMs, recordLookupMs, unknownKeyAgeMsMax } from "../../limits.ts";
 import type { KeyRecord } from "../../../accounts/keys/record.ts";
-import { KeyMemory } from "../partitioned-lru.ts";
+import { PartitionedLru } from "../partitioned-lru.ts";
 
 /** Reads the records of these hashes; hashes without a usable key are absent from the map. */
 export type FindRecords = (hashes: string[]) => Promise<Map<string, KeyRecord>>;
@@ -24,21 +24,21 @@ interface Lookup {
   done: Promise<Map<string, CachedRecord>>;
 }
 
-export class Records {
-  readonly #cache: KeyMemory<CachedRecord>;
+export class KeyRecordCache {
+  readonly #cache: PartitionedLru<CachedRecord>;
   readonly #find: FindRecords;
   readonly #clock: Clock;
-  #gathering: Lookup | null = null;
+  #nextLookup: Lookup | null = null;
   /** Whose records are being read, or soon will be, while they serve. */
-  readonly #ahead = new Set<string>();
+  readonly #readingAhead = new Set<string>();
   /** Those of the next such read; null: none is planned. */
-  #nextAhead: string[] | null = null;
+  #nextReadAhead: string[] | null = null;
   /** Rises with every change: a read that began before a change is not kept. */
   #version = 0;
 
   /** @param max how many are remembered; absent: `recordsCachedMax` */
   constructor(find: FindRecords, clock: Clock, max?: number) {
-    this.#cache = new KeyMemory(max);
+    this.#cache = new PartitionedLru(max);
     this.#find = find;
     this.#clock = clock;
   }
@@ -53,7 +53,7 @@ export class Records {
       else missing.push(hash);
     }
     if (missing.length === 0) return found;
-    const read = await this.#look(missing);
+    const read = await this.#lookUp(missing);
     for (const hash of missing) {
       const entry = read.get(hash);
       if (entry) found.set(hash, entry);
@@ -68,40 +68,40 @@ export class Records {
     const age = this.#clock.monotonic() - entry.readAt;
     if (entry.record === null) return age < unknownKeyAgeMsMax ? entry : undefined;
     if (age >= keyRecordAgeMsMax) return undefined;
-    if (age >= readAheadAgeMs && !this.#ahead.has(hash)) this.#readAhead(hash);
+    if (age >= readAheadAgeMs && !this.#readingAhead.has(hash)) this.#readAhead(hash);
     return entry;
   }
 
   /** Something about keys, owners or workspaces changed: nothing cached is believed any longer. */
-  forget(): void {
+  clear(): void {
     this.#version++;
     this.#cache.clear();
-    this.#gathering = null;
+    this.#nextLookup = null;
   }
 
   /** Not urgent: after a pause one statement serves many. What cannot be read now is asked for again by its next use. */
   #readAhead(hash: string): void {
-    this.#ahead.add(hash);
-    if (this.#nextAhead !== null) return void this.#nextAhead.push(hash);
+    this.#readingAhead.add(hash);
+    if (this.#nextReadAhead !== null) return void this.#nextReadAhead.push(hash);
     const hashes = [hash];
-    this.#nextAhead = hashes;
+    this.#nextReadAhead = hashes;
     this.#clock.after(readAheadPauseMs, () => {
-      this.#nextAhead = null;
-      const done = (): void => hashes.forEach((one) => this.#ahead.delete(one));
+      this.#nextReadAhead = null;
+      const done = (): void => hashes.forEach((one) => this.#readingAhead.delete(one));
       this.#read(hashes).then(done, done);
     });
   }
 
-  #look(hashes: string[]): Promise<Map<string, CachedRecord>> {
-    this.#gathering ??= this.#openLookup();
-    for (const hash of hashes) this.#gathering.hashes.add(hash);
-    return this.#gathering.done;
+  #lookUp(hashes: string[]): Promise<Map<string, CachedRecord>> {
+    this.#nextLookup ??= this.#openLookup();
+    for (const hash of hashes) this.#nextLookup.hashes.add(hash);
+    return this.#nextLookup.done;
   }
 
   #openLookup(): Lookup {
     const lookup: Lookup = { hashes: new Set(), done: Promise.resolve(new Map()) };
     lookup.done = new Promise<void>((resolve) => this.#clock.endOfTurn(resolve)).then(() => {
-      if (this.#gathering === lookup) this.#gathering = null;
+      if (this.#nextLookup === lookup) this.#nextLookup = null;
       return this.#read([...lookup.hashes]);
     });
     return lookup;

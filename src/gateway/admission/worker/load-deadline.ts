@@ -1,17 +1,17 @@
 /** How long a message waits for counters that are being loaded, over all the times that it has to. */
 import { sleep, type Clock } from "../../../kernel/clock.ts";
-import { loadPatienceMs } from "../../limits.ts";
+import { loadDeadlineMs } from "../../limits.ts";
 
 /** A new workspace may lack all of it, then what the key spent: loaded one after the other. */
 export const loadRoundsMax = 3;
 
-export class Patience {
+export class LoadDeadline {
   readonly #clock: Clock;
   readonly #endsAt: number;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#endsAt = clock.monotonic() + loadPatienceMs;
+    this.#endsAt = clock.monotonic() + loadDeadlineMs;
   }
 
   /** @returns whether asking again is of use: false when it ran out first, or nothing could be loaded */

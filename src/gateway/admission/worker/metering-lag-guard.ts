@@ -6,7 +6,7 @@ import type { Bus } from "../../../backing/bus.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { backlogPollMs, meteringLagMsMax } from "../../limits.ts";
 
-export class MeteringWatch implements Disposable {
+export class MeteringLagGuard implements Disposable {
   readonly #bus: Bus;
   readonly #clock: Clock;
   readonly #listening: Disposable;

@@ -1,14 +1,14 @@
 import type { Counters } from "../../../backing/counters.ts";
 import { monthOf, type Clock } from "../../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
-import type { Loads, Missing } from "./single-flight-loads.ts";
-import type { Answer } from "../message.ts";
-import { loadRoundsMax, Patience } from "./load-deadline.ts";
+import type { SingleFlightLoads, Missing } from "./single-flight-loads.ts";
+import type { AdmissionReply } from "../message.ts";
+import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
 
 interface PositionParts {
   counters: Counters;
   clock: Clock;
-  loads: Loads;
+  loads: SingleFlightLoads;
 }
 
 /**
@@ -18,8 +18,8 @@ interface PositionParts {
 export async function readPosition(
   { workspace, key }: { workspace: WorkspaceId; key: KeyId | null },
   { counters, clock, loads }: PositionParts,
-): Promise<Answer> {
-  const patience = new Patience(clock);
+): Promise<AdmissionReply> {
+  const patience = new LoadDeadline(clock);
   for (let round = 0; round < loadRoundsMax; round++) {
     const { account, keySpent, now } = await counters.read(workspace, key);
     const month = monthOf(now);

@@ -7,17 +7,17 @@ import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counte
 import { monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { recordLookupMs, storeTimeAgeMsMax } from "../../limits.ts";
-import { answerOf, prepare, type ModelsView, type Prepared } from "../decide.ts";
-import { LedgerFence } from "./ledger-fence.ts";
-import { Loads } from "./single-flight-loads.ts";
+import { recordLookupMs, countersTimeAgeMsMax } from "../../limits.ts";
+import { replyFor, prepare, type ModelsView, type Prepared } from "../decide.ts";
+import { LedgerRollbackCheck } from "./ledger-rollback-check.ts";
+import { SingleFlightLoads } from "./single-flight-loads.ts";
 import { refreshAccount, type LoadStore } from "./load.ts";
-import { decodeAsks, encodeAnswers } from "../codec.ts";
-import { Records, type CachedRecord, type FindRecords } from "./key-record-cache.ts";
+import { decodeRequests, encodeReplies } from "../codec.ts";
+import { KeyRecordCache, type CachedRecord, type FindRecords } from "./key-record-cache.ts";
 import { recordOnBus } from "../record-on-bus.ts";
-import type { AdmitAsk, Answer, Ask, Refused } from "../message.ts";
-import type { MeteringWatch } from "./metering-lag-guard.ts";
-import { loadRoundsMax, Patience } from "./load-deadline.ts";
+import type { AdmitGeneration, AdmissionReply, AdmissionRequest, Refused } from "../message.ts";
+import type { MeteringLagGuard } from "./metering-lag-guard.ts";
+import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
 import { readPosition } from "./position.ts";
 
 export interface AdmissionParts {
@@ -26,7 +26,7 @@ export interface AdmissionParts {
   store: LoadStore;
   findRecords: FindRecords;
   models: ModelsView;
-  metering: Pick<MeteringWatch, "behind">;
+  metering: Pick<MeteringLagGuard, "behind">;
   clock: Clock;
   log: Logger;
   /** How many keys are remembered; absent: `recordsCachedMax`. */
@@ -35,60 +35,60 @@ export interface AdmissionParts {
 
 interface Pending {
   index: number;
-  ask: AdmitAsk;
+  admit: AdmitGeneration;
   prepared: Prepared;
 }
 
-interface Void {
+interface Release {
   index: number;
   workspace: WorkspaceId;
   generation: GenerationId;
 }
 
 export class AdmissionService {
-  readonly records: Records;
+  readonly keyRecords: KeyRecordCache;
   readonly #parts: AdmissionParts;
-  readonly #loads: Loads;
-  readonly #fence: LedgerFence;
+  readonly #loads: SingleFlightLoads;
+  readonly #rollbackCheck: LedgerRollbackCheck;
   /** The counters' clock minus our monotonic one, from the last reply. */
   #clockOffset: number | null = null;
-  #timeNotedAt = -Infinity;
+  #timeRecordedAt = -Infinity;
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
-    this.#loads = new Loads(parts);
-    this.#fence = new LedgerFence(parts);
-    this.records = new Records(parts.findRecords, parts.clock, parts.recordsMax);
+    this.#loads = new SingleFlightLoads(parts);
+    this.#rollbackCheck = new LedgerRollbackCheck(parts);
+    this.keyRecords = new KeyRecordCache(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
   /** Answers a message of the bus. Throws only on bytes that are no message. */
-  async answer(payload: Uint8Array): Promise<Uint8Array> {
-    const { asks } = decodeAsks(payload);
+  async reply(payload: Uint8Array): Promise<Uint8Array> {
+    const { asks } = decodeRequests(payload);
     const records = await this.#recordsOf(asks);
-    const answers: Answer[] = asks.map(() => ({ kind: "refused", code: "internal_error" }));
+    const answers: AdmissionReply[] = asks.map(() => ({ kind: "refused", code: "internal_error" }));
     const admits: Pending[] = [];
-    const voids: Void[] = [];
+    const voids: Release[] = [];
     const others: Promise<void>[] = [];
     for (const [index, ask] of asks.entries()) {
       if (ask.kind === "admit") {
         const prepared = this.#prepare(ask, records[index]);
         if ("kind" in prepared) answers[index] = prepared;
-        else admits.push({ index, ask, prepared });
-      } else if (ask.kind === "authenticate") answers[index] = this.#recordAnswer(records[index]);
+        else admits.push({ index, admit: ask, prepared });
+      } else if (ask.kind === "authenticate") answers[index] = this.#keyRecordReply(records[index]);
       else if (ask.kind === "void") voids.push({ index, workspace: ask.workspace, generation: ask.generation });
-      else others.push(this.#answerOne(ask).then((answer) => void (answers[index] = answer)));
+      else others.push(this.#replyToOne(ask).then((answer) => void (answers[index] = answer)));
     }
-    await Promise.all([this.#admitAll(admits, answers), this.#voidAll(voids, answers), ...others]);
-    return encodeAnswers({ now: await this.#storeTime(), answers });
+    await Promise.all([this.#admitAll(admits, answers), this.#releaseAll(voids, answers), ...others]);
+    return encodeReplies({ now: await this.#countersTime(), answers });
   }
 
   /** By the place of the question; undefined where the database did not answer and nothing young enough is cached. */
-  async #recordsOf(asks: Ask[]): Promise<(CachedRecord | undefined)[]> {
-    const records = asks.map((ask) => ("hash" in ask ? this.records.cached(ask.hash) : undefined));
+  async #recordsOf(asks: AdmissionRequest[]): Promise<(CachedRecord | undefined)[]> {
+    const records = asks.map((ask) => ("hash" in ask ? this.keyRecords.cached(ask.hash) : undefined));
     const missing = asks.flatMap((ask, index) => ("hash" in ask && !records[index] ? [ask.hash] : []));
     if (missing.length === 0) return records;
     try {
-      const read = await this.records.get(missing);
+      const read = await this.keyRecords.get(missing);
       return asks.map((ask, index) => records[index] ?? ("hash" in ask ? read.get(ask.hash) : undefined));
     } catch (error) {
       this.#parts.log.warn({ event: "records.unavailable", reason: String(error) }, "Key records cannot be read");
@@ -96,14 +96,14 @@ export class AdmissionService {
     }
   }
 
-  async #admitAll(admits: Pending[], answers: Answer[]): Promise<void> {
-    const unseen = await this.#fence.unseen(admits.map(({ prepared }) => prepared.request.workspace));
+  async #admitAll(admits: Pending[], answers: AdmissionReply[]): Promise<void> {
+    const unseen = await this.#rollbackCheck.unchecked(admits.map(({ prepared }) => prepared.request.workspace));
     let pending: Pending[] = [];
     for (const admit of admits) {
       if (unseen.has(admit.prepared.request.workspace)) answers[admit.index] = unavailable("billing_unavailable");
       else pending.push(admit);
     }
-    const patience = new Patience(this.#parts.clock);
+    const patience = new LoadDeadline(this.#parts.clock);
     for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
       const { undecided, loads } = await this.#admitOnce(pending, answers);
       pending = (await patience.wait(loads)) ? undecided : [];
@@ -111,7 +111,7 @@ export class AdmissionService {
   }
 
   /** What goes wrong with one question is the answer to that one alone. */
-  #prepare(ask: AdmitAsk, entry: CachedRecord | undefined): Prepared | Refused {
+  #prepare(ask: AdmitGeneration, entry: CachedRecord | undefined): Prepared | Refused {
     if (!entry) return unavailable("auth_unavailable");
     try {
       const prepared = prepare(ask, entry.record, this.#parts.models);
@@ -127,14 +127,14 @@ export class AdmissionService {
   }
 
   /** Every question has its answer then, at worst "again"; `undecided` may be decided once its counters are loaded. */
-  async #admitOnce(pending: Pending[], answers: Answer[]): Promise<{ undecided: Pending[]; loads: Promise<boolean>[] }> {
-    const month = monthOf(this.#storeTimeGuess());
-    const replies = await this.#counted({ month, requests: pending.map(({ prepared }) => prepared.request) });
+  async #admitOnce(pending: Pending[], answers: AdmissionReply[]): Promise<{ undecided: Pending[]; loads: Promise<boolean>[] }> {
+    const month = monthOf(this.#estimateCountersTime());
+    const replies = await this.#admitInCounters({ month, requests: pending.map(({ prepared }) => prepared.request) });
     const undecided: Pending[] = [];
     const loads: Promise<boolean>[] = [];
     for (const [position, item] of pending.entries()) {
       const reply = replies?.[position];
-      answers[item.index] = reply ? answerOf(item.prepared, item.ask, reply) : unavailable("billing_unavailable");
+      answers[item.index] = reply ? replyFor(item.prepared, item.admit, reply) : unavailable("billing_unavailable");
       if (reply?.outcome !== "not_ready" && reply?.outcome !== "wrong_month") continue;
       undecided.push(item);
       const { workspace, key } = item.prepared.request;
@@ -144,10 +144,10 @@ export class AdmissionService {
   }
 
   /** null: the counters gave no reply, and what they did is not known. */
-  async #counted(batch: AdmitBatch): Promise<AdmitReply[] | null> {
+  async #admitInCounters(batch: AdmitBatch): Promise<AdmitReply[] | null> {
     try {
       const { now, replies } = await this.#parts.counters.admitMany(batch);
-      this.#noteTime(now);
+      this.#recordCountersTime(now);
       return replies;
     } catch (error) {
       if (!(error instanceof CountersUnavailableError))
@@ -156,38 +156,38 @@ export class AdmissionService {
     }
   }
 
-  #recordAnswer(entry: CachedRecord | undefined): Answer {
+  #keyRecordReply(entry: CachedRecord | undefined): AdmissionReply {
     if (!entry) return unavailable("auth_unavailable");
     const ageMs = Math.ceil(this.#parts.clock.monotonic() - entry.readAt);
     return { kind: "record", ageMs, record: entry.record && recordOnBus(entry.record) };
   }
 
-  async #voidAll(voids: Void[], answers: Answer[]): Promise<void> {
+  async #releaseAll(voids: Release[], answers: AdmissionReply[]): Promise<void> {
     if (voids.length === 0) return;
     const resolve = voids.map(({ workspace, generation }) => ({ workspace, generation, as: "void" as const }));
-    const answer = await this.#guarded(async () => {
+    const answer = await this.#orUnavailable(async () => {
       await this.#parts.counters.resolveMany({ resolve, accounts: [], keyMonths: [] });
       return { kind: "done" };
     });
     for (const { index } of voids) answers[index] = answer;
   }
 
-  #answerOne(ask: Extract<Ask, { kind: "position" | "refresh" }>): Promise<Answer> {
+  #replyToOne(ask: Extract<AdmissionRequest, { kind: "position" | "refresh" }>): Promise<AdmissionReply> {
     const parts = { ...this.#parts, loads: this.#loads };
-    return this.#guarded(async () => {
-      if ((await this.#fence.unseen([ask.workspace])).size > 0) return unavailable("billing_unavailable");
+    return this.#orUnavailable(async () => {
+      if ((await this.#rollbackCheck.unchecked([ask.workspace])).size > 0) return unavailable("billing_unavailable");
       return ask.kind === "refresh" ? this.#refresh(ask.workspace) : readPosition(ask, parts);
     });
   }
 
   /** Read anew for each question: a read under way may have begun before the credit was added. */
-  async #refresh(workspace: string): Promise<Answer> {
-    const refreshed = refreshAccount({ workspace, month: monthOf(this.#storeTimeGuess()) }, this.#parts);
+  async #refresh(workspace: string): Promise<AdmissionReply> {
+    const refreshed = refreshAccount({ workspace, month: monthOf(this.#estimateCountersTime()) }, this.#parts);
     await withDeadline(this.#parts.clock, recordLookupMs, "Refreshing an account", refreshed);
     return { kind: "done" };
   }
 
-  async #guarded(answer: () => Promise<Answer>): Promise<Answer> {
+  async #orUnavailable(answer: () => Promise<AdmissionReply>): Promise<AdmissionReply> {
     try {
       return await answer();
     } catch (error) {
@@ -196,23 +196,23 @@ export class AdmissionService {
     }
   }
 
-  #storeTimeGuess(): number {
+  #estimateCountersTime(): number {
     return this.#clockOffset === null ? this.#parts.clock.now() : this.#clockOffset + this.#parts.clock.monotonic();
   }
 
   /** The time that fronts reckon deadlines from; the counters are asked only where no recent reply told it. */
-  async #storeTime(): Promise<number | null> {
-    if (this.#parts.clock.monotonic() - this.#timeNotedAt < storeTimeAgeMsMax) return this.#storeTimeGuess();
+  async #countersTime(): Promise<number | null> {
+    if (this.#parts.clock.monotonic() - this.#timeRecordedAt < countersTimeAgeMsMax) return this.#estimateCountersTime();
     try {
-      this.#noteTime(await this.#parts.counters.now());
-      return this.#storeTimeGuess();
+      this.#recordCountersTime(await this.#parts.counters.now());
+      return this.#estimateCountersTime();
     } catch {
       return null;
     }
   }
 
-  #noteTime(now: number): void {
-    this.#timeNotedAt = this.#parts.clock.monotonic();
+  #recordCountersTime(now: number): void {
+    this.#timeRecordedAt = this.#parts.clock.monotonic();
     this.#clockOffset = now - this.#parts.clock.monotonic();
   }
 }

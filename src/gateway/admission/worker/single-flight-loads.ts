@@ -10,8 +10,8 @@ export type Missing =
   | { what: "workspace" | "month"; workspace: WorkspaceId; month: Month }
   | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month };
 
-export class Loads {
-  readonly #underWay = new Map<string, Promise<boolean>>();
+export class SingleFlightLoads {
+  readonly #inFlight = new Map<string, Promise<boolean>>();
   readonly #parts: LoadParts & { clock: Clock; log: Logger };
 
   constructor(parts: LoadParts & { clock: Clock; log: Logger }) {
@@ -21,7 +21,7 @@ export class Loads {
   /** Never rejects. @returns whether it is loaded */
   run(missing: Missing): Promise<boolean> {
     const name = nameOf(missing);
-    const present = this.#underWay.get(name);
+    const present = this.#inFlight.get(name);
     if (present) return present;
     const { clock, log } = this.#parts;
     const running = withDeadline(clock, rebuildWaitMs, `Loading ${name}`, load(missing, this.#parts))
@@ -30,8 +30,8 @@ export class Loads {
         log.warn({ event: "counters.load.failed", what: name, reason: String(error) }, "Counters could not be loaded");
         return false;
       })
-      .finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, running);
+      .finally(() => this.#inFlight.delete(name));
+    this.#inFlight.set(name, running);
     return running;
   }
 }

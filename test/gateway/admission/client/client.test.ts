@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { RefusedError } from "../../../../src/gateway/admission/client/client.ts";
-import type { Answer } from "../../../../src/gateway/admission/message.ts";
+import type { AdmissionReply } from "../../../../src/gateway/admission/message.ts";
 import { BusTimeoutError, BusUnavailableError, type Reply } from "../../../../src/backing/bus.ts";
 import { encodeOpenQuestion } from "../../../../src/gateway/journal/open-report.ts";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
@@ -12,7 +12,7 @@ const refusals = {
   credit: { kind: "refused", code: "insufficient_credit" },
   billing: { kind: "refused", code: "billing_unavailable" },
   internal: { kind: "refused", code: "internal_error" },
-} as const satisfies Record<string, Answer>;
+} as const satisfies Record<string, AdmissionReply>;
 
 function codeOf(error: unknown): string {
   return error instanceof GatewayError ? error.code : String(error);
@@ -84,7 +84,7 @@ describe("asking for admission", () => {
     expect(reservation.generation).toMatch(/^gen-[a-z2-7]{26}$/);
     expect(reservation.request).toMatch(/^req-/);
     expect(window.remaining).toBe(59);
-    expect(admission.client.voids.size).toBe(0);
+    expect(admission.client.releases.size).toBe(0);
   });
 
   test("bears a deadline of 2 seconds by the counters' clock, which the first answer of any kind tells", async () => {
@@ -122,7 +122,7 @@ describe("asking for admission", () => {
     await admission.client.authenticate(caller.hash);
     admission.bus.carry = () => Promise.reject(new BusUnavailableError("nobody"));
     expect(codeOf(await failureOf(admission.client.admit(caller, wanted)))).toBe("billing_unavailable");
-    expect(admission.client.voids.size).toBe(0);
+    expect(admission.client.releases.size).toBe(0);
   });
 
   test("without an answer ends in billing_unavailable, and its generation is given up until a worker says done", async () => {
@@ -135,11 +135,11 @@ describe("asking for admission", () => {
     await admission.clock.pass(1_600);
     expect(admission.asked("void").length).toBe(4);
     expect(new Set(admission.asked("void").map((ask) => ask.generation))).toEqual(new Set([generation]));
-    expect(admission.client.voids.size).toBe(1);
+    expect(admission.client.releases.size).toBe(1);
 
     admission.giveUp = () => ({ kind: "done" });
     await admission.clock.pass(500);
-    expect(admission.client.voids.size).toBe(0);
+    expect(admission.client.releases.size).toBe(0);
     const asked = admission.asked("void").length;
     await admission.clock.pass(5_000);
     expect(admission.asked("void").length).toBe(asked);
@@ -165,7 +165,7 @@ describe("asking for admission", () => {
   test("given up by who had no use for it leaves nothing held", async () => {
     const admission = new ScriptedAdmission();
     const { reservation } = await admission.client.admit(caller, wanted);
-    admission.client.giveUp(reservation);
+    admission.client.release(reservation);
     await settled();
     expect(admission.asked("void")).toEqual([{ kind: "void", workspace: "ws-1", generation: reservation.generation }]);
   });

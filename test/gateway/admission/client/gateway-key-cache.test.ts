@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Hints } from "../../../../src/gateway/admission/client/gateway-key-cache.ts";
-import type { RecordAnswer } from "../../../../src/gateway/admission/message.ts";
-import { Records } from "../../../../src/gateway/admission/worker/key-record-cache.ts";
+import { GatewayKeyCache } from "../../../../src/gateway/admission/client/gateway-key-cache.ts";
+import type { KeyRecordReply } from "../../../../src/gateway/admission/message.ts";
+import { KeyRecordCache } from "../../../../src/gateway/admission/worker/key-record-cache.ts";
 import { recordOnBus } from "../../../../src/gateway/admission/record-on-bus.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { keyRecord } from "../../../support/key-records.ts";
 
-const known: RecordAnswer = { kind: "record", ageMs: 0, record: recordOnBus(keyRecord()) };
-const unknown: RecordAnswer = { kind: "record", ageMs: 0, record: null };
+const known: KeyRecordReply = { kind: "record", ageMs: 0, record: recordOnBus(keyRecord()) };
+const unknown: KeyRecordReply = { kind: "record", ageMs: 0, record: null };
 
 describe("what a front remembers of a key", () => {
   test("lasts until the record is 30 seconds old, reckoned from before it was asked for", () => {
     const clock = new ManualClock();
-    const hints = new Hints(clock);
+    const hints = new GatewayKeyCache(clock);
     const asked = { at: clock.monotonic(), version: hints.version() };
     clock.advance(1_000);
-    hints.keep("hash", { ...known, ageMs: 20_000 }, asked);
+    hints.set("hash", { ...known, ageMs: 20_000 }, asked);
     clock.advance(8_999);
     expect(hints.get("hash")?.id).toBe("key-1");
     clock.advance(1);
@@ -25,8 +25,8 @@ describe("what a front remembers of a key", () => {
 
   test("lasts 5 seconds where the key is not known", () => {
     const clock = new ManualClock();
-    const hints = new Hints(clock);
-    hints.keep("hash", { ...unknown, ageMs: 2_000 }, { at: 0, version: hints.version() });
+    const hints = new GatewayKeyCache(clock);
+    hints.set("hash", { ...unknown, ageMs: 2_000 }, { at: 0, version: hints.version() });
     clock.advance(2_999);
     expect(hints.get("hash")).toBeNull();
     clock.advance(1);
@@ -35,10 +35,10 @@ describe("what a front remembers of a key", () => {
 
   test("is not taken from an answer that was on its way while something changed", () => {
     const clock = new ManualClock();
-    const hints = new Hints(clock);
+    const hints = new GatewayKeyCache(clock);
     const asked = { at: clock.monotonic(), version: hints.version() };
-    hints.forget();
-    hints.keep("hash", known, asked);
+    hints.clear();
+    hints.set("hash", known, asked);
     expect(hints.get("hash")).toBeUndefined();
   });
 
@@ -50,8 +50,8 @@ describe("what a front remembers of a key", () => {
         const clock = new ManualClock();
         let readAt = 0;
         const find = async () => ((readAt = clock.monotonic()), new Map([["hash", keyRecord()]]));
-        const records = new Records(find, clock);
-        const hints = new Hints(clock);
+        const records = new KeyRecordCache(find, clock);
+        const hints = new GatewayKeyCache(clock);
         let hintReadAt = 0;
         for (const { asking, answering, idle } of steps) {
           if (hints.get("hash") === undefined) {
@@ -61,7 +61,7 @@ describe("what a front remembers of a key", () => {
             const ageMs = Math.ceil(clock.monotonic() - (entry?.readAt ?? 0));
             hintReadAt = readAt;
             clock.advance(answering);
-            hints.keep("hash", { ...known, ageMs }, asked);
+            hints.set("hash", { ...known, ageMs }, asked);
           }
           clock.advance(idle);
           if (hints.get("hash") !== undefined) expect(clock.monotonic() - hintReadAt).toBeLessThan(30_000);

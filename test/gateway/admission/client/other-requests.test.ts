@@ -89,7 +89,7 @@ describe("other questions", () => {
   test("bytes that are no message are an error, hence left unanswered", async () => {
     const worker = new AdmissionWorker();
     for (const text of ["", "{}", "null", '{"asks":1}', "{"]) {
-      expect(await failureOf(worker.service.answer(new TextEncoder().encode(text)))).toBeInstanceOf(Error);
+      expect(await failureOf(worker.service.reply(new TextEncoder().encode(text)))).toBeInstanceOf(Error);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Records } from "../../../../src/gateway/admission/worker/key-record-cache.ts";
+import { KeyRecordCache } from "../../../../src/gateway/admission/worker/key-record-cache.ts";
 import type { KeyRecord } from "../../../../src/accounts/keys/record.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { keyRecord } from "../../../support/key-records.ts";
@@ -29,7 +29,7 @@ class Table {
 function open() {
   const clock = new ManualClock();
   const table = new Table();
-  return { clock, table, records: new Records(table.find, clock) };
+  return { clock, table, records: new KeyRecordCache(table.find, clock) };
 }
 
 describe("the cache of key records", () => {
@@ -95,7 +95,7 @@ describe("the cache of key records", () => {
     records.cached("known");
     table.held = [];
     clock.advance(50);
-    records.forget();
+    records.clear();
     table.release();
     await settled();
     expect(records.cached("known")).toBeUndefined();
@@ -132,7 +132,7 @@ describe("the cache of key records", () => {
     const before = records.get(["known"]);
     await settled();
     table.rows.delete("known");
-    records.forget();
+    records.clear();
     table.release();
     await before;
     table.held = null;
@@ -142,7 +142,7 @@ describe("the cache of key records", () => {
   test("a question after a change does not join a read from before it", async () => {
     const { table, records } = open();
     const before = records.get(["known"]);
-    records.forget();
+    records.clear();
     const after = records.get(["known"]);
     await Promise.all([before, after]);
     expect(table.reads.length).toBe(2);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "../../../../src/gateway/admission/message.ts";
+import type { AdmissionReply } from "../../../../src/gateway/admission/message.ts";
 import { EmbeddedCounters } from "../../../../src/backing/embedded/counters.ts";
 import { admitAsk, AdmissionWorker, askedAmount } from "../../../support/admission-worker.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { hashOf } from "../../../support/key-records.ts";
 
-function admitted(answers: Answer[]): number {
+function admitted(answers: AdmissionReply[]): number {
   return answers.filter((answer) => answer.kind === "admitted").length;
 }
 

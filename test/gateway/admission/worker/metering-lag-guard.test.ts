@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MeteringWatch } from "../../../../src/gateway/admission/worker/metering-lag-guard.ts";
+import { MeteringLagGuard } from "../../../../src/gateway/admission/worker/metering-lag-guard.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { FakeBus } from "../../../support/fake-bus.ts";
 
@@ -7,7 +7,7 @@ function open(messages: number) {
   const clock = new ManualClock();
   const bus = new FakeBus();
   bus.backlogNow = async () => ({ messages });
-  return { clock, bus, watch: new MeteringWatch(bus, clock) };
+  return { clock, bus, watch: new MeteringLagGuard(bus, clock) };
 }
 
 describe("the watch over charges on their way to the ledger", () => {

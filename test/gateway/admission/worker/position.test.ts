@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "../../../../src/gateway/admission/message.ts";
+import type { AdmissionReply } from "../../../../src/gateway/admission/message.ts";
 import { BusTimeoutError, BusUnavailableError } from "../../../../src/backing/bus.ts";
 import { ScriptedAdmission } from "../../../support/scripted-admission.ts";
 
 describe("asking for a position", () => {
-  const position: Answer = {
+  const position: AdmissionReply = {
     kind: "position",
     balance: "10",
     reserved: "4",

@@ -19,7 +19,7 @@ async function open({ requestsPerMinute = null as number | null, fronts = 1 } = 
   const worker = new AdmissionWorker();
   const record = keyRecord({ requestsPerMinute });
   worker.records.set(hashOf("key"), record);
-  await worker.bus.serve("admission", (payload) => worker.service.answer(payload));
+  await worker.bus.serve("admission", (payload) => worker.service.reply(payload));
   const parts = { bus: worker.bus, clock: worker.clock };
   const all = Array.from(
     { length: fronts },

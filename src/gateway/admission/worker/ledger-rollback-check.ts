@@ -8,26 +8,26 @@ import { raiseAlarm } from "../../../kernel/alarm.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { ledgerLookMs, ledgerLookPauseMs, recordLookupMs, recordsCachedMax } from "../../limits.ts";
+import { ledgerCheckMs, ledgerCheckBatchMs, recordLookupMs, recordsCachedMax } from "../../limits.ts";
 import type { LoadStore } from "./load.ts";
 
-export interface LedgerFenceParts {
+export interface LedgerRollbackParts {
   counters: Pick<Counters, "read" | "forget">;
   store: Pick<LoadStore, "heads">;
   clock: Clock;
   log: Logger;
 }
 
-export class LedgerFence {
-  readonly #parts: LedgerFenceParts;
+export class LedgerRollbackCheck {
+  readonly #parts: LedgerRollbackParts;
   /** When each was last found in order, in monotonic milliseconds. */
-  readonly #looked = new Map<WorkspaceId, number>();
+  readonly #checkedAt = new Map<WorkspaceId, number>();
   /** Each look tells which workspaces it could not see. */
-  readonly #looking = new Map<WorkspaceId, Promise<ReadonlySet<WorkspaceId>>>();
+  readonly #checks = new Map<WorkspaceId, Promise<ReadonlySet<WorkspaceId>>>();
   /** Nobody waits for these: they are gathered for one look. */
   #due = new Set<WorkspaceId>();
 
-  constructor(parts: LedgerFenceParts) {
+  constructor(parts: LedgerRollbackParts) {
     this.#parts = parts;
   }
 
@@ -35,25 +35,25 @@ export class LedgerFence {
    * Waits for those that this process has not looked at of late. Others are looked at again beside their use.
    * @returns those of which the counters or the database did not answer
    */
-  async unseen(workspaces: Iterable<WorkspaceId>): Promise<ReadonlySet<WorkspaceId>> {
+  async unchecked(workspaces: Iterable<WorkspaceId>): Promise<ReadonlySet<WorkspaceId>> {
     const now = this.#parts.clock.monotonic();
     const awaited = new Set<WorkspaceId>();
     for (const workspace of workspaces) {
-      const ageMs = now - (this.#looked.get(workspace) ?? -Infinity);
-      if (ageMs >= 2 * ledgerLookMs) awaited.add(workspace);
-      else if (ageMs >= ledgerLookMs) this.#lookSoon(workspace);
+      const ageMs = now - (this.#checkedAt.get(workspace) ?? -Infinity);
+      if (ageMs >= 2 * ledgerCheckMs) awaited.add(workspace);
+      else if (ageMs >= ledgerCheckMs) this.#checkSoon(workspace);
     }
     if (awaited.size === 0) return awaited;
     this.#begin([...awaited]);
-    const looks = new Set([...awaited].map((workspace) => this.#looking.get(workspace)));
+    const looks = new Set([...awaited].map((workspace) => this.#checks.get(workspace)));
     const failed = await Promise.all(looks);
     return awaited.intersection(new Set(failed.flatMap((unseen) => [...(unseen ?? [])])));
   }
 
-  #lookSoon(workspace: WorkspaceId): void {
+  #checkSoon(workspace: WorkspaceId): void {
     this.#due.add(workspace);
     if (this.#due.size > 1) return;
-    this.#parts.clock.after(ledgerLookPauseMs, () => {
+    this.#parts.clock.after(ledgerCheckBatchMs, () => {
       const due = [...this.#due];
       this.#due = new Set();
       this.#begin(due);
@@ -62,17 +62,17 @@ export class LedgerFence {
 
   /** One look for all of them that nobody looks at already. */
   #begin(workspaces: readonly WorkspaceId[]): void {
-    const fresh = workspaces.filter((workspace) => !this.#looking.has(workspace));
+    const fresh = workspaces.filter((workspace) => !this.#checks.has(workspace));
     if (fresh.length === 0) return;
-    const look = this.#look(fresh);
-    for (const workspace of fresh) this.#looking.set(workspace, look);
+    const look = this.#check(fresh);
+    for (const workspace of fresh) this.#checks.set(workspace, look);
     void look.then(() => {
-      for (const workspace of fresh) this.#looking.delete(workspace);
+      for (const workspace of fresh) this.#checks.delete(workspace);
     });
   }
 
   /** The counters first: what the ledger commits is pushed to them afterwards, so it is never behind them but after a restore. */
-  async #look(workspaces: readonly WorkspaceId[]): Promise<ReadonlySet<WorkspaceId>> {
+  async #check(workspaces: readonly WorkspaceId[]): Promise<ReadonlySet<WorkspaceId>> {
     const { store, clock, log } = this.#parts;
     const at = clock.monotonic();
     let unseen = workspaces;
@@ -85,8 +85,8 @@ export class LedgerFence {
           : await withDeadline(clock, recordLookupMs, "Looking at heads of ledgers", store.heads(unseen));
       for (const [workspace, sequence] of sequences)
         await this.#compare({ workspace, sequence, head: heads?.get(workspace) ?? 0n });
-      if (this.#looked.size >= recordsCachedMax) this.#looked.clear();
-      for (const workspace of workspaces) this.#looked.set(workspace, at);
+      if (this.#checkedAt.size >= recordsCachedMax) this.#checkedAt.clear();
+      for (const workspace of workspaces) this.#checkedAt.set(workspace, at);
       return new Set();
     } catch (error) {
       log.warn({ event: "ledger.unseen", workspaces: unseen.length, reason: String(error) }, "Ledgers could not be looked at");

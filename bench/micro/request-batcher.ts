@@ -1,7 +1,7 @@
 /** The front's questions: gathered, written, sent, answered by nobody slow, and told. */
-import { encodeAnswers } from "../../src/gateway/admission/codec.ts";
-import type { AdmitAsk, Answer } from "../../src/gateway/admission/message.ts";
-import { Questions } from "../../src/gateway/admission/client/request-batcher.ts";
+import { encodeReplies } from "../../src/gateway/admission/codec.ts";
+import type { AdmitGeneration, AdmissionReply } from "../../src/gateway/admission/message.ts";
+import { RequestBatcher } from "../../src/gateway/admission/client/request-batcher.ts";
 import type { Bus, Reply } from "../../src/backing/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { hashKey, newGenerationId } from "../../src/kernel/ids.ts";
@@ -9,7 +9,7 @@ import type { Question } from "./question.ts";
 
 const counts = [1, 16, 128];
 
-const ask: AdmitAsk = {
+const ask: AdmitGeneration = {
   kind: "admit",
   generation: newGenerationId(1_795_000_000_000),
   hash: hashKey("bench"),
@@ -21,7 +21,7 @@ const ask: AdmitAsk = {
   fingerprint: "0011223344556677",
 };
 
-const answer: Answer = {
+const answer: AdmissionReply = {
   kind: "admitted",
   at: 1_795_000_000_000,
   month: "2026-11",
@@ -32,7 +32,7 @@ const answer: Answer = {
 
 /** Every message is answered at once with as many answers as questions: what is left is our own work at this end. */
 function busFor(count: number): Bus {
-  const payload = encodeAnswers({ now: 1_795_000_000_000, answers: Array.from({ length: count }, () => answer) });
+  const payload = encodeReplies({ now: 1_795_000_000_000, answers: Array.from({ length: count }, () => answer) });
   return askable({ request: async (): Promise<Reply> => ({ payload, resent: false }), width: () => 2 });
 }
 
@@ -45,8 +45,8 @@ export const questionsCoalescer: Question = {
   unit: "question",
   async prepare() {
     return counts.map((count) => {
-      const questions = new Questions({ bus: busFor(count), clock: systemClock, onTime() {}, writeDown() {} });
-      const call = () => Promise.all(Array.from({ length: count }, () => questions.ask(ask)));
+      const questions = new RequestBatcher({ bus: busFor(count), clock: systemClock, onCountersTime() {}, recordIntents() {} });
+      const call = () => Promise.all(Array.from({ length: count }, () => questions.send(ask)));
       return { name: `${count} in a turn`, units: count, call };
     });
   },

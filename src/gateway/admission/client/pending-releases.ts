@@ -6,32 +6,32 @@ import { sleep, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import { holdMs } from "../../../backing/limits.ts";
-import { admissionBatchMax, voidRetryMs, voidsWaitingMax } from "../../limits.ts";
-import type { Questions } from "./request-batcher.ts";
+import { admissionBatchMax, releaseRetryMs, releasesWaitingMax } from "../../limits.ts";
+import type { RequestBatcher } from "./request-batcher.ts";
 
-interface Void {
+interface PendingRelease {
   workspace: WorkspaceId;
   generation: GenerationId;
   /** Monotonic ms: the sweeper has released the hold by then. */
   endsAt: number;
 }
 
-export class Voids {
-  readonly #questions: Questions;
+export class PendingReleases {
+  readonly #questions: RequestBatcher;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #waiting: Void[] = [];
+  readonly #waiting: PendingRelease[] = [];
   #size = 0;
   #running = false;
 
-  constructor(questions: Questions, clock: Clock, log: Logger) {
+  constructor(questions: RequestBatcher, clock: Clock, log: Logger) {
     this.#questions = questions;
     this.#clock = clock;
     this.#log = log;
   }
 
   add(workspace: WorkspaceId, generation: GenerationId): void {
-    if (this.#size >= voidsWaitingMax) {
+    if (this.#size >= releasesWaitingMax) {
       this.#log.error({ event: "voids.full", generation }, "Too many unknown admissions wait; this one is left to the sweeper");
       return;
     }
@@ -50,19 +50,19 @@ export class Voids {
     this.#running = true;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, admissionBatchMax);
-      const left = await Promise.all(batch.map(async (entry) => ((await this.#giveUp(entry)) ? [] : [entry])));
+      const left = await Promise.all(batch.map(async (entry) => ((await this.#release(entry)) ? [] : [entry])));
       const again = left.flat();
       this.#size -= batch.length - again.length;
       this.#waiting.push(...again);
-      if (again.length > 0) await sleep(this.#clock, voidRetryMs);
+      if (again.length > 0) await sleep(this.#clock, releaseRetryMs);
     }
     this.#running = false;
   }
 
-  async #giveUp({ workspace, generation, endsAt }: Void): Promise<boolean> {
+  async #release({ workspace, generation, endsAt }: PendingRelease): Promise<boolean> {
     if (this.#clock.monotonic() > endsAt) return true;
     try {
-      const { answer } = await this.#questions.ask({ kind: "void", workspace, generation });
+      const { reply: answer } = await this.#questions.send({ kind: "void", workspace, generation });
       return answer.kind === "done";
     } catch {
       return false;
