@@ -1,6 +1,6 @@
 /** Calls of lists by chance: filters as callers combine them, an offset anywhere. */
 import type { Scope } from "../../src/security/api/operations/caller.ts";
-import { ecosystemOfWord, ecosystemWords } from "../../src/security/findings/ecosystem-words.ts";
+import { ecosystemOfName, ecosystemNames } from "../../src/security/findings/ecosystem-names.ts";
 import { ranksOf, severities } from "../../src/security/findings/severity.ts";
 import * as plan from "./plan.ts";
 import { productId, projectId, sbomId, type NaiveFilter } from "./store.ts";
@@ -30,7 +30,7 @@ export function drawCall(chance: () => number): Draw {
   if (list === "findings")
     input["status"] = draw(["all", "all", "open", "open", "resolved", "ignored", "in_progress", "false_positive"]);
   else {
-    input["ecosystem"] = draw(["all", "all", "all", ...ecosystemWords]);
+    input["ecosystem"] = draw(["all", "all", "all", ...ecosystemNames]);
     if (chance() < 0.3) input["cvss_min"] = Math.round(chance() * 100) / 10;
   }
   const product = productId(inventory, 1 + Math.floor(chance() * plan.products));
@@ -48,7 +48,7 @@ function scopeOf(
 /** The same question for the naive queries. */
 export function naiveOf({ inventory, scope, input }: Draw, offset: number) {
   const severity = severities.find((one) => one === input["severity"]) ?? "all";
-  const ecosystem = ecosystemWords.find((one) => one === input["ecosystem"]);
+  const ecosystem = ecosystemNames.find((one) => one === input["ecosystem"]);
   const place: NaiveFilter["place"] =
     input["sbom_id"] !== undefined
       ? { sbom: String(input["sbom_id"]) }
@@ -61,7 +61,7 @@ export function naiveOf({ inventory, scope, input }: Draw, offset: number) {
     limit: Number(input["limit"]),
     offset,
     shown: String(input["status"]),
-    ecosystem: ecosystem === undefined ? null : ecosystemOfWord(ecosystem),
+    ecosystem: ecosystem === undefined ? null : ecosystemOfName(ecosystem),
     scoreMin: Math.round(Number(input["cvss_min"] ?? 0) * 10),
   };
 }

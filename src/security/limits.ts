@@ -181,7 +181,7 @@ export const scanPackagesMax = 100;
 /** Components of those packages that are read at a time; not more than findings of one transaction, for an issue may affect all. */
 export const scanComponentsMax = 250;
 /** Places of a document that are searched at a time for packages that records speak of. */
-export const scanPlacesMax = 20_000;
+export const scanPositionsMax = 20_000;
 /** Findings that are written in one transaction, whatever they are about. */
 export const scanFindingsMax = 250;
 /** Findings that are looked through at a time for those that the scan has not seen. */
@@ -203,7 +203,7 @@ export const findingNoteCharactersMax = 2_000;
 /** Steps of a way from a project's root to a component. */
 export const pathStepsMax = 64;
 /** The components of a remediation as JSON. */
-export const remedyComponentsBytesMax = 400_000;
+export const remediationComponentsBytesMax = 400_000;
 export const findingEventRowsDefault = 25;
 
 // Lists of findings and vulnerabilities

@@ -3,7 +3,7 @@ import type { Database } from "../../src/backing/backing.ts";
 import { scanNext } from "../../src/security/findings/scan/scan-next.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { newToolsId } from "../../src/kernel/ids.ts";
-import { askScan } from "../../src/security/scans/request-scan.ts";
+import { requestScan } from "../../src/security/scans/request-scan.ts";
 import { packageIds } from "../../src/security/versions/store.ts";
 import type { Ecosystem } from "../../src/security/versions/ecosystem.ts";
 import type { OsvAffected } from "../../src/security/versions/osv-affected.ts";
@@ -161,7 +161,7 @@ export class SecurityWorld {
         FROM jsonb_to_recordset(${tx.json(stored as never)}) AS new (position integer, name text, version text, purl text,
           package bigint, relation text, via integer)`;
       await tx`UPDATE projects SET sbom_id = ${id} WHERE id = ${project}`;
-      await askScan({ project, at }, tx);
+      await requestScan({ project, at }, tx);
     });
     return id;
   }

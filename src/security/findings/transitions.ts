@@ -29,7 +29,7 @@ export interface Decision {
 }
 
 /** What there was of a finding before the scan. */
-export interface Standing extends Decision {
+export interface FindingState extends Decision {
   present: boolean;
 }
 
@@ -39,29 +39,29 @@ export interface Outcome extends Decision {
   changes: Changes;
 }
 
-interface Question {
+interface TransitionInput {
   /** One for each version that is affected now, by that version; null: there was no finding of it. */
-  versions: ReadonlyMap<string, Standing | null>;
+  versions: ReadonlyMap<string, FindingState | null>;
   /** null: nobody has decided. */
   decision: Decision | null;
 }
 
-interface Answer {
+interface Transitions {
   outcomes: Map<string, Outcome>;
   /** Somebody called it resolved, and here it is in a version that was not there: the claim is over. */
-  claimIsOver: boolean;
+  reopens: boolean;
 }
 
 /** Of all versions of one package that one issue affects. */
-export function transitionsOf({ versions, decision }: Question): Answer {
+export function transitionsOf({ versions, decision }: TransitionInput): Transitions {
   const appears = [...versions.values()].some((standing) => standing?.present !== true);
-  const claimIsOver = appears && decision?.status === "resolved" && !decision.falsePositive;
-  const holding = claimIsOver ? { status: "open" as const, falsePositive: false } : decision;
+  const reopens = appears && decision?.status === "resolved" && !decision.falsePositive;
+  const holding = reopens ? { status: "open" as const, falsePositive: false } : decision;
   const outcomes = new Map([...versions].map(([version, standing]) => [version, outcomeOf(standing, holding)] as const));
-  return { outcomes, claimIsOver };
+  return { outcomes, reopens };
 }
 
-function outcomeOf(standing: Standing | null, decision: Decision | null): Outcome {
+function outcomeOf(standing: FindingState | null, decision: Decision | null): Outcome {
   if (standing === null) {
     const { status, falsePositive } = decision ?? { status: "open", falsePositive: false };
     const changes = changedFields({
@@ -73,21 +73,21 @@ function outcomeOf(standing: Standing | null, decision: Decision | null): Outcom
   const undecided = standing.present ? standing.status : "open";
   const { status, falsePositive } = decision ?? { status: undecided, falsePositive: standing.falsePositive };
   const cause = standing.present ? "decision_followed" : "returned";
-  return { status, falsePositive, cause, changes: standingChanges(standing, { status, falsePositive, present: true }) };
+  return { status, falsePositive, cause, changes: stateChanges(standing, { status, falsePositive, present: true }) };
 }
 
 /** Of a finding whose version is not affected any longer, or not there. */
-export function goneOutcome(standing: Standing, cause: Cause): Outcome {
+export function goneOutcome(standing: FindingState, cause: Cause): Outcome {
   const { falsePositive } = standing;
   return {
     status: "resolved",
     falsePositive,
     cause,
-    changes: standingChanges(standing, { status: "resolved", falsePositive, present: false }),
+    changes: stateChanges(standing, { status: "resolved", falsePositive, present: false }),
   };
 }
 
-function standingChanges(before: Standing, after: Standing): Changes {
-  const fields = ({ status, falsePositive, present }: Standing) => ({ status, false_positive: falsePositive, present });
+function stateChanges(before: FindingState, after: FindingState): Changes {
+  const fields = ({ status, falsePositive, present }: FindingState) => ({ status, false_positive: falsePositive, present });
   return changedFields({ before: fields(before), after: fields(after) });
 }

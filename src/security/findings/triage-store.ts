@@ -26,7 +26,7 @@ export async function selectDecisions(
 }
 
 /** Somebody called these resolved, and they are not. Who decided and when stays: among decisions of people the latest one holds. */
-export async function openClaims(
+export async function reopenDecisions(
   { project, pairs }: { project: string; pairs: readonly Pair[] },
   tx: Transaction,
 ): Promise<void> {

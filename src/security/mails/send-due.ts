@@ -8,7 +8,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { mailAttemptsMax, mailRetryMs, mailRetryMsMax } from "../limits.ts";
 import type { Delivery, MailServer } from "./smtp.ts";
-import { beginAttempt, countDue, markGivenUp, markSent, putOff, type Mail } from "./store.ts";
+import { beginAttempt, countDue, markGivenUp, markSent, postpone, type Mail } from "./store.ts";
 
 export interface SendingParts {
   sql: Queries;
@@ -53,7 +53,7 @@ async function record(mail: Mail, delivery: Delivery, { sql, clock, log }: Sendi
     raiseAlarm(log, "mail.given_up", { messageId, attempts, reason: delivery.reason }, "A mail will not be sent");
   } else {
     const pauseMs = Math.min(mailRetryMs * 2 ** (attempts - 1), mailRetryMsMax);
-    await putOff({ id, until: new Date(at.getTime() + pauseMs), failure: delivery.reason }, sql);
+    await postpone({ id, until: new Date(at.getTime() + pauseMs), failure: delivery.reason }, sql);
     log.warn({ event: "mail.put_off", messageId, attempts, pauseMs, reason: delivery.reason });
   }
 }

@@ -44,7 +44,10 @@ export async function markGivenUp({ id, at, failure }: { id: bigint; at: Date; f
   await sql`UPDATE mails SET state = 'given_up', ended_at = ${at}, failure = ${failure} WHERE id = ${id}`;
 }
 
-export async function putOff({ id, until, failure }: { id: bigint; until: Date; failure: string }, sql: Queries): Promise<void> {
+export async function postpone(
+  { id, until, failure }: { id: bigint; until: Date; failure: string },
+  sql: Queries,
+): Promise<void> {
   await sql`UPDATE mails SET due_at = ${until}, failure = ${failure} WHERE id = ${id}`;
 }
 

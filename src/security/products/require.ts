@@ -14,13 +14,13 @@ export async function requireProduct(
 ): Promise<string> {
   if (isToolsId("prd", product)) {
     if (await anyProduct({ workspace, id: product }, sql)) return product;
-    throw noProduct(product);
+    throw productNotFound(product);
   }
   const id = await selectProductIdByName({ workspace, name: product }, sql);
   if (id !== undefined) return id;
   throw new ControlError("not_found", { field: "product", message: `There is no product "${product}"` });
 }
 
-export function noProduct(id: string): ControlError {
+export function productNotFound(id: string): ControlError {
   return new ControlError("not_found", { field: "product", message: `There is no product with the id "${id}"` });
 }

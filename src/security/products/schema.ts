@@ -1,5 +1,5 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { VulnerabilityCounts } from "../findings/lists/counts.ts";
+import { VulnerabilityCounts } from "../findings/lists/vulnerability-counts.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf } from "../api/operations/fields.ts";
 

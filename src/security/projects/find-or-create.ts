@@ -22,7 +22,7 @@ export interface FoundProject {
 export async function findOrCreateProject({ workspace, project, at }: NamedProject, tx: Transaction): Promise<FoundProject> {
   if (isToolsId("prj", project)) {
     const row = await lockProject({ workspace, id: project }, tx);
-    if (!row) throw noProject(project);
+    if (!row) throw projectNotFound(project);
     return { project: row, events: [] };
   }
   const id = newToolsId("prj", at.getTime());
@@ -34,6 +34,6 @@ export async function findOrCreateProject({ workspace, project, at }: NamedProje
   return { project: row, events: made ? [created] : [] };
 }
 
-export function noProject(id: string): ControlError {
+export function projectNotFound(id: string): ControlError {
   return new ControlError("not_found", { field: "project", message: `There is no project with the id "${id}"` });
 }

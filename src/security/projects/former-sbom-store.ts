@@ -2,7 +2,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
 /** Projects with more documents than are kept. */
-export async function selectProjectsOverfull({ kept, limit }: { kept: number; limit: number }, sql: Queries): Promise<string[]> {
+export async function selectProjectsOverLimit({ kept, limit }: { kept: number; limit: number }, sql: Queries): Promise<string[]> {
   const rows = await sql<{ project: string }[]>`
     SELECT project_id AS project FROM sboms WHERE NOT removing GROUP BY project_id HAVING count(*) > ${kept} LIMIT ${limit}`;
   return rows.map(({ project }) => project);

@@ -3,7 +3,7 @@ import { change } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { formerSbomRowsMax, formerSbomsMarkedMax } from "../limits.ts";
-import { deletePartOfSbom, markFormerSboms, selectProjectsOverfull, selectSbomToRemove } from "./former-sbom-store.ts";
+import { deletePartOfSbom, markFormerSboms, selectProjectsOverLimit, selectSbomToRemove } from "./former-sbom-store.ts";
 
 interface Parts {
   sql: Database;
@@ -17,7 +17,7 @@ interface Parts {
  */
 export async function markFormer(kept: number, { sql, clock }: Parts): Promise<number> {
   let marked = 0;
-  for (const project of await selectProjectsOverfull({ kept, limit: formerSbomsMarkedMax }, sql)) {
+  for (const project of await selectProjectsOverLimit({ kept, limit: formerSbomsMarkedMax }, sql)) {
     marked += await change({ kind: "service" }, { sql, clock }, async (tx) => {
       const sboms = await markFormerSboms({ project, kept, limit: formerSbomsMarkedMax }, tx);
       const event = sboms.map(({ id, workspace }) => ({

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { projectFindingsMax, projectItemsMax } from "../limits.ts";
 import { idField } from "../api/operations/fields.ts";
 import { operation, reading } from "../api/operations/operation.ts";
-import { WholeProjectView } from "./schema.ts";
+import { ProjectDetailsView } from "./schema.ts";
 import { showProject } from "./show.ts";
 
 export const getProject = operation({
@@ -13,14 +13,14 @@ export const getProject = operation({
     "how many there are, and its numbers. For all of its findings list them by its id.",
   annotations: reading,
   input: Type.Object({ project_id: idField("Id of the project") }),
-  data: WholeProjectView,
+  data: ProjectDetailsView,
   async handle({ input: { project_id: id }, caller: { workspace }, parts }) {
     const project = await showProject({ workspace, id }, parts);
     return { data: project, message: `${project.name}: ${sentence(project)}` };
   },
 });
 
-function sentence(project: WholeProjectView): string {
+function sentence(project: ProjectDetailsView): string {
   const { components, vulnerabilities, scan_status: status, scan_queue_position: before, findings_left_out: leftOut } = project;
   const made = `${components.total} components, ${vulnerabilities.total} live vulnerabilities`;
   const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, for a project has at most ${projectFindingsMax}`;

@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { VulnerabilityCounts } from "../findings/lists/counts.ts";
+import { VulnerabilityCounts } from "../findings/lists/vulnerability-counts.ts";
 import { ecosystem } from "../findings/row-fields.ts";
 import { VulnerabilityRow } from "../findings/lists/vulnerability-row.ts";
 import { projectFindingsMax } from "../limits.ts";
@@ -121,7 +121,7 @@ const MetricsView = Type.Object(
   { description: "What the project is made of and has, in numbers" },
 );
 
-export const WholeProjectView = Type.Object(
+export const ProjectDetailsView = Type.Object(
   {
     ...projectFields,
     repository: textOrNull("Address of the repository that it was imported from; null: none"),
@@ -135,4 +135,4 @@ export const WholeProjectView = Type.Object(
   },
   { description: "A project with what it is made of and what follows from it" },
 );
-export type WholeProjectView = Static<typeof WholeProjectView>;
+export type ProjectDetailsView = Static<typeof ProjectDetailsView>;

@@ -4,7 +4,7 @@ import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { requireProduct } from "../products/require.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
 import { ControlError } from "../../accounts/errors.ts";
-import { noProject } from "./find-or-create.ts";
+import { projectNotFound } from "./find-or-create.ts";
 import { lockProject, updateProduct, type ProjectRow } from "./store.ts";
 
 export interface ProjectMove {
@@ -39,6 +39,6 @@ function moved({ workspace, row, target }: { workspace: WorkspaceId; row: Projec
 }
 
 function missing(project: string): ControlError {
-  if (isToolsId("prj", project)) return noProject(project);
+  if (isToolsId("prj", project)) return projectNotFound(project);
   return new ControlError("not_found", { field: "project", message: `There is no project "${project}"` });
 }

@@ -12,13 +12,13 @@ import {
   type ComponentRow,
   type Metrics,
 } from "./content-store.ts";
-import { fitPage } from "../findings/fit-page.ts";
-import { wordOf } from "../findings/ecosystem-words.ts";
+import { truncatePage } from "../findings/truncate-page.ts";
+import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
 import { ranksOf } from "../findings/severity.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
 import { viewVulnerability } from "../findings/lists/vulnerability-row.ts";
-import { noProject } from "./find-or-create.ts";
-import type { ComponentView, WholeProjectView } from "./schema.ts";
+import { projectNotFound } from "./find-or-create.ts";
+import type { ComponentView, ProjectDetailsView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
 import { viewProjects, type ViewSources } from "./view.ts";
 
@@ -26,11 +26,11 @@ import { viewProjects, type ViewSources } from "./view.ts";
 export async function showProject(
   { workspace, id }: { workspace: WorkspaceId; id: string },
   sources: ViewSources,
-): Promise<WholeProjectView> {
+): Promise<ProjectDetailsView> {
   const { sql } = sources;
   const row = await selectProject({ workspace, id }, sql);
   const [project] = row === undefined ? [] : await viewProjects([row], sources);
-  if (row === undefined || project === undefined) throw noProject(id);
+  if (row === undefined || project === undefined) throw projectNotFound(id);
   const limit = projectItemsMax;
   const metrics = await selectMetrics(id, sql);
   const issues = await selectVulnerabilityPage(liveIn(id), sql);
@@ -43,7 +43,7 @@ export async function showProject(
     sbom: row.sbom && viewSbom(row.sbom),
     components: { items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null }, sql), total: row.sbom?.components ?? 0 },
     vulnerabilities: {
-      items: fitPage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability).rows,
+      items: truncatePage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability).rows,
       total: issues.total,
     },
     unknown_matches: {
@@ -72,7 +72,7 @@ async function componentsOf({ project, sbom }: { project: string; sbom: string |
   return rows.map((row) => {
     const { names, whole } = paths.get(row.position) ?? { names: [], whole: true };
     const { name, version, type, purl, licenses, relation, scope, vulnerabilities } = row;
-    const ecosystem = row.ecosystem && wordOf(row.ecosystem);
+    const ecosystem = row.ecosystem && ecosystemNameOf(row.ecosystem);
     const path = whole ? names : ["…", ...names];
     return { name, version, type, ecosystem, purl, licenses, relation, path, scope, vulnerabilities, match: matchOf(row) };
   });
@@ -87,7 +87,7 @@ function matchOf({ ecosystem, purl, version, unknown }: ComponentRow): Component
   return { state: reason === null ? "known" : "unknown", reason };
 }
 
-function viewMetrics(metrics: Metrics, components: number): WholeProjectView["metrics"] {
+function viewMetrics(metrics: Metrics, components: number): ProjectDetailsView["metrics"] {
   return {
     components,
     vulnerable_components: metrics.vulnerableComponents,

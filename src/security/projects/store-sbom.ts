@@ -8,14 +8,14 @@ import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { packagesPerStatement } from "../limits.ts";
 import { requireProductQuota } from "../products/quota.ts";
 import { findOrCreateProduct } from "../products/find-or-create.ts";
-import { askScan } from "../scans/request-scan.ts";
+import { requestScan } from "../scans/request-scan.ts";
 import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
 import { rowCharacters } from "../sboms/row-characters.ts";
 import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
 import type { StorableSbom } from "../sboms/sbom-rows.ts";
 import { packageIds } from "../versions/store.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
-import { findOrCreateProject, noProject } from "./find-or-create.ts";
+import { findOrCreateProject, projectNotFound } from "./find-or-create.ts";
 import { requireProjectQuota } from "./quota.ts";
 import type { StoredSbom } from "./schema.ts";
 import { anyProject, updateDocument, updateOrigin, updateProduct, type ProjectProvider, type ProjectRow } from "./store.ts";
@@ -59,7 +59,7 @@ export async function storeSbom(asked: SbomToStore, { sql, clock, scanWaits }: S
 
 /** Asked before anything is written, and once more when the project is locked. */
 async function requireProject({ workspace, project }: SbomToStore, sql: Database): Promise<void> {
-  if (isToolsId("prj", project) && !(await anyProject({ workspace, id: project }, sql))) throw noProject(project);
+  if (isToolsId("prj", project) && !(await anyProject({ workspace, id: project }, sql))) throw projectNotFound(project);
 }
 
 /** In statements of their own: packages are everybody's, and are not to be locked for as long as a large document takes. */
@@ -85,7 +85,7 @@ async function storeIn(tx: Transaction, asked: SbomToStore, at: Date): Promise<C
   if (known === undefined) await insertWhole({ asked, project: project.id, id, at }, tx);
   if (changed) {
     await updateDocument({ id: project.id, sbom: id }, tx);
-    await askScan({ project: project.id, at }, tx);
+    await requestScan({ project: project.id, at }, tx);
     events.push({
       event: "project.sbom.set",
       workspace,

@@ -114,7 +114,7 @@ function matching({ workspace, scope, name }: ProjectFilter, sql: Queries) {
       ${name === null ? sql`` : sql`AND name = ${name}`}`;
 }
 
-export interface WholeProject extends ListedProject {
+export interface ProjectDetails extends ListedProject {
   repository: string | null;
   scanFailure: string | null;
   unknownsLeftOut: number;
@@ -136,8 +136,8 @@ export interface PresentSbom {
 export async function selectProject(
   { workspace, id }: { workspace: WorkspaceId; id: string },
   sql: Queries,
-): Promise<WholeProject | undefined> {
-  const [row] = await sql<WholeProject[]>`
+): Promise<ProjectDetails | undefined> {
+  const [row] = await sql<ProjectDetails[]>`
     SELECT p.id, p.name, p.product_id AS product, p.provider, p.repository, p.scan_status AS "scanStatus",
       p.scan_failure AS "scanFailure", p.last_scanned_at AS "lastScannedAt",
       p.findings_left_out AS "findingsLeftOut", p.unknowns_left_out AS "unknownsLeftOut", p.created_at AS "createdAt",

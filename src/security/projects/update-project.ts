@@ -4,8 +4,8 @@ import { projectMoveMs } from "../limits.ts";
 import { actorOf } from "../api/operations/caller.ts";
 import { idField } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
-import { noProduct } from "../products/require.ts";
-import { noProject } from "./find-or-create.ts";
+import { productNotFound } from "../products/require.ts";
+import { projectNotFound } from "./find-or-create.ts";
 import { ProjectView } from "./schema.ts";
 import { setProduct } from "./set-product.ts";
 import { viewProjectOf } from "./view.ts";
@@ -26,8 +26,8 @@ export const updateProject = operation({
   }),
   data: ProjectView,
   async handle({ input: { project_id: project, product_id: product }, caller, parts }) {
-    if (!isToolsId("prj", project)) throw noProject(project);
-    if (product !== null && !isToolsId("prd", product)) throw noProduct(product);
+    if (!isToolsId("prj", project)) throw projectNotFound(project);
+    if (product !== null && !isToolsId("prd", product)) throw productNotFound(product);
     const { workspace } = caller;
     await setProduct({ actor: actorOf(caller), workspace, project, product }, parts);
     const view = await viewProjectOf({ workspace, id: project }, parts);

@@ -7,20 +7,20 @@ import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { scanLeaseMs, scanSliceMs, scanWaitMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { newPass, type Pass } from "./pass.ts";
-import { chargeShare, selectLeastServed } from "./share-store.ts";
+import { newScanProgress, type ScanProgress } from "./scan-progress.ts";
+import { chargeShare, selectLeastServed } from "./fair-share-store.ts";
 import {
-  awaitKnowledge,
+  awaitAdvisoryChanges,
   moveLease,
-  selectSubject,
+  selectScanState,
   takeDue,
   updateToBegun,
   updateToCompleted,
   updateToFailed,
   updateToNextSlice,
   updateToWaiting,
-  type Held,
-  type SubjectRow,
+  type LeaseKey,
+  type ScanStateRow,
   type TakenRow,
 } from "./store.ts";
 
@@ -35,12 +35,12 @@ interface Sources {
 }
 
 /** What is to be scanned. */
-export interface Subject {
+export interface ScanState {
   workspace: WorkspaceId;
   /** When the scan began, later than every one before. */
   at: Date;
   /** How far it is. */
-  pass: Pass;
+  progress: ScanProgress;
 }
 
 export class Lease {
@@ -92,16 +92,16 @@ export class Lease {
    * to be read, for imports under way are waited for.
    * @throws LeaseLostError
    */
-  async subject(): Promise<Subject> {
-    return this.#patiently(async (tx) => {
-      const known = subjectUnderWay(found(await selectSubject(this.#held, tx)));
+  async beginOrResume(): Promise<ScanState> {
+    return this.#withLockWait(async (tx) => {
+      const known = resumableState(found(await selectScanState(this.#key, tx)));
       if (known !== null) return known;
-      await awaitKnowledge(tx);
-      const { workspace, sbom, asked, beganAt } = found(await selectSubject(this.#held, tx));
+      await awaitAdvisoryChanges(tx);
+      const { workspace, sbom, asked, beganAt } = found(await selectScanState(this.#key, tx));
       const at = new Date(Math.max(this.#sources.clock.now(), (beganAt?.getTime() ?? 0) + 1));
-      const pass = newPass({ sbom, asked });
-      await updateToBegun({ ...this.#held, pass, at }, tx);
-      return { workspace, at, pass };
+      const progress = newScanProgress({ sbom, asked });
+      await updateToBegun({ ...this.#key, progress, at }, tx);
+      return { workspace, at, progress };
     });
   }
 
@@ -112,13 +112,13 @@ export class Lease {
    */
   async hold<T>(
     work: (tx: Transaction, project: { product: string | null }) => Promise<T>,
-    further: Pass | null = null,
+    further: ScanProgress | null = null,
   ): Promise<T> {
     const next = new Date(Math.max(this.#sources.clock.now() + scanLeaseMs, this.#until.getTime()));
-    const result = await this.#patiently(async (tx) => {
-      const project = found(await moveLease({ ...this.#held, next, pass: null }, tx));
+    const result = await this.#withLockWait(async (tx) => {
+      const project = found(await moveLease({ ...this.#key, next, progress: null }, tx));
       const done = await work(tx, project);
-      if (further !== null) found(await moveLease({ project: this.project, until: next, next, pass: further }, tx));
+      if (further !== null) found(await moveLease({ project: this.project, until: next, next, progress: further }, tx));
       return done;
     });
     this.#until = next;
@@ -126,44 +126,44 @@ export class Lease {
     return result;
   }
 
-  async complete(pass: Pass): Promise<void> {
-    await this.#end((tx, now) => updateToCompleted({ ...this.#held, pass, at: now }, tx));
+  async complete(progress: ScanProgress): Promise<void> {
+    await this.#end((tx, now) => updateToCompleted({ ...this.#key, progress, at: now }, tx));
   }
 
   /** To whoever comes next: the scan goes on there. */
   async endSlice(): Promise<void> {
-    await this.#end((tx, now) => updateToNextSlice({ ...this.#held, due: now, spentMs: Math.round(this.#spentMs) }, tx));
+    await this.#end((tx, now) => updateToNextSlice({ ...this.#key, due: now, spentMs: Math.round(this.#spentMs) }, tx));
   }
 
   /** To be tried again after `pauseMs`. */
-  async putOff(pauseMs: number): Promise<void> {
+  async retryAfter(pauseMs: number): Promise<void> {
     await this.#end((tx, now) => {
       const due = new Date(now.getTime() + pauseMs);
-      return updateToWaiting({ ...this.#held, due, attempts: this.attempts }, tx);
+      return updateToWaiting({ ...this.#key, due, attempts: this.attempts }, tx);
     });
   }
 
   /** To whoever comes first, as if it had not been begun. */
-  async giveBack(): Promise<void> {
-    await this.#end((tx, now) => updateToWaiting({ ...this.#held, due: now, attempts: this.attempts - 1 }, tx));
+  async release(): Promise<void> {
+    await this.#end((tx, now) => updateToWaiting({ ...this.#key, due: now, attempts: this.attempts - 1 }, tx));
   }
 
   /** @param failure a sentence for people */
   async fail(failure: string): Promise<void> {
-    await this.#end((tx, now) => updateToFailed({ ...this.#held, at: now, failure }, tx));
+    await this.#end((tx, now) => updateToFailed({ ...this.#key, at: now, failure }, tx));
   }
 
   /** The workspace pays for the time that was taken, and not for the slice that was set aside. */
   #end(work: (tx: Transaction, now: Date) => Promise<void>): Promise<void> {
     const now = new Date(this.#sources.clock.now());
-    return this.#patiently(async (tx) => {
+    return this.#withLockWait(async (tx) => {
       await work(tx, now);
       await chargeShare({ workspace: this.#workspace, milliseconds: this.#spentMs - scanSliceMs, now }, tx);
     });
   }
 
   /** An import has its projects for as long as a batch takes: nothing is wrong with a scan that waits for it. */
-  async #patiently<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #withLockWait<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { result } = await this.#sources.sql.begin(async (tx) => {
       await allowStatements(scanWaitMs, tx);
       await allowLocks(scanWaitMs, tx);
@@ -176,14 +176,14 @@ export class Lease {
     return this.#sources.clock.monotonic() - this.#sinceMs;
   }
 
-  get #held(): Held {
+  get #key(): LeaseKey {
     return { project: this.project, until: this.#until };
   }
 }
 
 /** null: there is none, or it is of another document than the present one. */
-function subjectUnderWay({ workspace, sbom, beganAt, pass }: SubjectRow): Subject | null {
-  return pass === null || beganAt === null || pass.sbom !== sbom ? null : { workspace, at: beganAt, pass };
+function resumableState({ workspace, sbom, beganAt, progress }: ScanStateRow): ScanState | null {
+  return progress === null || beganAt === null || progress.sbom !== sbom ? null : { workspace, at: beganAt, progress };
 }
 
 function found<T>(row: T | undefined): T {

@@ -3,10 +3,10 @@
  * `scan-waits` is told on the bus. What is told may be lost, so scanners look regularly too.
  */
 import type { Transaction } from "../../backing/backing.ts";
-import { lockKnowledge, updateToPending, updateUsersToPending } from "./store.ts";
+import { lockAdvisoryChange, updateToPending, updateDependentsToPending } from "./store.ts";
 
 /** The project's document is another one. It shows as `pending` from the commit on. */
-export async function askScan({ project, at }: { project: string; at: Date }, tx: Transaction): Promise<void> {
+export async function requestScan({ project, at }: { project: string; at: Date }, tx: Transaction): Promise<void> {
   await updateToPending({ project, at }, tx);
 }
 
@@ -15,8 +15,11 @@ export async function askScan({ project, at }: { project: string; at: Date }, tx
  * A scan that begins from here on waits for the end of the transaction: a document that came meanwhile is matched against the change.
  * @returns how many projects
  */
-export async function askScansOf({ packages, at }: { packages: readonly bigint[]; at: Date }, tx: Transaction): Promise<number> {
+export async function requestScansOf(
+  { packages, at }: { packages: readonly bigint[]; at: Date },
+  tx: Transaction,
+): Promise<number> {
   if (packages.length === 0) return 0;
-  await lockKnowledge(tx);
-  return updateUsersToPending({ packages, at }, tx);
+  await lockAdvisoryChange(tx);
+  return updateDependentsToPending({ packages, at }, tx);
 }

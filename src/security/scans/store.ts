@@ -2,14 +2,14 @@ import { arrayText } from "../../backing/array-text.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { scanSliceMs } from "../limits.ts";
-import type { Pass } from "./pass.ts";
+import type { ScanProgress } from "./scan-progress.ts";
 
 /** Another document is another scan: what the one before had of scanners' time does not count against it. */
 export async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
   await sql`UPDATE projects SET ${pendingSince(at, sql)}, scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
 }
 
-export async function updateUsersToPending(
+export async function updateDependentsToPending(
   { packages, at }: { packages: readonly bigint[]; at: Date },
   tx: Transaction,
 ): Promise<number> {
@@ -32,16 +32,16 @@ function pendingSince(at: Date, sql: Queries) {
     scan_due_at = CASE WHEN scan_status IN ('pending', 'scanning') THEN scan_due_at ELSE ${at} END`;
 }
 
-const knowledgeLock = "weir scans";
+const advisoryChangeLock = "weir scans";
 
-/** Held until the transaction ends, by any number of transactions that change what is known of packages. */
-export async function lockKnowledge(tx: Transaction): Promise<void> {
-  await tx`SELECT pg_advisory_xact_lock_shared(hashtext(${knowledgeLock}))`;
+/** LeaseKey until the transaction ends, by any number of transactions that change what is known of packages. */
+export async function lockAdvisoryChange(tx: Transaction): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock_shared(hashtext(${advisoryChangeLock}))`;
 }
 
 /** Waits until the transactions that hold it now have ended. */
-export async function awaitKnowledge(tx: Transaction): Promise<void> {
-  await tx`SELECT pg_advisory_xact_lock(hashtext(${knowledgeLock}))`;
+export async function awaitAdvisoryChanges(tx: Transaction): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock(hashtext(${advisoryChangeLock}))`;
 }
 
 export interface TakenRow {
@@ -66,12 +66,12 @@ export async function takeDue(
 }
 
 /** How a scan names itself: nobody else's lease of the project ever ends at the same time. */
-export interface Held {
+export interface LeaseKey {
   project: string;
   until: Date;
 }
 
-export interface SubjectRow {
+export interface ScanStateRow {
   workspace: WorkspaceId;
   /** The document that says what the project is made of now. */
   sbom: string | null;
@@ -79,13 +79,13 @@ export interface SubjectRow {
   /** When a scan of it last began; null: never. */
   beganAt: Date | null;
   /** null: none is under way. */
-  pass: Pass | null;
+  progress: ScanProgress | null;
 }
 
 /** Where no version of this service that notes it has scanned the project yet, what was found last tells when a scan began. */
-export async function selectSubject({ project, until }: Held, sql: Queries): Promise<SubjectRow | undefined> {
-  const [row] = await sql<SubjectRow[]>`
-    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS pass,
+export async function selectScanState({ project, until }: LeaseKey, sql: Queries): Promise<ScanStateRow | undefined> {
+  const [row] = await sql<ScanStateRow[]>`
+    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS progress,
       coalesce(scan_began_at, (SELECT max(last_seen) FROM findings WHERE project_id = projects.id)) AS "beganAt"
     FROM projects
     WHERE id = ${project} AND scan_due_at = ${until}`;
@@ -93,11 +93,11 @@ export async function selectSubject({ project, until }: Held, sql: Queries): Pro
 }
 
 export async function updateToBegun(
-  { project, until, pass, at }: Held & { pass: Pass; at: Date },
+  { project, until, progress, at }: LeaseKey & { progress: ScanProgress; at: Date },
   tx: Transaction,
 ): Promise<void> {
   await tx`
-    UPDATE projects SET scan_pass = ${tx.json(pass as never)}, scan_began_at = ${at}
+    UPDATE projects SET scan_pass = ${tx.json(progress as never)}, scan_began_at = ${at}
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
@@ -107,10 +107,10 @@ export async function updateToBegun(
  * @returns its product; undefined where the lease is not held any longer
  */
 export async function moveLease(
-  { project, until, next, pass }: Held & { next: Date; pass: Pass | null },
+  { project, until, next, progress }: LeaseKey & { next: Date; progress: ScanProgress | null },
   tx: Transaction,
 ): Promise<{ product: string | null } | undefined> {
-  const further = pass === null ? tx`` : tx`, scan_pass = ${tx.json(pass as never)}, scan_attempts = 1`;
+  const further = progress === null ? tx`` : tx`, scan_pass = ${tx.json(progress as never)}, scan_attempts = 1`;
   const [row] = await tx<{ product: string | null }[]>`
     UPDATE projects SET scan_due_at = ${next} ${further} WHERE id = ${project} AND scan_due_at = ${until} RETURNING product_id AS product`;
   return row;
@@ -118,22 +118,22 @@ export async function moveLease(
 
 /** What was asked for meanwhile is still to be done: then the project waits again. */
 export async function updateToCompleted(
-  { project, until, pass, at }: Held & { pass: Pass; at: Date },
+  { project, until, progress, at }: LeaseKey & { progress: ScanProgress; at: Date },
   sql: Queries,
 ): Promise<void> {
   await sql`
     UPDATE projects
-    SET scan_status = CASE WHEN scan_asked = ${pass.asked} THEN 'completed' ELSE 'pending' END,
-      last_scanned_at = CASE WHEN scan_asked = ${pass.asked} THEN ${at} ELSE last_scanned_at END,
-      scan_due_at = CASE WHEN scan_asked = ${pass.asked} THEN NULL ELSE ${at}::timestamptz END,
+    SET scan_status = CASE WHEN scan_asked = ${progress.asked} THEN 'completed' ELSE 'pending' END,
+      last_scanned_at = CASE WHEN scan_asked = ${progress.asked} THEN ${at} ELSE last_scanned_at END,
+      scan_due_at = CASE WHEN scan_asked = ${progress.asked} THEN NULL ELSE ${at}::timestamptz END,
       scan_attempts = 0, scan_failure = NULL, scan_pass = NULL, scan_served_ms = 0, scan_level = 0,
-      findings_left_out = ${pass.findingsLeftOut}, unknowns_left_out = ${pass.unknownLeftOut}
+      findings_left_out = ${progress.findingsLeftOut}, unknowns_left_out = ${progress.unknownLeftOut}
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
 /** Twice the time puts a scan one step behind the others of its workspace. */
 export async function updateToNextSlice(
-  { project, until, due, spentMs }: Held & { due: Date; spentMs: number },
+  { project, until, due, spentMs }: LeaseKey & { due: Date; spentMs: number },
   sql: Queries,
 ): Promise<void> {
   await sql`
@@ -144,7 +144,7 @@ export async function updateToNextSlice(
 
 /** @param attempts how many are counted from now on */
 export async function updateToWaiting(
-  { project, until, due, attempts }: Held & { due: Date; attempts: number },
+  { project, until, due, attempts }: LeaseKey & { due: Date; attempts: number },
   sql: Queries,
 ): Promise<void> {
   await sql`
@@ -154,7 +154,7 @@ export async function updateToWaiting(
 
 /** Asked for meanwhile, it waits instead: what failed may be another thing than what there is now. */
 export async function updateToFailed(
-  { project, until, at, failure }: Held & { at: Date; failure: string },
+  { project, until, at, failure }: LeaseKey & { at: Date; failure: string },
   sql: Queries,
 ): Promise<void> {
   await sql`

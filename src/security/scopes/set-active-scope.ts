@@ -7,9 +7,9 @@ import type { Caller } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
 import { OperationError } from "../api/operations/operation-error.ts";
 import { operation } from "../api/operations/operation.ts";
-import { noProduct } from "../products/require.ts";
+import { productNotFound } from "../products/require.ts";
 import { anyProduct } from "../products/store.ts";
-import { noProject } from "../projects/find-or-create.ts";
+import { projectNotFound } from "../projects/find-or-create.ts";
 import { anyProject } from "../projects/store.ts";
 import { ScopeView } from "./schema.ts";
 
@@ -46,5 +46,5 @@ interface Target {
 /** @throws ControlError not_found */
 async function requireThere({ kind, id }: Target, { workspace }: Caller, sql: Queries): Promise<void> {
   const there = kind === "product" ? await anyProduct({ workspace, id }, sql) : await anyProject({ workspace, id }, sql);
-  if (!there) throw kind === "product" ? noProduct(id) : noProject(id);
+  if (!there) throw kind === "product" ? productNotFound(id) : projectNotFound(id);
 }

@@ -8,11 +8,11 @@ import type { Database } from "../../backing/backing.ts";
 import { attachmentUnusedMs } from "../limits.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { requireFileQuota } from "./quota.ts";
-import { deleteUnused, insertAttachment, selectKeptFiles, type Place } from "./store.ts";
+import { deleteUnused, insertAttachment, selectStoredFiles, type TicketOwner } from "./store.ts";
 
 type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-interface SentFile extends Place {
+interface SentFile extends TicketOwner {
   pieces: Pieces;
   name: string;
 }
@@ -39,14 +39,14 @@ export class AttachmentFolder {
     const now = clock.now();
     const forgotten = await deleteUnused(new Date(now - attachmentUnusedMs), sql);
     await Promise.all(forgotten.map((id) => rm(this.#path(id), { force: true })));
-    requireFileQuota(await selectKeptFiles(place, sql), { more: 1, now });
+    requireFileQuota(await selectStoredFiles(place, sql), { more: 1, now });
     const id = newToolsId("att", now);
     const kept = await this.#write(id, pieces);
     try {
       await sql.begin(async (tx) => {
         await insertAttachment({ ...place, ...kept, id, name, ticket: null, at: new Date(now) }, tx);
         await lockQuota({ workspace: place.workspace, counted: "attachments" }, tx);
-        requireFileQuota(await selectKeptFiles(place, tx), { more: 0, now });
+        requireFileQuota(await selectStoredFiles(place, tx), { more: 0, now });
       });
     } catch (error) {
       await rm(this.#path(id), { force: true });

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf, oneOf } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
-import { filing } from "./filing.ts";
+import { ticketAnnotations } from "./ticket-annotations.ts";
 import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText } from "./schema.ts";
 
@@ -10,7 +10,7 @@ export const createSupportRequest = operation({
   name: "create_support_request",
   title: "Create a support request",
   description: "Asks the people who run this service for help. A ticket is logged, which list_my_tickets shows.",
-  annotations: filing,
+  annotations: ticketAnnotations,
   addition: true,
   input: Type.Object({
     subject: lineOf({ title: "What you need help with, in one line", min: 1, max: nameCharactersMax }),

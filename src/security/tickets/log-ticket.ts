@@ -12,7 +12,7 @@ import { newReference } from "./reference.ts";
 import type { Confirmation, TicketType } from "./schema.ts";
 import {
   insertTicket,
-  lockAlike,
+  lockDuplicate,
   lockAttachment,
   selectAttachmentOf,
   updateAttachmentTicket,
@@ -62,8 +62,8 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
   // The order of fields in a call means nothing.
   const fingerprint = digestOf([caller.workspace, caller.owner, draft.type, details, attachment?.sha256 ?? null]);
   const now = parts.clock.now();
-  const alike = await lockAlike({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
-  if (alike) return { ticket: alike, attachment: (await selectAttachmentOf(alike.id, tx)) ?? null, repeated: true };
+  const duplicate = await lockDuplicate({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
+  if (duplicate) return { ticket: duplicate, attachment: (await selectAttachmentOf(duplicate.id, tx)) ?? null, repeated: true };
   if (attachment && attachment.ticket !== null) throw attachmentGone();
   const { type, subject, text } = draft;
   const place = { workspace: caller.workspace, owner: caller.owner };

@@ -13,7 +13,7 @@ import {
 import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/full.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
-import { selectLoggedAt, type KeptFiles } from "./store.ts";
+import { selectLoggedAt, type StoredFiles } from "./store.ts";
 
 /** After the ticket's row is written. @throws LimitReachedError */
 export async function requireTicketQuota(
@@ -37,7 +37,7 @@ export async function requireTicketQuota(
  * Whether `more` files have room beside those that are kept.
  * @throws LimitReachedError where files wait for tickets that may come or not; ControlError conflict where tickets have them
  */
-export function requireFileQuota(kept: KeptFiles, { more, now }: { more: number; now: number }): void {
+export function requireFileQuota(kept: StoredFiles, { more, now }: { more: number; now: number }): void {
   const wait = { status: 429 as const, retryAfterMs: (kept.oldestUnused?.getTime() ?? now) + attachmentUnusedMs - now };
   if (kept.own + more > attachmentsUnusedMax) {
     const many = `${attachmentsUnusedMax} files that no ticket has come for`;

@@ -3,7 +3,7 @@ import { nameCharactersMax } from "../../accounts/limits.ts";
 import { ticketTextCharactersMax } from "../limits.ts";
 import { lineOf, oneOf, text } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
-import { filing } from "./filing.ts";
+import { ticketAnnotations } from "./ticket-annotations.ts";
 import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText } from "./schema.ts";
 import { subjectOf } from "./subject.ts";
@@ -14,7 +14,7 @@ export const reportBug = operation({
   description:
     "Files a bug with what you expected and what happened instead. A ticket is logged, which list_my_tickets shows, and an e-mail " +
     "with its reference goes to the owner of the key.",
-  annotations: filing,
+  annotations: ticketAnnotations,
   input: Type.Object({
     title: Type.Optional(lineOf({ title: "The bug in one line", min: 1, max: nameCharactersMax })),
     expected_behavior: ticketText("What should have happened"),

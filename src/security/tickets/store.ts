@@ -3,12 +3,12 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { TicketStatus, TicketType } from "./schema.ts";
 
 /** Whose ticket it is. */
-export interface Place {
+export interface TicketOwner {
   workspace: WorkspaceId;
   owner: string;
 }
 
-export interface NewTicket extends Place {
+export interface NewTicket extends TicketOwner {
   id: string;
   reference: string;
   type: TicketType;
@@ -30,7 +30,7 @@ export interface TicketRecord {
 }
 
 /** The same ticket, logged after a time. Until the transaction ends nobody else logs one with this fingerprint. */
-export async function lockAlike(
+export async function lockDuplicate(
   { fingerprint, after }: { fingerprint: string; after: Date },
   tx: Transaction,
 ): Promise<TicketRecord | undefined> {
@@ -51,7 +51,7 @@ export async function insertTicket(ticket: NewTicket, tx: Transaction): Promise<
   return rows.length === 1;
 }
 
-export interface TicketFilter extends Place {
+export interface TicketFilter extends TicketOwner {
   /** null: any. */
   type: TicketType | null;
   status: TicketStatus | null;
@@ -92,7 +92,7 @@ export interface AttachmentRow {
   ticket: string | null;
 }
 
-export async function insertAttachment(attachment: AttachmentRow & Place & { at: Date }, sql: Queries): Promise<void> {
+export async function insertAttachment(attachment: AttachmentRow & TicketOwner & { at: Date }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO ticket_attachments (id, workspace_id, owner_email, name, size_bytes, sha256, created_at)
     VALUES (${attachment.id}, ${attachment.workspace}, ${attachment.owner}, ${attachment.name}, ${attachment.sizeBytes},
@@ -101,7 +101,7 @@ export async function insertAttachment(attachment: AttachmentRow & Place & { at:
 
 /** One that its owner sent ahead, held as it is until the transaction ends. */
 export async function lockAttachment(
-  { id, workspace, owner }: Place & { id: string },
+  { id, workspace, owner }: TicketOwner & { id: string },
   tx: Transaction,
 ): Promise<AttachmentRow | undefined> {
   const [row] = await tx<AttachmentRow[]>`
@@ -126,7 +126,7 @@ export async function updateAttachmentTicket({ id, ticket }: { id: string; ticke
 }
 
 /** What a workspace keeps of files. */
-export interface KeptFiles {
+export interface StoredFiles {
   /** Files of this person that no ticket has come for. */
   own: number;
   /** Bytes of files that no ticket has come for, and of all. */
@@ -136,8 +136,8 @@ export interface KeptFiles {
   oldestUnused: Date | null;
 }
 
-export async function selectKeptFiles({ workspace, owner }: Place, sql: Queries): Promise<KeptFiles> {
-  const [row] = await sql<KeptFiles[]>`
+export async function selectStoredFiles({ workspace, owner }: TicketOwner, sql: Queries): Promise<StoredFiles> {
+  const [row] = await sql<StoredFiles[]>`
     SELECT (count(*) FILTER (WHERE ticket_id IS NULL AND owner_email = ${owner}))::integer AS own,
       coalesce(sum(size_bytes) FILTER (WHERE ticket_id IS NULL), 0)::double precision AS "unusedBytes",
       coalesce(sum(size_bytes), 0)::double precision AS bytes,

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { feedbackRatingMax } from "../limits.ts";
 import { oneOf, optionalNumber } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
-import { filing } from "./filing.ts";
+import { ticketAnnotations } from "./ticket-annotations.ts";
 import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText } from "./schema.ts";
 import { subjectOf } from "./subject.ts";
@@ -13,7 +13,7 @@ export const submitFeedback = operation({
   description:
     "Sends feedback, a wish, praise or a complaint to the people who run this service. A ticket is logged, and an e-mail with its " +
     "reference goes to the owner of the key.",
-  annotations: filing,
+  annotations: ticketAnnotations,
   input: Type.Object({
     message: ticketText("What you want to say"),
     type: oneOf(["feedback", "feature_request", "praise", "complaint"], {

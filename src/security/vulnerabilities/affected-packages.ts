@@ -1,6 +1,6 @@
 /** Packages that an issue affects, from all records about it. */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
-import { wordOf } from "../findings/ecosystem-words.ts";
+import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
 import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../limits.ts";
 import { packageIdentity } from "../versions/package-name.ts";
 import { rangeTexts } from "./range-texts.ts";
@@ -60,7 +60,7 @@ function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): 
   const { ecosystem, ecosystemName, name } = named;
   const key = ecosystem === null ? `${ecosystemName} ${name}` : packageIdentity({ ecosystem, name });
   const known = packages.get(key) ?? {
-    ecosystem: ecosystem === null ? ecosystemName : wordOf(ecosystem),
+    ecosystem: ecosystem === null ? ecosystemName : ecosystemNameOf(ecosystem),
     name,
     ranges: new Set<string>(),
     fixed: new Set<string>(),

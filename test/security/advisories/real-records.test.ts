@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Advisory } from "../../../src/security/advisories/advisory.ts";
 import { isCve } from "../../../src/security/advisories/advisory-id.ts";
 import { groupAliases, groupsByName } from "../../../src/security/advisories/issues/alias-groups.ts";
-import { judgeSeverities } from "../../../src/security/advisories/issues/group-severity.ts";
+import { chooseSeverity } from "../../../src/security/advisories/issues/group-severity.ts";
 import { readAll } from "../../support/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 
@@ -40,7 +40,7 @@ describe.skipIf(absent)("real records (WEIR_TEST_DATA)", () => {
 
   test("every vector that they hold is scored or refused by name", async () => {
     const { advisories } = await advisoriesOf(testData("pypa-advisories-a-to-m.tar.gz"));
-    const judged = advisories.map((advisory) => judgeSeverities({ own: [advisory], shared: [] }));
+    const judged = advisories.map((advisory) => chooseSeverity({ own: [advisory], shared: [] }));
     expect(judged.flatMap(({ refused }) => refused)).toEqual([]);
     expect(judged.filter(({ severity }) => severity !== null).length).toBeGreaterThan(100);
   });

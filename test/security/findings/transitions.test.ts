@@ -1,13 +1,13 @@
 /** What becomes of a finding: each state with each thing that a scan can find, as docs/tools.md has it. */
 import { describe, expect, test } from "bun:test";
-import { goneOutcome, transitionsOf, type Decision, type Standing } from "../../../src/security/findings/transitions.ts";
+import { goneOutcome, transitionsOf, type Decision, type FindingState } from "../../../src/security/findings/transitions.ts";
 
-const there: Standing = { status: "open", falsePositive: false, present: true };
-const gone: Standing = { status: "resolved", falsePositive: false, present: false };
+const there: FindingState = { status: "open", falsePositive: false, present: true };
+const gone: FindingState = { status: "resolved", falsePositive: false, present: false };
 const decision = (status: Decision["status"], falsePositive = false): Decision => ({ status, falsePositive });
 
 describe("found", () => {
-  test.each<[string, Standing | null, Decision | null, string, string]>([
+  test.each<[string, FindingState | null, Decision | null, string, string]>([
     ["for the first time", null, null, "open", "found status"],
     ["in a new version of what was ignored", null, decision("ignored"), "ignored", "found status"],
     ["in a new version of what is worked on", null, decision("in_progress"), "in_progress", "found status"],
@@ -31,12 +31,12 @@ describe("found", () => {
       "returned status present",
     ],
   ])("%s", (_what, standing, decided, becomes, event) => {
-    const { outcomes, claimIsOver } = transitionsOf({ versions: new Map([["1.0.0", standing]]), decision: decided });
+    const { outcomes, reopens } = transitionsOf({ versions: new Map([["1.0.0", standing]]), decision: decided });
     const outcome = outcomes.get("1.0.0");
     expect(`${outcome?.status}${outcome?.falsePositive ? ", false positive" : ""}`).toBe(becomes);
     const fields = Object.keys(outcome?.changes ?? {});
     expect(fields.length === 0 ? "" : `${outcome?.cause} ${fields.join(" ")}`).toBe(event);
-    expect(claimIsOver).toBe(decided?.status === "resolved" && standing?.present !== true);
+    expect(reopens).toBe(decided?.status === "resolved" && standing?.present !== true);
   });
 
   test("in a second version, a claim that the issue is resolved is over for the first one too", () => {
@@ -44,8 +44,8 @@ describe("found", () => {
       ["1.0.0", { ...there, status: "resolved" as const }],
       ["1.1.0", null],
     ]);
-    const { outcomes, claimIsOver } = transitionsOf({ versions, decision: decision("resolved") });
-    expect([claimIsOver, ...outcomes.values().map(({ status, cause }) => `${status} ${cause}`)]).toEqual([
+    const { outcomes, reopens } = transitionsOf({ versions, decision: decision("resolved") });
+    expect([reopens, ...outcomes.values().map(({ status, cause }) => `${status} ${cause}`)]).toEqual([
       true,
       "open decision_followed",
       "open found",
@@ -54,7 +54,7 @@ describe("found", () => {
 });
 
 describe("not found any more", () => {
-  test.each<[Standing, string[]]>([
+  test.each<[FindingState, string[]]>([
     [there, ["status", "present"]],
     [{ ...there, status: "in_progress" }, ["status", "present"]],
     [{ ...there, status: "ignored" }, ["status", "present"]],

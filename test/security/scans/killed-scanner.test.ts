@@ -4,7 +4,7 @@ import { databaseLockMs } from "../../../src/backing/limits.ts";
 import { scanAttemptsMax, scanLeaseMs } from "../../../src/security/limits.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { askScan, askScansOf } from "../../../src/security/scans/request-scan.ts";
+import { requestScan, requestScansOf } from "../../../src/security/scans/request-scan.ts";
 import type { Transaction } from "../../../src/backing/backing.ts";
 import { decide } from "../../../src/security/findings/triage/triage.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
@@ -102,7 +102,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     await using held = await hold((tx) => tx`LOCK TABLE affected_packages IN ACCESS EXCLUSIVE MODE`);
     const scanned = scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
     await until(async () => (await database.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
-    await database.sql.begin((tx) => askScan({ project, at: new Date() }, tx));
+    await database.sql.begin((tx) => requestScan({ project, at: new Date() }, tx));
     expect(await status(project)).toBe("pending");
     await held.end();
     await scanned;
@@ -130,7 +130,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
   }
 
   /** An import that has asked for scans and has not ended. */
-  const holdKnowledge = () => hold((tx) => askScansOf({ packages: [-1n], at: new Date() }, tx));
+  const holdKnowledge = () => hold((tx) => requestScansOf({ packages: [-1n], at: new Date() }, tx));
 
   test("one waits for an import that has its project for longer than statements usually wait", async () => {
     const project = await upload("imported", packages.slice(0, 5));

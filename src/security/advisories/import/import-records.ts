@@ -5,8 +5,8 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../../limits.ts";
 import { Turns } from "../../../process/yield-if-due.ts";
 import { isNotOlder } from "./modified.ts";
-import { readRecord, type Prepared } from "./prepared.ts";
-import { ReadRecord } from "./prepared-lines.ts";
+import { readRecord, type PreparedRecord } from "./prepared-record.ts";
+import { ReadRecord } from "./subprocess-codec.ts";
 import { storeRecords } from "./store-records.ts";
 import { lockImports, selectFacts, type StoredFacts } from "./store.ts";
 
@@ -42,7 +42,11 @@ export async function importRecords(
   return { ...done, unchanged: candidates.length - done.imported, failures };
 }
 
-async function store(candidates: readonly Prepared[], at: Date, tx: Transaction): Promise<Pick<Imported, "imported" | "scans">> {
+async function store(
+  candidates: readonly PreparedRecord[],
+  at: Date,
+  tx: Transaction,
+): Promise<Pick<Imported, "imported" | "scans">> {
   await allowStatements(advisoryBatchMs, tx);
   await lockImports(tx);
   const ids = candidates.map(({ id }) => id);
@@ -66,8 +70,8 @@ async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
 async function readAll(
   records: readonly unknown[],
   turns: Turns,
-): Promise<{ candidates: Prepared[]; failures: RecordFailure[] }> {
-  const candidates: Prepared[] = [];
+): Promise<{ candidates: PreparedRecord[]; failures: RecordFailure[] }> {
+  const candidates: PreparedRecord[] = [];
   const failures: RecordFailure[] = [];
   for (const [index, raw] of records.entries()) {
     const read = raw instanceof ReadRecord ? raw.read : readRecord(raw);
@@ -79,8 +83,8 @@ async function readAll(
 }
 
 /** Of several states of one record in a batch the newest; of equally new ones the last. */
-function latestOf(candidates: readonly Prepared[]): Map<string, Prepared> {
-  const latest = new Map<string, Prepared>();
+function latestOf(candidates: readonly PreparedRecord[]): Map<string, PreparedRecord> {
+  const latest = new Map<string, PreparedRecord>();
   for (const candidate of candidates) {
     const { id, modified } = candidate;
     const stored = latest.get(id)?.modified;
@@ -89,7 +93,7 @@ function latestOf(candidates: readonly Prepared[]): Map<string, Prepared> {
   return latest;
 }
 
-function replaces({ modified, digest }: Prepared, stored: StoredFacts | undefined): boolean {
+function replaces({ modified, digest }: PreparedRecord, stored: StoredFacts | undefined): boolean {
   if (stored === undefined) return true;
   return digest !== stored.digest && isNotOlder({ candidate: modified, stored: stored.modified });
 }

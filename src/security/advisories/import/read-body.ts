@@ -1,7 +1,7 @@
 /** A body with a batch of records, whole: a matter for a process of its own where it is large. */
 import { advisoryBatchMax } from "../../limits.ts";
-import { readRecord } from "./prepared.ts";
-import { ReadRecord, type ReadBody } from "./prepared-lines.ts";
+import { readRecord } from "./prepared-record.ts";
+import { ReadRecord, type ReadBody } from "./subprocess-codec.ts";
 
 /** Of more records than a batch may have one too many is told, so that it is refused. */
 export function readBody(bytes: Uint8Array): ReadBody {

@@ -3,16 +3,16 @@ import { fileURLToPath } from "node:url";
 import { advisoryReadMs } from "../../limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { linesOfProcess } from "../../../process/lines-of-process.ts";
-import { bodyOfLines, type ReadBody } from "./prepared-lines.ts";
+import { decodeBody, type ReadBody } from "./subprocess-codec.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 
 let last: Promise<unknown> = Promise.resolve();
 
 /** @throws when it takes too long, waiting for others included in the caller's own deadline */
-export function readBodyApart(pieces: readonly Uint8Array[], clock: Clock): Promise<ReadBody> {
+export function readBodyInSubprocess(pieces: readonly Uint8Array[], clock: Clock): Promise<ReadBody> {
   const read = async (): Promise<ReadBody> =>
-    bodyOfLines(linesOfProcess({ program, input: pieces, withinMs: advisoryReadMs, clock }));
+    decodeBody(linesOfProcess({ program, input: pieces, withinMs: advisoryReadMs, clock }));
   const reading = last.then(read, read);
   last = reading;
   reading.catch(() => {});

@@ -3,10 +3,10 @@ import type { Transaction } from "../../../backing/backing.ts";
 import type { AliasGroup } from "../issues/alias-groups.ts";
 import { issueFrom, recordsOf } from "../issues/issue.ts";
 import type { IssueFacts } from "../issues/issue-facts.ts";
-import { deleteForgotten, endIssues, insertIssues, replaceNames, updateIssues } from "../issues/issue-store.ts";
+import { deleteUnreferenced, endIssues, insertIssues, replaceNames, updateIssues } from "../issues/issue-store.ts";
 import type { Regrouping } from "../issues/regroup.ts";
 import { selectIssueFacts } from "./store.ts";
-import { copyRanks, copyTriages, moveFindings, type Succession } from "./succession-store.ts";
+import { copyRanks, copyTriages, moveFindings, type IssueMove } from "./issue-moves-store.ts";
 
 interface Change {
   regrouping: Regrouping;
@@ -48,7 +48,7 @@ export async function storeIssues({ regrouping, facts, at }: Change, tx: Transac
     changed.map(({ issue }) => issue),
     tx,
   );
-  await deleteForgotten(endedIds, tx);
+  await deleteUnreferenced(endedIds, tx);
 }
 
 /** @param ids of the issues that there are now, by the ids of their groups */
@@ -56,11 +56,11 @@ async function follow(
   { regrouping: { begun, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
   tx: Transaction,
 ): Promise<void> {
-  const splits = begun.flatMap(({ group, from }) => from.map((issue): Succession => ({ from: issue, to: idOf(group, ids) })));
-  const joins = ended.map(({ issue, into }) => into.map((group): Succession => ({ from: issue, to: idOf(group, ids) })));
+  const splits = begun.flatMap(({ group, from }) => from.map((issue): IssueMove => ({ from: issue, to: idOf(group, ids) })));
+  const joins = ended.map(({ issue, into }) => into.map((group): IssueMove => ({ from: issue, to: idOf(group, ids) })));
   await copyTriages([...splits, ...joins.flat()], tx);
   // A finding is one row: it goes with the first, and the scan that follows finds the others.
-  await moveFindings({ successions: joins.flatMap(([first]) => first ?? []), at }, tx);
+  await moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
 }
 
 /** And records that were stored before and speak of these groups too. */

@@ -1,16 +1,16 @@
 /** New states of records, and all that follows from them, in the transaction of an import. */
 import type { Transaction } from "../../../backing/backing.ts";
-import { askScansOf } from "../../scans/request-scan.ts";
+import { requestScansOf } from "../../scans/request-scan.ts";
 import { packageIdentity, type PackageName } from "../../versions/package-name.ts";
 import { packageIds, withOtherSpellings } from "../../versions/store.ts";
-import { groupAliases, type AliasClaim } from "../issues/alias-groups.ts";
+import { groupAliases, type RecordAliases } from "../issues/alias-groups.ts";
 import { selectIssues } from "../issues/issue-store.ts";
-import type { Prepared } from "./prepared.ts";
+import type { PreparedRecord } from "./prepared-record.ts";
 import { regroup, type Regrouping, type StoredIssue } from "../issues/regroup.ts";
 import {
   replaceAffected,
   replaceAliases,
-  selectClaims,
+  selectRecordAliases,
   selectJoined,
   selectPackages,
   upsertAdvisories,
@@ -21,7 +21,7 @@ import { storeIssues } from "./store-issues.ts";
 
 /** @returns how many projects are to be scanned again */
 export async function storeRecords(
-  { records, at }: { records: readonly Prepared[]; at: Date },
+  { records, at }: { records: readonly PreparedRecord[]; at: Date },
   tx: Transaction,
 ): Promise<number> {
   const ids = records.map(({ id }) => id);
@@ -34,7 +34,7 @@ export async function storeRecords(
   const packagesBefore = await selectPackages(concerned, tx);
   // Projects are locked before findings, as scans do it, so that nobody waits in a circle.
   const told = await withOtherSpellings([...packagesBefore, ...packages.values()], tx);
-  const scans = await askScansOf({ packages: told, at }, tx);
+  const scans = await requestScansOf({ packages: told, at }, tx);
   await upsertAdvisories({ rows: records.map(rowOf), at }, tx);
   await replaceAliases(records, tx);
   const rows = records.flatMap((record) => affectedBy(record, packages));
@@ -46,7 +46,7 @@ export async function storeRecords(
 
 /** Of all that aliases join with these records, before or now. */
 async function regroupWith(
-  advisories: readonly AliasClaim[],
+  advisories: readonly RecordAliases[],
   tx: Transaction,
 ): Promise<{ before: StoredIssue[]; regrouping: Regrouping }> {
   const joined = await selectJoined(
@@ -55,7 +55,7 @@ async function regroupWith(
   );
   const before = await selectIssues(joined, tx);
   const replaced = new Set(advisories.map(({ id }) => id));
-  const others = (await selectClaims(joined, tx)).filter(({ id }) => !replaced.has(id));
+  const others = (await selectRecordAliases(joined, tx)).filter(({ id }) => !replaced.has(id));
   return { before, regrouping: regroup({ before, after: groupAliases([...others, ...advisories]) }) };
 }
 
@@ -67,7 +67,7 @@ function namesThatMove({ kept, begun, ended }: Regrouping, before: readonly Stor
   return groups.flatMap(({ ids, shared }) => [...ids, ...shared]);
 }
 
-function affectedBy({ id, names, positions }: Prepared, packages: ReadonlyMap<string, bigint>): AffectedRow[] {
+function affectedBy({ id, names, positions }: PreparedRecord, packages: ReadonlyMap<string, bigint>): AffectedRow[] {
   return names.map((name, index) => ({ advisory: id, position: positions[index] ?? 0, package: idOf(name, packages) }));
 }
 
@@ -77,6 +77,6 @@ function idOf(name: PackageName, ids: ReadonlyMap<string, bigint>): bigint {
   return id;
 }
 
-function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: Prepared): AdvisoryRow {
+function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: PreparedRecord): AdvisoryRow {
   return { id, modified, withdrawn, aliases, digest, recordElement };
 }

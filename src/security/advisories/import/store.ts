@@ -2,7 +2,7 @@
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import { issueTextCharactersMax } from "../../limits.ts";
-import type { AliasClaim } from "../issues/alias-groups.ts";
+import type { RecordAliases } from "../issues/alias-groups.ts";
 import type { IssueFacts } from "../issues/issue-facts.ts";
 
 /** Until the transaction ends nobody else imports: two imports would each group without what the other one brings. */
@@ -54,7 +54,7 @@ export async function selectJoined(names: readonly string[], tx: Transaction): P
 }
 
 /** What the records among these names claim. */
-export async function selectClaims(names: readonly string[], tx: Transaction): Promise<AliasClaim[]> {
+export async function selectRecordAliases(names: readonly string[], tx: Transaction): Promise<RecordAliases[]> {
   return tx<{ id: string; aliases: string[] }[]>`
     SELECT id, array(SELECT alias FROM advisory_aliases WHERE advisory_id = id) AS aliases
     FROM advisories WHERE id = ANY (${textArray(names)}::text[])`;
@@ -67,7 +67,7 @@ export async function selectPackages(names: readonly string[], tx: Transaction):
   return rows.map(({ id }) => id);
 }
 
-export interface AdvisoryRow extends StoredFacts, AliasClaim {
+export interface AdvisoryRow extends StoredFacts, RecordAliases {
   withdrawn: boolean;
   /** An element of an array. */
   recordElement: string;
@@ -86,7 +86,7 @@ export async function upsertAdvisories({ rows, at }: { rows: readonly AdvisoryRo
 }
 
 /** What these records claim now takes the place of all that they claimed. */
-export async function replaceAliases(claims: readonly AliasClaim[], tx: Transaction): Promise<void> {
+export async function replaceAliases(claims: readonly RecordAliases[], tx: Transaction): Promise<void> {
   const pairs = claims.flatMap(({ id, aliases }) => aliases.map((alias) => ({ id, alias })));
   await tx`DELETE FROM advisory_aliases WHERE advisory_id = ANY (${textArray(claims.map(({ id }) => id))}::text[])`;
   await tx`

@@ -8,7 +8,7 @@ import { byCodeUnits } from "../../../kernel/by-code-units.ts";
 import { isCve, isGhsa } from "../advisory-id.ts";
 
 /** What a record says of its names, as `Advisory` has it. */
-export interface AliasClaim {
+export interface RecordAliases {
   id: string;
   aliases: readonly string[];
 }
@@ -23,7 +23,7 @@ export interface AliasGroup {
 }
 
 /** Sorted by id. Components are independent of each other: the records of some of them give their groups. */
-export function groupAliases(claims: Iterable<AliasClaim>): AliasGroup[] {
+export function groupAliases(claims: Iterable<RecordAliases>): AliasGroup[] {
   const neighbours = neighboursOf(claims);
   const seen = new Set<string>();
   const groups: AliasGroup[] = [];
@@ -47,7 +47,7 @@ export function groupsByName(groups: Iterable<AliasGroup>): Map<string, AliasGro
 
 type Neighbours = ReadonlyMap<string, ReadonlySet<string>>;
 
-function neighboursOf(claims: Iterable<AliasClaim>): Neighbours {
+function neighboursOf(claims: Iterable<RecordAliases>): Neighbours {
   const neighbours = new Map<string, Set<string>>();
   const of = (id: string): Set<string> => {
     const known = neighbours.get(id) ?? new Set();

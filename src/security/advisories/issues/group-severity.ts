@@ -21,7 +21,7 @@ export interface RefusedSeverity {
   reason: string;
 }
 
-export interface JudgedSeverities {
+export interface ChosenSeverity {
   /** null: no record has a vector that can be read. */
   severity: IssueSeverity | null;
   refused: RefusedSeverity[];
@@ -32,13 +32,13 @@ export interface JudgedSeverities {
  * @param records.own those of this issue alone
  * @param records.shared those of several issues; they count where no other has a vector
  */
-export function judgeSeverities(records: { own: Iterable<SeverityRecord>; shared: Iterable<SeverityRecord> }): JudgedSeverities {
+export function chooseSeverity(records: { own: Iterable<SeverityRecord>; shared: Iterable<SeverityRecord> }): ChosenSeverity {
   const own = judged(records.own);
   const shared = judged(records.shared);
   return { severity: own.severity ?? shared.severity, refused: [...own.refused, ...shared.refused] };
 }
 
-function judged(records: Iterable<SeverityRecord>): JudgedSeverities {
+function judged(records: Iterable<SeverityRecord>): ChosenSeverity {
   const found: IssueSeverity[] = [];
   const refused: RefusedSeverity[] = [];
   for (const { id: source, severities, affected = [] } of records) {
@@ -52,7 +52,7 @@ function judged(records: Iterable<SeverityRecord>): JudgedSeverities {
       }
     }
   }
-  return { severity: found.toSorted(byWeight)[0] ?? null, refused };
+  return { severity: found.toSorted(bySeverityPrecedence)[0] ?? null, refused };
 }
 
 /** @throws CvssError where the vector is none, or not of the version that the record calls it */
@@ -63,7 +63,7 @@ export function scoreDeclared({ type, score: vector }: DeclaredSeverity): CvssSc
   return score;
 }
 
-function byWeight(one: IssueSeverity, other: IssueSeverity): number {
+function bySeverityPrecedence(one: IssueSeverity, other: IssueSeverity): number {
   return (
     Number(other.version) - Number(one.version) ||
     rankOf(one.source) - rankOf(other.source) ||

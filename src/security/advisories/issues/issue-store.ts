@@ -25,7 +25,7 @@ export async function endIssues(issues: readonly bigint[], tx: Transaction): Pro
 }
 
 /** Those of the ended issues that nothing hangs on. */
-export async function deleteForgotten(issues: readonly bigint[], tx: Transaction): Promise<void> {
+export async function deleteUnreferenced(issues: readonly bigint[], tx: Transaction): Promise<void> {
   if (issues.length === 0) return;
   await tx`
     DELETE FROM vulnerabilities WHERE id = ANY (${arrayText(issues, (id) => id)}::bigint[])

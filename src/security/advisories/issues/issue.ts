@@ -5,7 +5,7 @@ import { issueDescriptionCharactersMax } from "../../limits.ts";
 import { isCve, isGhsa } from "../advisory-id.ts";
 import type { AliasGroup } from "./alias-groups.ts";
 import type { Severity } from "../cvss/score.ts";
-import { judgeSeverities, type IssueSeverity } from "./group-severity.ts";
+import { chooseSeverity, type IssueSeverity } from "./group-severity.ts";
 import type { IssueFacts } from "./issue-facts.ts";
 
 export interface Issue {
@@ -26,7 +26,7 @@ export interface Records {
 const steps: Record<Severity, number> = { low: 1, medium: 2, high: 3, critical: 4 };
 
 export function recordsOf(group: AliasGroup, byId: ReadonlyMap<string, IssueFacts>): Records {
-  const known = (ids: readonly string[]) => inWeight(ids).flatMap((id) => byId.get(id) ?? []);
+  const known = (ids: readonly string[]) => byPrecedence(ids).flatMap((id) => byId.get(id) ?? []);
   return { own: known(group.ids), shared: known(group.shared) };
 }
 
@@ -34,7 +34,7 @@ export function recordsOf(group: AliasGroup, byId: ReadonlyMap<string, IssueFact
 export function issueFrom(group: AliasGroup, records: Records): Issue {
   const withdrawn = [...records.own, ...records.shared].every((record) => record.withdrawn);
   const { own, shared } = withdrawn ? records : { own: standing(records.own), shared: standing(records.shared) };
-  const { severity } = judgeSeverities({ own, shared });
+  const { severity } = chooseSeverity({ own, shared });
   return {
     name: group.id,
     severity,
@@ -75,7 +75,7 @@ function describedBy(records: readonly IssueFacts[]): string | undefined {
 }
 
 /** GitHub's records are edited for readers, CVE records are the issue's own, others follow by their ids. */
-export function inWeight(ids: readonly string[]): string[] {
+export function byPrecedence(ids: readonly string[]): string[] {
   const kind = (id: string) => (isGhsa(id) ? 0 : isCve(id) ? 1 : 2);
   return ids.toSorted((one, other) => kind(one) - kind(other) || byCodeUnits(one, other));
 }

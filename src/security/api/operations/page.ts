@@ -36,7 +36,7 @@ export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: nu
 }
 
 /** The same for a page that may be short of rows for their length: its `limit` is then what it has, so that adding it to `offset` skips none. */
-export function fittedPageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
+export function truncatedPageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
   const isShort = rows > 0 && rows < Math.min(limit, total - offset);
   return { ...pageAnswer({ limit: isShort ? rows : limit, offset }, { total, rows }), isShort };
 }

@@ -3,7 +3,7 @@ import { findingPageBytesMax, findingSbomsShownMax } from "../../limits.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Page } from "../../api/operations/page.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
-import { fitsBy, placeAmong, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
+import { withinBytes, placeAndBytes, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
 import { findingStatuses, type FindingStatus } from "../schema.ts";
 
 export interface FindingFilter {
@@ -137,13 +137,13 @@ function answer(total: Fragment, sql: Queries): Fragment {
         ) AS sboms,
         finding.first_seen AS "firstSeen", finding.last_seen AS "lastSeen", finding.evidence ->> 'source' AS source,
         finding.evidence ->> 'range' AS range, finding.evidence ->> 'comparator' AS comparator, finding.evidence ->> 'listed' AS listed,
-        ${placeAmong(sql`octet_length(finding.component) + coalesce(octet_length(finding.purl), 0)`, sql`page.rank DESC, finding.id`, sql)}
+        ${placeAndBytes(sql`octet_length(finding.component) + coalesce(octet_length(finding.purl), 0)`, sql`page.rank DESC, finding.id`, sql)}
       FROM page
       JOIN findings AS finding ON finding.id = page.id
       JOIN vulnerabilities AS vulnerability ON vulnerability.id = finding.vulnerability_id
       JOIN packages AS package ON package.id = finding.package_id
       JOIN projects AS project ON project.id = finding.project_id
-    ) AS row ON ${fitsBy(findingPageBytesMax, sql)}
+    ) AS row ON ${withinBytes(findingPageBytesMax, sql)}
     ORDER BY row.rank DESC, row.id`;
 }
 

@@ -1,8 +1,8 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { isoTime } from "../../../kernel/clock.ts";
-import { wordOf } from "../ecosystem-words.ts";
+import { ecosystemNameOf } from "../ecosystem-names.ts";
 import type { ListedFinding } from "./finding-list-store.ts";
-import type { Shorten } from "../fit-page.ts";
+import type { Shorten } from "../truncate-page.ts";
 import { cvssScore, ecosystem, fixVersion } from "../row-fields.ts";
 import { FindingStatusView, SeverityView } from "../schema.ts";
 import { scoreShown, severityOf } from "../severity.ts";
@@ -49,7 +49,7 @@ export function viewFinding(finding: ListedFinding, shorten: Shorten): FindingRo
     false_positive: finding.falsePositive,
     component: finding.component,
     component_version: finding.version,
-    ecosystem: wordOf(finding.ecosystem),
+    ecosystem: ecosystemNameOf(finding.ecosystem),
     purl: finding.purl,
     fix_version: finding.fixVersion,
     project_id: finding.project,

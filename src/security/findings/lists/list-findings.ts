@@ -7,7 +7,7 @@ import type { Caller } from "../../api/operations/caller.ts";
 import { lineOf, oneOf } from "../../api/operations/fields.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
-import { fittedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
+import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
 import {
   projectExists,
   selectFindingPage,
@@ -18,7 +18,7 @@ import {
   type ListedFinding,
 } from "./finding-list-store.ts";
 import { FindingRow, viewFinding } from "./finding-row.ts";
-import { fitPage } from "../fit-page.ts";
+import { truncatePage } from "../truncate-page.ts";
 import { listMessage } from "./list-message.ts";
 import { activeScope } from "./list-scope.ts";
 import { findingStatuses, projectId } from "../schema.ts";
@@ -46,8 +46,8 @@ export const listFindings = operation({
     const { severity, status, limit, offset } = input;
     const filter = { shown: meant(status), ranks: ranksOf(severity), page: { limit, offset } };
     const { total, rows } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
-    const fitted = fitPage({ items: rows, bytesMax: findingPageBytesMax }, viewFinding);
-    const { isShort, ...page } = fittedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
+    const fitted = truncatePage({ items: rows, bytesMax: findingPageBytesMax }, viewFinding);
+    const { isShort, ...page } = truncatedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
     const advice = status === "all" ? null : `None has the status "${status}": ask again with the status "all"`;
     return {
       data: { findings: fitted.rows, ...page },

@@ -16,7 +16,7 @@ export interface ListScope {
   id: string;
 }
 
-export interface Bucketed {
+export interface BucketQuery {
   buckets: "finding_buckets" | "vulnerability_buckets";
   scope: ListScope;
   /** From the lowest to the highest. */
@@ -30,7 +30,7 @@ export interface Bucketed {
  * Common table expressions: `ranks`, with how many rows there are up to each; and `needed`, the ranks that the page takes rows of:
  * `take` of them after the first `skip` from `beginning` on. Only the first can begin in its middle: slices tell where.
  */
-export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching, page }: Bucketed, sql: Queries): Fragment {
+export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching, page }: BucketQuery, sql: Queries): Fragment {
   const start = sql`${page.offset}::bigint`;
   const end = sql`${page.offset}::bigint + ${page.limit}`;
   const amounts = sql`
@@ -78,11 +78,11 @@ export function rowsAtMost(sql: Queries): Fragment {
 }
 
 /** Columns of a row: its place on the page, and how many bytes its names and those of the rows before it take. */
-export function placeAmong(bytes: Fragment, order: Fragment, sql: Queries): Fragment {
+export function placeAndBytes(bytes: Fragment, order: Fragment, sql: Queries): Fragment {
   return sql`row_number() OVER (ORDER BY ${order}) AS place, sum(${bytes}) OVER (ORDER BY ${order}) AS "bytesUpto"`;
 }
 
 /** Names may be as long as a document has them, and are shown whole: no more of them are read than a page can hold. */
-export function fitsBy(bytesMax: number, sql: Queries): Fragment {
+export function withinBytes(bytesMax: number, sql: Queries): Fragment {
   return sql`(row."bytesUpto" <= ${bytesMax} OR row.place = 1)`;
 }

@@ -3,9 +3,9 @@ import { listRowsMax } from "../../../http/limits.ts";
 import { vulnerabilityPageBytesMax, vulnerabilityRowsDefault } from "../../limits.ts";
 import { decimal, oneOf } from "../../api/operations/fields.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
-import { fittedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
-import { ecosystemOfWord, ecosystemWords } from "../ecosystem-words.ts";
-import { fitPage } from "../fit-page.ts";
+import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
+import { ecosystemOfName, ecosystemNames } from "../ecosystem-names.ts";
+import { truncatePage } from "../truncate-page.ts";
 import { listMessage } from "./list-message.ts";
 import { activeScope } from "./list-scope.ts";
 import { ranksOf, severities } from "../severity.ts";
@@ -21,7 +21,7 @@ export const listVulnerabilities = operation({
   annotations: reading,
   input: Type.Object({
     severity: oneOf([...severities, "all"], { title: "Of this severity; `all` has those of none, too", normal: "all" }),
-    ecosystem: oneOf([...ecosystemWords, "all"], { title: "With an affected component of this ecosystem", normal: "all" }),
+    ecosystem: oneOf([...ecosystemNames, "all"], { title: "With an affected component of this ecosystem", normal: "all" }),
     cvss_min: Type.Optional(decimal({ title: "With at least this CVSS score; 0 leaves out nothing", min: 0, max: 10 })),
     ...pageFields({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
   }),
@@ -30,14 +30,14 @@ export const listVulnerabilities = operation({
     const { severity, ecosystem, cvss_min: least = 0, limit, offset } = input;
     const filter = {
       scope: activeScope(caller),
-      ecosystem: ecosystem === "all" ? null : ecosystemOfWord(ecosystem),
+      ecosystem: ecosystem === "all" ? null : ecosystemOfName(ecosystem),
       ranks: ranksOf(severity),
       scoreMin: tenths(least),
       page: { limit, offset },
     };
     const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
-    const fitted = fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability);
-    const { isShort, ...page } = fittedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
+    const fitted = truncatePage({ items: rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability);
+    const { isShort, ...page } = truncatedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
     const narrowed = severity !== "all" || ecosystem !== "all" || least > 0;
     const message = listMessage({
       plural: "vulnerabilities",

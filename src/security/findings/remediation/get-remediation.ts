@@ -1,13 +1,13 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { listRowsMax } from "../../../http/limits.ts";
-import { findingPageBytesMax, remedyComponentsBytesMax } from "../../limits.ts";
+import { findingPageBytesMax, remediationComponentsBytesMax } from "../../limits.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
-import { fittedPageAnswer, pageFields, type Page } from "../../api/operations/page.ts";
-import { wordOf } from "../ecosystem-words.ts";
-import { fitPage, type Shorten } from "../fit-page.ts";
-import { noFinding } from "../no-finding.ts";
-import { remediesOf, type ComponentRemedy, type FindingRemedy, type Remedies } from "./remediation.ts";
+import { truncatedPageAnswer, pageFields, type Page } from "../../api/operations/page.ts";
+import { ecosystemNameOf } from "../ecosystem-names.ts";
+import { truncatePage, type Shorten } from "../truncate-page.ts";
+import { findingNotFound } from "../finding-not-found.ts";
+import { remediationOf, type ComponentRemediation, type FindingRemediation, type Remediation } from "./remediation.ts";
 import { ecosystem } from "../row-fields.ts";
 import { findingId, projectId, SeverityView } from "../schema.ts";
 import { selectTarget } from "../triage-store.ts";
@@ -84,22 +84,25 @@ export const getRemediation = operation({
       throw new OperationError('Exactly one of "project_id" and "finding_id" is needed');
     }
     const target = finding === undefined ? undefined : await selectTarget({ workspace, id: finding }, parts.sql);
-    if (finding !== undefined && target === undefined) throw noFinding(finding);
+    if (finding !== undefined && target === undefined) throw findingNotFound(finding);
     const project = target?.project ?? asked ?? "";
-    const remedies = await remediesOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
-    if (remedies === null) throw new OperationError(`There is no project with the id "${project}"`);
-    return answerOf({ project, remedies, page: { limit, offset } });
+    const remediation = await remediationOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
+    if (remediation === null) throw new OperationError(`There is no project with the id "${project}"`);
+    return answerOf({ project, remediation, page: { limit, offset } });
   },
 });
 
 /** Both lists go on at the same offset, hence both end where the first of them is full. */
-function answerOf({ project, remedies, page }: { project: string; remedies: Remedies; page: Page }) {
-  const { totals } = remedies;
-  const fittedFindings = fitPage({ items: remedies.findings, bytesMax: findingPageBytesMax }, viewFinding).rows;
-  const fittedComponents = fitPage({ items: remedies.components, bytesMax: remedyComponentsBytesMax }, viewComponent).rows;
+function answerOf({ project, remediation, page }: { project: string; remediation: Remediation; page: Page }) {
+  const { totals } = remediation;
+  const fittedFindings = truncatePage({ items: remediation.findings, bytesMax: findingPageBytesMax }, viewFinding).rows;
+  const fittedComponents = truncatePage(
+    { items: remediation.components, bytesMax: remediationComponentsBytesMax },
+    viewComponent,
+  ).rows;
   const limit = Math.min(
-    fittedPageAnswer(page, { total: totals.findings, rows: fittedFindings.length }).limit,
-    fittedPageAnswer(page, { total: totals.components, rows: fittedComponents.length }).limit,
+    truncatedPageAnswer(page, { total: totals.findings, rows: fittedFindings.length }).limit,
+    truncatedPageAnswer(page, { total: totals.components, rows: fittedComponents.length }).limit,
   );
   const [findings, components] = [fittedFindings.slice(0, limit), fittedComponents.slice(0, limit)];
   return {
@@ -121,7 +124,7 @@ function fixable(rows: readonly { fix_version: string | null }[]): number {
   return rows.filter(({ fix_version: version }) => version !== null).length;
 }
 
-function viewFinding({ advice: { version: fix, ...told }, ...finding }: FindingRemedy): Static<typeof FindingView> {
+function viewFinding({ advice: { version: fix, ...told }, ...finding }: FindingRemediation): Static<typeof FindingView> {
   const { id, name, severity, score, component, version } = finding;
   return {
     finding_id: id,
@@ -136,14 +139,14 @@ function viewFinding({ advice: { version: fix, ...told }, ...finding }: FindingR
 
 /** Where a page is too long, steps of ways are what is left out. */
 function viewComponent(
-  { advice: { version: fix, ...told }, ...component }: ComponentRemedy,
+  { advice: { version: fix, ...told }, ...component }: ComponentRemediation,
   shorten: Shorten,
 ): Static<typeof ComponentView> {
   const { ecosystem: home, purl, relation, path, open } = component;
   const steps = path.map((step) => (shorten(step) === step ? step : leftOut));
   return {
     component: `${component.component}@${component.version}`,
-    ecosystem: wordOf(home),
+    ecosystem: ecosystemNameOf(home),
     purl,
     relation,
     path: steps.filter((step, index) => step !== leftOut || steps[index - 1] !== leftOut),

@@ -23,7 +23,7 @@ export interface Asked {
   page: Page;
 }
 
-export interface ToRemedyRow {
+export interface FindingToFixRow {
   id: string;
   name: string;
   severity: "critical" | "high" | "medium" | "low" | null;
@@ -37,9 +37,9 @@ export interface ToRemedyRow {
 }
 
 /** The worst first, in the order of lists. */
-export async function selectToRemedy({ project, finding, page }: Asked, sql: Queries): Promise<Listed<ToRemedyRow>> {
+export async function selectFindingsToFix({ project, finding, page }: Asked, sql: Queries): Promise<Listed<FindingToFixRow>> {
   const asked = { scope: { kind: "project", id: project }, shown: "live", ranks: ranksOf("all"), page } as const;
-  const rows = await sql<(({ total: number } & ToRemedyRow) | { total: number; id: null })[]>`
+  const rows = await sql<(({ total: number } & FindingToFixRow) | { total: number; id: null })[]>`
     WITH ${
       finding === null
         ? pageOfScope(asked, sql)
@@ -98,7 +98,7 @@ export async function selectVulnerable({ project, finding, page }: Asked, sql: Q
   return { total: rows[0]?.total ?? 0, rows: rows.filter((row) => row.component !== null) };
 }
 
-export interface PlaceRow {
+export interface PositionRow {
   package: bigint;
   version: string;
   position: number;
@@ -109,8 +109,8 @@ export interface PlaceRow {
 export async function selectPlaces(
   { sbom, components }: { sbom: string; components: readonly { package: bigint; version: string }[] },
   sql: Queries,
-): Promise<PlaceRow[]> {
-  return sql<PlaceRow[]>`
+): Promise<PositionRow[]> {
+  return sql<PositionRow[]>`
     SELECT DISTINCT ON (place.package_id, place.version)
       place.package_id AS package, place.version, place.position, place.relation
     FROM unnest(

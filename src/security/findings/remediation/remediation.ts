@@ -7,53 +7,53 @@ import { loadIssues } from "../scan/load-issues.ts";
 import {
   selectDocument,
   selectPlaces,
-  selectToRemedy,
+  selectFindingsToFix,
   selectVulnerable,
   selectWays,
   type Asked,
-  type PlaceRow,
-  type ToRemedyRow,
+  type PositionRow,
+  type FindingToFixRow,
   type VulnerableRow,
 } from "./remediation-store.ts";
 import { Turns } from "../../../process/yield-if-due.ts";
 import { adviceFor, adviceForAll, type Advice } from "./upgrades.ts";
 
-export interface FindingRemedy extends ToRemedyRow {
+export interface FindingRemediation extends FindingToFixRow {
   advice: Advice;
 }
 
-export interface ComponentRemedy extends VulnerableRow {
+export interface ComponentRemediation extends VulnerableRow {
   advice: Advice;
-  relation: PlaceRow["relation"] | null;
+  relation: PositionRow["relation"] | null;
   /** From the root to the component, each as `name@version`, `…` for what is left out; empty where no way leads to it. */
   path: string[];
 }
 
-export interface Remedies {
-  findings: FindingRemedy[];
-  components: ComponentRemedy[];
+export interface Remediation {
+  findings: FindingRemediation[];
+  components: ComponentRemediation[];
   totals: { findings: number; components: number };
 }
 
 /** A page of findings and one of components, the worst first. @returns null where the workspace has no such project */
-export async function remediesOf(
+export async function remediationOf(
   { workspace, ...asked }: Asked & { workspace: WorkspaceId },
   { sql, clock }: { sql: Queries; clock: Clock },
-): Promise<Remedies | null> {
+): Promise<Remediation | null> {
   const document = await selectDocument({ workspace, project: asked.project }, sql);
   if (document === undefined) return null;
-  const { rows: toRemedy, total: findingsTotal } = await selectToRemedy(asked, sql);
+  const { rows: toFix, total: findingsTotal } = await selectFindingsToFix(asked, sql);
   const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(asked, sql);
   const turns = new Turns(clock);
-  const issues = await loadIssues([...new Set([...toRemedy, ...vulnerable].map((row) => row.package))], { sql, turns });
+  const issues = await loadIssues([...new Set([...toFix, ...vulnerable].map((row) => row.package))], { sql, turns });
   const place = await placesOf(document.sbom, vulnerable, sql);
-  const findings: FindingRemedy[] = [];
-  for (const row of toRemedy) {
+  const findings: FindingRemediation[] = [];
+  for (const row of toFix) {
     const issue = issues.get(row.package)?.find(({ vulnerability }) => vulnerability === row.vulnerability);
     findings.push({ ...row, advice: adviceFor(row, issue ?? nothing) });
     await turns.rest();
   }
-  const components: ComponentRemedy[] = [];
+  const components: ComponentRemediation[] = [];
   for (const row of vulnerable) {
     components.push({ ...row, ...place(row), advice: adviceForAll(row, issues.get(row.package) ?? []) });
     await turns.rest();
@@ -63,7 +63,7 @@ export async function remediesOf(
 
 const nothing = { vulnerability: 0n, rank: 0, entries: [] };
 
-type Place = Pick<ComponentRemedy, "relation" | "path">;
+type Place = Pick<ComponentRemediation, "relation" | "path">;
 
 async function placesOf(sbom: string | null, components: VulnerableRow[], sql: Queries): Promise<(row: VulnerableRow) => Place> {
   if (sbom === null) return () => ({ relation: null, path: [] });

@@ -24,7 +24,7 @@ export interface Evidence extends SourceEvidence {
   custom_ranges?: unknown;
 }
 
-export interface Said {
+export interface SourceMatch {
   source: string;
   entry: OsvAffected;
   evidence: Matched;
@@ -32,9 +32,9 @@ export interface Said {
 }
 
 /** @param said at least one, in an order that does not change; those that tell a range go before those that list */
-export function evidenceOf(said: readonly Said[]): Evidence {
-  const bySource = new Map<string, Said>();
-  for (const one of said) {
+export function evidenceOf(sources: readonly SourceMatch[]): Evidence {
+  const bySource = new Map<string, SourceMatch>();
+  for (const one of sources) {
     const known = bySource.get(one.source);
     if (known === undefined || (known.evidence.range === null && one.evidence.range !== null)) bySource.set(one.source, one);
   }
@@ -50,11 +50,11 @@ export function evidenceOf(said: readonly Said[]): Evidence {
   };
 }
 
-function kindRank({ evidence }: Said): number {
+function kindRank({ evidence }: SourceMatch): number {
   return evidence.range === null ? 1 : 0;
 }
 
-function sourceEvidence({ source, entry, evidence }: Said): SourceEvidence {
+function sourceEvidence({ source, entry, evidence }: SourceMatch): SourceEvidence {
   const { listed, range: holding } = evidence;
   const range = holding === null ? undefined : entry.ranges?.[holding.index];
   return { source, range: range ? wordsOf(range) : null, comparator: holding?.comparator ?? null, listed };

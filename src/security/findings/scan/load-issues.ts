@@ -1,6 +1,6 @@
 import type { Queries } from "../../../backing/backing.ts";
 import { readAffected } from "../../versions/osv-affected.ts";
-import { selectEntries, selectSubjects, type SubjectRow } from "./knowledge-store.ts";
+import { selectEntries, selectRecordIssues, type RecordIssueRow } from "./advisory-store.ts";
 import type { Issue, RecordEntry } from "./match.ts";
 import type { Turns } from "../../../process/yield-if-due.ts";
 
@@ -10,7 +10,7 @@ export async function loadIssues(
   { sql, turns }: { sql: Queries; turns: Turns },
 ): Promise<Map<bigint, Issue[]>> {
   const rows = await selectEntries(packages, sql);
-  const subjects = await selectSubjects([...new Set(rows.map(({ source }) => source))], sql);
+  const subjects = await selectRecordIssues([...new Set(rows.map(({ source }) => source))], sql);
   const bySource = Map.groupBy(subjects, ({ source }) => source);
   const issues = new Map<bigint, Map<bigint, Issue>>();
   for (const { package: id, ecosystem, source, entry, customRanges } of rows) {
@@ -21,7 +21,7 @@ export async function loadIssues(
   return new Map([...issues].map(([id, byVulnerability]) => [id, [...byVulnerability.values()]]));
 }
 
-function issueOf(issues: Map<bigint, Map<bigint, Issue>>, id: bigint, { vulnerability, rank }: SubjectRow): Issue {
+function issueOf(issues: Map<bigint, Map<bigint, Issue>>, id: bigint, { vulnerability, rank }: RecordIssueRow): Issue {
   const known = issues.get(id) ?? new Map<bigint, Issue>();
   issues.set(id, known);
   const issue = known.get(vulnerability) ?? { vulnerability, rank, entries: [] };

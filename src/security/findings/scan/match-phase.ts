@@ -4,18 +4,18 @@
  */
 import { scanComponentsMax } from "../../limits.ts";
 import { Turns } from "../../../process/yield-if-due.ts";
-import type { MatchCursor } from "../../scans/pass.ts";
+import type { MatchCursor } from "../../scans/scan-progress.ts";
 import { loadIssues } from "./load-issues.ts";
 import { matchComponent, type Component, type Issue, type Matched } from "./match.ts";
 import { MatchWriter } from "./match-writer.ts";
 import type { Scan } from "./scan.ts";
-import { selectComponents, type VersionPlace } from "./scan-store.ts";
-import { packagesToMatch } from "./spoken-of.ts";
+import { selectComponents, type PackageVersion } from "./scan-store.ts";
+import { packagesToMatch } from "./packages-to-match.ts";
 
 /** @returns whether it came to its end; else the slice is over, and the pass says how far it came */
 export async function matchDocument(scan: Scan & { sbom: string }): Promise<boolean> {
   const { sbom, sql, clock } = scan;
-  const { cursor } = scan.pass;
+  const { cursor } = scan.progress;
   let { after, done }: Pick<MatchCursor, "after" | "done"> = cursor?.phase === "match" ? cursor : { after: null, done: null };
   const writer = new MatchWriter(scan);
   for (const packages of await packagesToMatch({ sbom, from: after === null ? null : BigInt(after.package) }, sql)) {
@@ -68,6 +68,6 @@ async function matchWith(components: readonly Component[], issue: Issue, turns: 
   return matched;
 }
 
-function placeOf(component: Component | undefined): VersionPlace | null {
+function placeOf(component: Component | undefined): PackageVersion | null {
   return component === undefined ? null : { package: String(component.package), version: component.version ?? "" };
 }

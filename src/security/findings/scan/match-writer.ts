@@ -1,5 +1,5 @@
 import { projectUnknownsMax, scanFindingsMax } from "../../limits.ts";
-import type { MatchCursor } from "../../scans/pass.ts";
+import type { MatchCursor } from "../../scans/scan-progress.ts";
 import type { Matched, Unknown } from "./match.ts";
 import { recordMatches, recordUnknowns } from "./record-matches.ts";
 import type { Scan } from "./scan.ts";
@@ -37,18 +37,18 @@ export class MatchWriter {
     const { matches, unknowns } = this.#waiting;
     this.#waiting = { matches: [], unknowns: [] };
     if (unknowns.length > 0) await recordUnknowns(unknowns, this.#scan);
-    this.#scan.pass.cursor = this.#cursor;
+    this.#scan.progress.cursor = this.#cursor;
     await recordMatches(matches, this.#scan);
   }
 
   /** One for each version at least, so that none of them looks as if it could be held against everything. */
   #keeps({ package: id, version }: Unknown): boolean {
-    const { pass } = this.#scan;
+    const { progress } = this.#scan;
     if (this.#told.package !== id) this.#told = { package: id, versions: new Set() };
-    const keeps = pass.unknown < projectUnknownsMax || !this.#told.versions.has(version);
+    const keeps = progress.unknown < projectUnknownsMax || !this.#told.versions.has(version);
     this.#told.versions.add(version);
-    if (keeps) pass.unknown++;
-    else pass.unknownLeftOut++;
+    if (keeps) progress.unknown++;
+    else progress.unknownLeftOut++;
     return keeps;
   }
 }

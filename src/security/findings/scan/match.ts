@@ -8,7 +8,7 @@ import { evaluate } from "../../versions/osv-range.ts";
 import { nearestUnaffected } from "../../versions/release-line.ts";
 import { versionToMatch } from "../../versions/version-to-match.ts";
 import { readVersion, type Version } from "../../versions/version.ts";
-import { evidenceOf, type Evidence, type Said } from "./evidence.ts";
+import { evidenceOf, type Evidence, type SourceMatch } from "./evidence.ts";
 import { versionKey } from "./version-key.ts";
 
 /** An entry of a record that is not withdrawn, about one package. */
@@ -70,12 +70,12 @@ export function matchComponent(component: Component, issues: readonly Issue[]): 
   const installed = installedVersion(component);
   const matched: Matched = { matches: [], unknowns: [] };
   for (const issue of issues) {
-    const { said, unknown } = heldAgainst(installed, issue);
+    const { sources, unknown } = evaluateIssue(installed, issue);
     const about = { package: component.package, version: versionKey(component.version), vulnerability: issue.vulnerability };
-    if (said.length > 0) {
+    if (sources.length > 0) {
       const { name, purl } = component;
       const fixVersion = fixOf(installed, issue);
-      matched.matches.push({ ...about, rank: issue.rank, component: name, purl, fixVersion, evidence: evidenceOf(said) });
+      matched.matches.push({ ...about, rank: issue.rank, component: name, purl, fixVersion, evidence: evidenceOf(sources) });
     } else if (unknown !== null) {
       matched.unknowns.push({ ...about, reason: unknown });
     }
@@ -90,20 +90,20 @@ export function installedVersion({ ecosystem, version, purl }: Pick<Component, "
 }
 
 /** What the records of an issue say of a version; unknown only where none says that it is affected. */
-function heldAgainst(version: Version, { entries }: Issue): { said: Said[]; unknown: string | null } {
-  const said: Said[] = [];
+function evaluateIssue(version: Version, { entries }: Issue): { sources: SourceMatch[]; unknown: string | null } {
+  const sources: SourceMatch[] = [];
   let unknown: string | null = null;
   for (const { source, entry, affected, customRanges } of entries) {
     const verdict = evaluate({ version, affected });
-    if (verdict.state === "affected") said.push({ source, entry, evidence: verdict.evidence, customRanges });
+    if (verdict.state === "affected") sources.push({ source, entry, evidence: verdict.evidence, customRanges });
     if (verdict.state === "unknown") unknown ??= `${source}: ${version.known ? verdict.reason : version.reason}`;
-    if (!version.known && listsAlone(affected)) unknown ??= `${source}: ${version.reason}`;
+    if (!version.known && listsOnly(affected)) unknown ??= `${source}: ${version.reason}`;
   }
-  return { said, unknown };
+  return { sources, unknown };
 }
 
 /** A list names versions by what they mean: one that means nothing is not known to be none of them. */
-function listsAlone({ ranges, listed }: Affected): boolean {
+function listsOnly({ ranges, listed }: Affected): boolean {
   return ranges.length === 0 && listed.size > 0;
 }
 

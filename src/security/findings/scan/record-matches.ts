@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { newToolsId } from "../../../kernel/ids.ts";
 import { projectFindingsMax } from "../../limits.ts";
-import { reopenSeen } from "./claims.ts";
+import { reopenSeen } from "./reopen-seen.ts";
 import type { Match, Unknown } from "./match.ts";
-import { upsertUnknowns } from "./rest-store.ts";
+import { upsertUnknowns } from "./resolve-store.ts";
 import type { Scan } from "./scan.ts";
 import {
   insertEvents,
@@ -18,7 +18,7 @@ import {
   type StoredFinding,
 } from "./scan-store.ts";
 import { transitionsOf, type Decision } from "../transitions.ts";
-import { openClaims, selectDecisions, type DecisionRow } from "../triage-store.ts";
+import { reopenDecisions, selectDecisions, type DecisionRow } from "../triage-store.ts";
 
 export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, signal }: Scan): Promise<void> {
   signal.throwIfAborted();
@@ -28,25 +28,25 @@ export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, 
 /** One transaction, which keeps the scan's pass too. What an issue affects of a package may come in several. */
 export async function recordMatches(
   matches: readonly Match[],
-  { lease, workspace, sbom, at, pass, signal, clock }: Scan & { sbom: string },
+  { lease, workspace, sbom, at, progress, signal, clock }: Scan & { sbom: string },
 ): Promise<void> {
   signal.throwIfAborted();
   await lease.hold(async (tx, { product }) => {
     const { project } = lease;
     const known = await selectFindings({ project, keys: matches }, tx);
     const decisions = await selectDecisions({ project, pairs: matches }, tx);
-    const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - pass.findings });
+    const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - progress.findings });
     await insertFindings(plan.begun, { workspace, product, project, at }, tx);
     await updateFindings(plan.changed, at, tx);
     await updateLastSeen(plan.same, at, tx);
-    await openClaims({ project, pairs: plan.claimsOver }, tx);
+    await reopenDecisions({ project, pairs: plan.reopened }, tx);
     await insertEvents(plan.events, { actor: scannerName, at }, tx);
     const there = [...plan.begun.map(({ id }) => id), ...plan.changed.map(({ id }) => id), ...plan.same];
-    await reopenSeen({ project, pairs: plan.claimsOver, at, actor: scannerName }, tx);
+    await reopenSeen({ project, pairs: plan.reopened, at, actor: scannerName }, tx);
     await insertOccurrences({ sbom, findings: there }, tx);
-    pass.findings += there.length;
-    pass.findingsLeftOut += plan.leftOut;
-  }, pass);
+    progress.findings += there.length;
+    progress.findingsLeftOut += plan.leftOut;
+  }, progress);
 }
 
 export const scannerName = "scanner";
@@ -58,7 +58,7 @@ interface Plan {
   same: string[];
   events: NewEvent[];
   /** Claims of people that are over, by package and issue. */
-  claimsOver: { package: bigint; vulnerability: bigint }[];
+  reopened: { package: bigint; vulnerability: bigint }[];
   /** What would be new, and has no room. */
   leftOut: number;
 }
@@ -76,13 +76,13 @@ interface Facts {
 function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
   const findings = new Map(known.map((row) => [`${pairOf(row)} ${row.version}`, row]));
   const matches = withinRoom(all, { isThere: (match) => findings.has(`${pairOf(match)} ${match.version}`), room });
-  const plan: Plan = { begun: [], changed: [], same: [], events: [], claimsOver: [], leftOut: all.length - matches.length };
+  const plan: Plan = { begun: [], changed: [], same: [], events: [], reopened: [], leftOut: all.length - matches.length };
   const decided = new Map<string, Decision>(decisions.map((row) => [pairOf(row), row]));
   for (const [pair, group] of Map.groupBy(matches, pairOf)) {
     const standing = (match: Match) => findings.get(`${pair} ${match.version}`) ?? null;
     const versions = new Map(group.map((match) => [match.version, standing(match)] as const));
-    const { outcomes, claimIsOver } = transitionsOf({ versions, decision: decided.get(pair) ?? null });
-    if (claimIsOver) plan.claimsOver.push(...group.slice(0, 1));
+    const { outcomes, reopens } = transitionsOf({ versions, decision: decided.get(pair) ?? null });
+    if (reopens) plan.reopened.push(...group.slice(0, 1));
     for (const match of group) {
       const outcome = outcomes.get(match.version);
       if (outcome === undefined) continue;

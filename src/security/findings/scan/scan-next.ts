@@ -23,20 +23,20 @@ async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal
   const { project } = lease;
   const sinceMs = clock.monotonic();
   try {
-    const pass = await scanProject(lease, parts, signal);
-    if (pass === null) return;
-    const { findings, findingsLeftOut, resolved, unknown, unknownLeftOut } = pass;
+    const progress = await scanProject(lease, parts, signal);
+    if (progress === null) return;
+    const { findings, findingsLeftOut, resolved, unknown, unknownLeftOut } = progress;
     const came = { findings, findingsLeftOut, resolved, unknown, unknownLeftOut };
     log.info({ event: "scan.completed", project, ...came, durationMs: Math.round(clock.monotonic() - sinceMs) });
   } catch (error) {
     const { attempts } = lease;
     if (error instanceof LeaseLostError)
       return log.warn({ event: "scan.lost", project, attempts }, "Another scanner has the project");
-    if (signal.aborted) return lease.giveBack();
+    if (signal.aborted) return lease.release();
     const { name, code, stack } = describe(error);
     log.warn({ event: "scan.put_off", project, attempts, name, code, stack }, "A scan did not come to its end");
     if (attempts >= scanAttemptsMax) await giveUp(lease, log);
-    else await lease.putOff(scanRetryMs * 2 ** (attempts - 1));
+    else await lease.retryAfter(scanRetryMs * 2 ** (attempts - 1));
   }
 }
 

@@ -3,11 +3,11 @@ import type { Database } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { scanFindingsMax } from "../../limits.ts";
 import type { Lease } from "../../scans/lease.ts";
-import type { Pass } from "../../scans/pass.ts";
+import type { ScanProgress } from "../../scans/scan-progress.ts";
 import { matchDocument } from "./match-phase.ts";
-import { lookThroughRest } from "./rest-phase.ts";
+import { resolveUnseen } from "./resolve-phase.ts";
 import type { Scan } from "./scan.ts";
-import { deleteUnseenUnknowns } from "./rest-store.ts";
+import { deleteUnseenUnknowns } from "./resolve-store.ts";
 
 export interface ScanningParts {
   sql: Database;
@@ -20,22 +20,22 @@ export interface ScanningParts {
  * @returns what the scan came to; null: it is not at its end
  * @throws LeaseLostError, or the signal's reason between two steps
  */
-export async function scanProject(lease: Lease, parts: ScanningParts, signal: AbortSignal): Promise<Pass | null> {
-  const subject = await lease.subject();
-  const { sbom } = subject.pass;
-  const scan: Scan = { ...subject, ...parts, lease, sbom, signal };
+export async function scanProject(lease: Lease, parts: ScanningParts, signal: AbortSignal): Promise<ScanProgress | null> {
+  const state = await lease.beginOrResume();
+  const { sbom } = state.progress;
+  const scan: Scan = { ...state, ...parts, lease, sbom, signal };
   const isOver =
-    (sbom === null || (await matched({ ...scan, sbom }))) && (await lookThroughRest(scan)) && (await forgetUnknowns(scan));
+    (sbom === null || (await matched({ ...scan, sbom }))) && (await resolveUnseen(scan)) && (await forgetUnknowns(scan));
   if (!isOver) {
     await lease.endSlice();
     return null;
   }
-  await lease.complete(scan.pass);
-  return scan.pass;
+  await lease.complete(scan.progress);
+  return scan.progress;
 }
 
 async function matched(scan: Scan & { sbom: string }): Promise<boolean> {
-  return scan.pass.cursor?.phase === "rest" || matchDocument(scan);
+  return scan.progress.cursor?.phase === "rest" || matchDocument(scan);
 }
 
 /** Of what the document does not have, or what no record speaks of any longer. */

@@ -8,30 +8,32 @@ import type { FindingStatus } from "../schema.ts";
 import type { Cause } from "../transitions.ts";
 
 /**
- * Packages that records speak of in whatever spelling, among so many places of a document from one on, with how many components are of
+ * Packages that records speak of in whatever spelling, among so many positions of a document from one on, with how many components are of
  * them. @param least the first package; null: all of them
  */
-export async function selectSpokenOf(
-  { sbom, from, places, least }: { sbom: string; from: number; places: number; least: bigint | null },
+export async function selectPackagesWithRecords(
+  { sbom, from, positions, least }: { sbom: string; from: number; positions: number; least: bigint | null },
   sql: Queries,
 ): Promise<{ id: bigint; components: number }[]> {
   return sql<{ id: bigint; components: number }[]>`
     SELECT package_id AS id, count(*)::integer AS components FROM sbom_components
-    WHERE sbom_id = ${sbom} AND position >= ${from}::integer AND position < ${from}::integer + ${places}::integer
+    WHERE sbom_id = ${sbom} AND position >= ${from}::integer AND position < ${from}::integer + ${positions}::integer
       AND package_id ${least === null ? sql`IS NOT NULL` : sql`>= ${least}`}
       AND EXISTS (SELECT FROM package_records WHERE package_records.package_id = sbom_components.package_id)
     GROUP BY package_id`;
 }
 
 /** How many components a document has, its root included. */
-export async function selectPlaces(sbom: string, sql: Queries): Promise<number> {
-  const [row] = await sql<{ places: number }[]>`SELECT max(position) + 1 AS places FROM sbom_components WHERE sbom_id = ${sbom}`;
-  return row?.places ?? 0;
+export async function countPositions(sbom: string, sql: Queries): Promise<number> {
+  const [row] = await sql<
+    { positions: number }[]
+  >`SELECT max(position) + 1 AS positions FROM sbom_components WHERE sbom_id = ${sbom}`;
+  return row?.positions ?? 0;
 }
 
 /** The next versions of these packages, by package and version, each once, as the document names it first. */
 export async function selectComponents(
-  { sbom, packages, after, limit }: { sbom: string; packages: readonly bigint[]; after: VersionPlace | null; limit: number },
+  { sbom, packages, after, limit }: { sbom: string; packages: readonly bigint[]; after: PackageVersion | null; limit: number },
   sql: Queries,
 ): Promise<Component[]> {
   const version = sql`coalesce(component.version, '') COLLATE "C"`;
@@ -46,7 +48,7 @@ export async function selectComponents(
 }
 
 /** A version of a package; '' stands for none. */
-export interface VersionPlace {
+export interface PackageVersion {
   package: string;
   version: string;
 }

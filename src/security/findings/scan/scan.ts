@@ -1,9 +1,9 @@
 import type { Database } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Lease, Subject } from "../../scans/lease.ts";
+import type { Lease, ScanState } from "../../scans/lease.ts";
 
 /** A scan under way. */
-export interface Scan extends Subject {
+export interface Scan extends ScanState {
   lease: Lease;
   sql: Database;
   clock: Clock;

@@ -4,7 +4,7 @@ import { listRowsMax } from "../../../http/limits.ts";
 import { findingEventRowsDefault } from "../../limits.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { listData, pageAnswer, pageFields } from "../../api/operations/page.ts";
-import { noFinding } from "../no-finding.ts";
+import { findingNotFound } from "../finding-not-found.ts";
 import { ChangeView, findingId, viewChanges } from "../schema.ts";
 import { countEvents, selectEvents, selectTarget } from "../triage-store.ts";
 
@@ -31,7 +31,7 @@ export const listFindingEvents = operation({
   input: Type.Object({ finding_id: findingId, ...pageFields({ normal: findingEventRowsDefault, max: listRowsMax }) }),
   data: listData("events", EventView),
   async handle({ input: { finding_id: finding, limit, offset }, caller: { workspace }, parts: { sql } }) {
-    if ((await selectTarget({ workspace, id: finding }, sql)) === undefined) throw noFinding(finding);
+    if ((await selectTarget({ workspace, id: finding }, sql)) === undefined) throw findingNotFound(finding);
     const total = await countEvents(finding, sql);
     const rows = await selectEvents({ finding, limit, offset }, sql);
     const events = rows.map(({ at, actor, cause, changes }) => ({

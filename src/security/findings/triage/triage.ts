@@ -11,7 +11,7 @@ import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { decisionWaitMs } from "../../limits.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";
 import { allow, writers } from "../../../accounts/workspaces/allow.ts";
-import { noFinding } from "../no-finding.ts";
+import { findingNotFound } from "../finding-not-found.ts";
 import { insertEvents } from "../scan/scan-store.ts";
 import type { FindingStatus } from "../schema.ts";
 import {
@@ -26,7 +26,7 @@ import {
 } from "../triage-store.ts";
 import type { Decision } from "../transitions.ts";
 
-export interface Decided {
+export interface TriageRequest {
   finding: string;
   status?: FindingStatus | undefined;
   falsePositive?: boolean | undefined;
@@ -34,7 +34,7 @@ export interface Decided {
   note?: string | undefined;
 }
 
-export interface DecisionMade {
+export interface TriageResult {
   target: Target;
   status: FindingStatus;
   falsePositive: boolean;
@@ -51,9 +51,9 @@ interface Noted extends Decision {
 
 /** @throws OperationError for an unknown finding, or one that is gone and cannot be opened; ControlError for auditors */
 export async function decide(
-  { actor, workspace, decided }: { actor: Actor; workspace: WorkspaceId; decided: Decided },
+  { actor, workspace, decided }: { actor: Actor; workspace: WorkspaceId; decided: TriageRequest },
   sources: Sources,
-): Promise<DecisionMade> {
+): Promise<TriageResult> {
   allow(actor, { roles: writers, action: "decide about findings" });
   return change(actor, sources, async (tx) => {
     const by = actor.kind === "member" ? actor.email : actor.kind;
@@ -69,17 +69,17 @@ export async function decide(
 
 async function decideIn(
   tx: Transaction,
-  { workspace, decided, by, at }: { workspace: WorkspaceId; decided: Decided; by: string; at: Date },
-): Promise<DecisionMade> {
+  { workspace, decided, by, at }: { workspace: WorkspaceId; decided: TriageRequest; by: string; at: Date },
+): Promise<TriageResult> {
   const target = await selectTarget({ workspace, id: decided.finding }, tx);
-  if (target === undefined) throw noFinding(decided.finding);
+  if (target === undefined) throw findingNotFound(decided.finding);
   // A scan or an import has the project for the time of a transaction.
   await allowLocks(decisionWaitMs, tx);
   await allowStatements(decisionWaitMs, tx);
   await lockDecisions(target.project, tx);
   const versions = await selectVersions(target, tx);
   const named = versions.find(({ id }) => id === target.id);
-  if (named === undefined) throw noFinding(decided.finding);
+  if (named === undefined) throw findingNotFound(decided.finding);
   const [standing] = await selectDecisions({ project: target.project, pairs: [target] }, tx);
   const before = standing ?? { status: named.present ? named.status : "open", falsePositive: named.falsePositive, note: null };
   const after = decisionAfter({ before, named, decided });
@@ -112,7 +112,7 @@ function decisionChanges({ before, after, own }: { before: Noted; after: Noted; 
 }
 
 /** @throws OperationError where somebody opens what is not there */
-function decisionAfter({ before, named, decided }: { before: Noted; named: VersionRow; decided: Decided }): Noted {
+function decisionAfter({ before, named, decided }: { before: Noted; named: VersionRow; decided: TriageRequest }): Noted {
   const { status, falsePositive = before.falsePositive, note } = decided;
   if (!named.present && (status === "open" || status === "in_progress")) {
     throw new OperationError(

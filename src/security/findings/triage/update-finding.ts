@@ -4,7 +4,7 @@ import { actorOf } from "../../api/operations/caller.ts";
 import { text } from "../../api/operations/fields.ts";
 import { OperationError } from "../../api/operations/operation-error.ts";
 import { operation } from "../../api/operations/operation.ts";
-import { decide, type DecisionMade } from "./triage.ts";
+import { decide, type TriageResult } from "./triage.ts";
 import { ChangeView, findingId, findingStatuses, FindingStatusView, viewChanges } from "../schema.ts";
 
 export const updateFinding = operation({
@@ -58,7 +58,7 @@ export const updateFinding = operation({
   },
 });
 
-function sentence({ target, changes, followed }: DecisionMade): string {
+function sentence({ target, changes, followed }: TriageResult): string {
   const named = `${target.name} in ${target.component}@${target.version}`;
   const parts = Object.entries(changes).map(([field, { from, to }]) =>
     field === "note" ? noteChange(from, to) : `${field} is ${String(to)}, was ${String(from)}`,

@@ -1,6 +1,6 @@
 /** Aliases that are corrected: issues are joined and split, and nothing that was found or decided is lost. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { askScan } from "../../../../src/security/scans/request-scan.ts";
+import { requestScan } from "../../../../src/security/scans/request-scan.ts";
 import { about, AdvisoryStore, criticalVector, scored } from "../../../support/advisory-store.ts";
 import { databases, type TestDatabase } from "../../../support/databases.ts";
 import { SecurityWorld } from "../../../support/security-world.ts";
@@ -35,7 +35,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
       SELECT ${project}, packages.id, ${(await store.idOf(issue)) ?? null}, ${decision.status}, ${decision.falsePositive ?? false},
         ${`decided of ${issue}`}, 'member@w', ${new Date(Date.UTC(2026, 0, decision.day))}
       FROM packages`;
-    await database.sql.begin((tx) => askScan({ project, at: new Date(world.clock.now()) }, tx));
+    await database.sql.begin((tx) => requestScan({ project, at: new Date(world.clock.now()) }, tx));
     await world.scan();
   };
   const decisions = async () =>

@@ -4,13 +4,13 @@ import { aliasChanges } from "../../../../src/security/advisories/issues/alias-c
 import {
   groupAliases,
   groupsByName,
-  type AliasClaim,
+  type RecordAliases,
   type AliasGroup,
 } from "../../../../src/security/advisories/issues/alias-groups.ts";
 import { isCve } from "../../../../src/security/advisories/advisory-id.ts";
 
 const [one, two] = ["CVE-2026-0001", "CVE-2026-0002"];
-const claim = (id: string, ...aliases: string[]): AliasClaim => ({ id, aliases });
+const claim = (id: string, ...aliases: string[]): RecordAliases => ({ id, aliases });
 const group = (ids: string[], shared: string[] = []) => ({ id: ids[0] ?? "", ids: ids.toSorted(), shared });
 
 describe("records are about one issue", () => {
@@ -53,7 +53,7 @@ describe("records are about one issue", () => {
 });
 
 describe("when aliases are corrected", () => {
-  const states = (before: AliasClaim[], after: AliasClaim[]) =>
+  const states = (before: RecordAliases[], after: RecordAliases[]) =>
     aliasChanges({ before: groupAliases(before), after: groupAliases(after) });
   const told = ({ begun, continued, ended }: ReturnType<typeof aliasChanges>) => ({
     begun: begun.map(({ group: { id }, from }) => [id, from]),
@@ -99,7 +99,7 @@ describe("when aliases are corrected", () => {
 });
 
 const ids = [one, two, "CVE-2026-0003", "GHSA-1", "GHSA-2", "GO-1", "PYSEC-1", "PYSEC-2", "X-1"];
-const anyClaim: Arbitrary<AliasClaim> = record({
+const anyClaim: Arbitrary<RecordAliases> = record({
   id: constantFrom(...ids),
   aliases: uniqueArray(constantFrom(...ids), { maxLength: 4 }),
 });
@@ -108,7 +108,7 @@ const runs = { numRuns: 500 };
 
 describe("whatever records come", () => {
   test("the groups do not depend on their order", () => {
-    const holds = (claims: AliasClaim[]) => {
+    const holds = (claims: RecordAliases[]) => {
       const turned = claims.map(({ id, aliases }) => ({ id, aliases: aliases.toReversed() })).toReversed();
       expect(groupAliases(turned)).toEqual(groupAliases(claims));
     };
@@ -116,7 +116,7 @@ describe("whatever records come", () => {
   });
 
   test("no group holds two CVE ids, no id is in two groups unless it is shared, and none is lost", () => {
-    const holds = (claims: AliasClaim[]) => {
+    const holds = (claims: RecordAliases[]) => {
       const groups = groupAliases(claims);
       const own = groups.flatMap((found) => found.ids);
       const shared = groups.flatMap((found) => found.shared);
@@ -129,7 +129,7 @@ describe("whatever records come", () => {
   });
 
   test("taking them away again restores the groups, and the changes lead there and back", () => {
-    const holds = (before: AliasClaim[], more: AliasClaim[]) => {
+    const holds = (before: RecordAliases[], more: RecordAliases[]) => {
       const kept = new Set(before.map(({ id }) => id));
       const states = {
         before: groupAliases(before),
@@ -142,7 +142,7 @@ describe("whatever records come", () => {
   });
 
   test("some components alone give their own groups", () => {
-    const holds = (parts: AliasClaim[][]) => {
+    const holds = (parts: RecordAliases[][]) => {
       const claims = parts.map((part, index) =>
         part.map(({ id, aliases }) => claim(apart(id, index), ...aliases.map((alias) => apart(alias, index)))),
       );

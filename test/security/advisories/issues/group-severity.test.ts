@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { judgeSeverities, type SeverityRecord } from "../../../../src/security/advisories/issues/group-severity.ts";
+import { chooseSeverity, type SeverityRecord } from "../../../../src/security/advisories/issues/group-severity.ts";
 
 const vectors = {
   two: "AV:N/AC:L/Au:N/C:C/I:C/A:C",
@@ -13,7 +13,7 @@ function record(id: string, ...severities: [type: string, score: string][]): Sev
   return { id, affected: [], severities: severities.map(([type, score]) => ({ type, score })) };
 }
 
-const judge = (...own: SeverityRecord[]) => judgeSeverities({ own, shared: [] });
+const judge = (...own: SeverityRecord[]) => chooseSeverity({ own, shared: [] });
 
 test("an issue has the severity of whichever record tells one, and names it", () => {
   const { severity } = judge(record("PYSEC-1"), record("GHSA-1", ["CVSS_V3", vectors.threeOne]), record("GO-1"));
@@ -63,8 +63,8 @@ test("a vector that is broken, or called by another version, is refused by name 
 test("records about several issues count where none about this one alone has a vector", () => {
   const shared = [record("GO-1", ["CVSS_V4", vectors.four])];
   const own = [record("PYSEC-1", ["CVSS_V2", vectors.two])];
-  expect(judgeSeverities({ own, shared }).severity?.source).toBe("PYSEC-1");
-  expect(judgeSeverities({ own: [], shared }).severity?.source).toBe("GO-1");
+  expect(chooseSeverity({ own, shared }).severity?.source).toBe("PYSEC-1");
+  expect(chooseSeverity({ own: [], shared }).severity?.source).toBe("GO-1");
 });
 
 test("a severity that a record tells of a package counts too", () => {

@@ -1,8 +1,8 @@
 /** Pages of findings and vulnerabilities against what is counted and ordered without any help. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countsOf } from "../../../../src/security/findings/lists/counts.ts";
-import { ecosystemWords } from "../../../../src/security/findings/ecosystem-words.ts";
+import { countsOf } from "../../../../src/security/findings/lists/vulnerability-counts.ts";
+import { ecosystemNames } from "../../../../src/security/findings/ecosystem-names.ts";
 import { databases } from "../../../support/databases.ts";
 import { ListWorld, statuses, type NewFinding } from "../../../support/list-world.ts";
 import { randomFrom } from "../../../support/random.ts";
@@ -135,7 +135,7 @@ describe.each(databases)("pages of lists on $name", ({ open }) => {
     const { sql } = stage.database;
     const filter = {
       scope: fc.constantFrom("workspace", "product", "project"),
-      ecosystem: fc.constantFrom("all", ...ecosystemWords),
+      ecosystem: fc.constantFrom("all", ...ecosystemNames),
       least: fc.constantFrom(undefined, 0, 2.1, 5.25, 5.3, 7.5, 10),
     };
     await fc.assert(
@@ -143,7 +143,7 @@ describe.each(databases)("pages of lists on $name", ({ open }) => {
         const id = { workspace: null, product, project: projects[0] ?? "" }[scope];
         await sql`UPDATE api_keys SET scope_kind = ${scope}, scope_id = ${id}`;
         const [lowest = 0, highest = 0] = severityFrom[severity];
-        const its = ecosystem === "all" ? null : (ecosystems[ecosystemWords.indexOf(ecosystem)] ?? null);
+        const its = ecosystem === "all" ? null : (ecosystems[ecosystemNames.indexOf(ecosystem)] ?? null);
         const expected = await sql<{ name: string; findings: number; projects: number }[]>`
           SELECT vulnerabilities.name, count(*)::integer AS findings, count(DISTINCT project_id)::integer AS projects
           FROM findings JOIN vulnerabilities ON vulnerabilities.id = vulnerability_id JOIN packages ON packages.id = package_id

@@ -8,39 +8,40 @@ import type { Scan } from "./scan.ts";
 import { insertEvents } from "./scan-store.ts";
 import {
   selectInDocument,
-  selectPlaceAfter,
+  selectPositionAfter,
   selectStale,
   selectUnseen,
   updateCopies,
   updateToGone,
-  type FindingPlace,
+  type FindingPosition,
   type UnseenRow,
-} from "./rest-store.ts";
+} from "./resolve-store.ts";
 import { goneOutcome, type Cause } from "../transitions.ts";
 
 /** @returns whether it came to its end; else the slice is over, and the pass says how far it came */
-export async function lookThroughRest(scan: Scan): Promise<boolean> {
-  const { lease, pass, sql, at, signal } = scan;
+export async function resolveUnseen(scan: Scan): Promise<boolean> {
+  const { lease, progress, sql, at, signal } = scan;
   const { project } = lease;
-  let after: FindingPlace | null = pass.cursor?.phase === "rest" ? pass.cursor : null;
+  let after: FindingPosition | null = progress.cursor?.phase === "rest" ? progress.cursor : null;
   for (;;) {
     signal.throwIfAborted();
-    const upto: FindingPlace | null = (await selectPlaceAfter({ project, after, steps: scanLookedThroughMax }, sql)) ?? null;
+    const upto: FindingPosition | null =
+      (await selectPositionAfter({ project, after, steps: scanLookedThroughMax }, sql)) ?? null;
     const stale = await selectStale({ project, since: at, after, upto }, sql);
     for (let from = 0; from < stale.length; from += scanFindingsMax) {
       signal.throwIfAborted();
-      pass.resolved += await setRight(stale.slice(from, from + scanFindingsMax), scan);
+      progress.resolved += await resolveAndRefresh(stale.slice(from, from + scanFindingsMax), scan);
     }
     if (upto === null) return true;
-    pass.cursor = { phase: "rest", ...upto };
-    await lease.hold(async () => {}, pass);
+    progress.cursor = { phase: "rest", ...upto };
+    await lease.hold(async () => {}, progress);
     if (lease.isSliceOver) return false;
     after = upto;
   }
 }
 
 /** @returns how many are resolved */
-function setRight(findings: readonly string[], { lease, sbom, at }: Scan): Promise<number> {
+function resolveAndRefresh(findings: readonly string[], { lease, sbom, at }: Scan): Promise<number> {
   return lease.hold(async (tx, { product }) => {
     const gone = await selectUnseen({ findings, since: at }, tx);
     if (gone.length > 0) {

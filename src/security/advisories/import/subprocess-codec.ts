@@ -1,16 +1,16 @@
 /**
- * Prepared records as lines and back, for the way from one process to another. What is long stands in lines of its own, as it is: the
+ * PreparedRecord records as lines and back, for the way from one process to another. What is long stands in lines of its own, as it is: the
  * receiver parses nothing large. Both ends are this file, of one and the same version.
  */
 import { packagesPerStatement } from "../../limits.ts";
 import type { PackageName } from "../../versions/package-name.ts";
-import type { Prepared } from "./prepared.ts";
+import type { PreparedRecord } from "./prepared-record.ts";
 
 /** A record that can be stored, or the reason why not; from a body that was read apart. */
 export class ReadRecord {
-  readonly read: Prepared | { reason: string };
+  readonly read: PreparedRecord | { reason: string };
 
-  constructor(read: Prepared | { reason: string }) {
+  constructor(read: PreparedRecord | { reason: string }) {
     this.read = read;
   }
 }
@@ -28,23 +28,23 @@ export interface ReadBody {
 type Head =
   | { kind: "body"; refused: string | null; others: string[]; found: boolean }
   | { kind: "failure"; reason: string }
-  | { kind: "record"; head: Omit<Prepared, "names" | "positions" | "entryElements" | "recordElement"> }
+  | { kind: "record"; head: Omit<PreparedRecord, "names" | "positions" | "entryElements" | "recordElement"> }
   | { kind: "names"; names: PackageName[]; positions: number[] }
   /** The next line is that. */
   | { kind: "entries" | "whole" }
   /** Without it, something is missing. */
   | { kind: "end" };
 
-export function* linesOfBody({ refused, others, records }: ReadBody): Generator<string> {
+export function* encodeBody({ refused, others, records }: ReadBody): Generator<string> {
   yield line({ kind: "body", refused, others, found: records !== null });
   for (const { read } of records ?? []) {
     if ("reason" in read) yield line({ kind: "failure", reason: read.reason });
-    else yield* linesOfRecord(read);
+    else yield* encodeRecord(read);
   }
   yield line({ kind: "end" });
 }
 
-function* linesOfRecord({ names, positions, entryElements, recordElement, ...head }: Prepared): Generator<string> {
+function* encodeRecord({ names, positions, entryElements, recordElement, ...head }: PreparedRecord): Generator<string> {
   yield line({ kind: "record", head });
   for (let at = 0; at < names.length; at += packagesPerStatement) {
     const end = at + packagesPerStatement;
@@ -62,9 +62,9 @@ function line(head: Head): string {
 }
 
 /** @throws when the lines end before their end */
-export async function bodyOfLines(lines: AsyncIterable<string>): Promise<ReadBody> {
+export async function decodeBody(lines: AsyncIterable<string>): Promise<ReadBody> {
   const body: ReadBody = { refused: null, others: [], records: null };
-  let last: Prepared | null = null;
+  let last: PreparedRecord | null = null;
   let next: "entryElements" | "recordElement" | null = null;
   for await (const text of lines) {
     if (next !== null) {
@@ -89,7 +89,7 @@ export async function bodyOfLines(lines: AsyncIterable<string>): Promise<ReadBod
   throw new Error("The process that reads advisories ended before its answer did");
 }
 
-/** The other end is `linesOfBody`. */
+/** The other end is `encodeBody`. */
 function parsed(text: string): Head {
   return JSON.parse(text) as Head;
 }

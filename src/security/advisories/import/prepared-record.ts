@@ -10,7 +10,7 @@ import { factsOf, type IssueFacts } from "../issues/issue-facts.ts";
 import { readAdvisory } from "../read-advisory.ts";
 import { RecordError } from "../reading/record-error.ts";
 
-export interface Prepared {
+export interface PreparedRecord {
   id: string;
   modified: string;
   aliases: string[];
@@ -26,7 +26,7 @@ export interface Prepared {
 }
 
 /** @returns the reason where it cannot be stored, saying where the record is wrong */
-export function readRecord(raw: unknown): Prepared | { reason: string } {
+export function readRecord(raw: unknown): PreparedRecord | { reason: string } {
   try {
     return prepared(raw);
   } catch (error) {
@@ -36,7 +36,7 @@ export function readRecord(raw: unknown): Prepared | { reason: string } {
 }
 
 /** @throws RecordError */
-function prepared(raw: unknown): Prepared {
+function prepared(raw: unknown): PreparedRecord {
   const advisory = readAdvisory(raw);
   const { id, modified, aliases } = advisory;
   const entries = entriesOf(advisory);

@@ -27,15 +27,15 @@ export async function selectEntries(packages: readonly bigint[], sql: Queries): 
     ORDER BY asked.package_id, advisories.id, affected_packages.position, affected_packages.package_id`;
 }
 
-export interface SubjectRow {
+export interface RecordIssueRow {
   source: string;
   vulnerability: bigint;
   rank: number;
 }
 
 /** The issues that records are about: a record that names several is evidence of each. */
-export async function selectSubjects(sources: readonly string[], sql: Queries): Promise<SubjectRow[]> {
-  return sql<SubjectRow[]>`
+export async function selectRecordIssues(sources: readonly string[], sql: Queries): Promise<RecordIssueRow[]> {
+  return sql<RecordIssueRow[]>`
     SELECT vulnerability_names.name AS source, vulnerabilities.id AS vulnerability, vulnerabilities.rank
     FROM vulnerability_names
     JOIN vulnerabilities ON vulnerabilities.id = vulnerability_names.vulnerability_id

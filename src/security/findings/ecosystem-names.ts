@@ -1,10 +1,10 @@
 import { ecosystems, type Ecosystem } from "../versions/ecosystem.ts";
 
 /** What the tools API calls the ecosystems, by the specification. */
-export const ecosystemWords = ["npm", "pypi", "maven", "go", "cargo", "rubygems", "nuget"] as const;
-export type EcosystemWord = (typeof ecosystemWords)[number];
+export const ecosystemNames = ["npm", "pypi", "maven", "go", "cargo", "rubygems", "nuget"] as const;
+export type EcosystemName = (typeof ecosystemNames)[number];
 
-const byWord: Record<EcosystemWord, Ecosystem> = {
+const byWord: Record<EcosystemName, Ecosystem> = {
   npm: "npm",
   pypi: "PyPI",
   maven: "Maven",
@@ -13,13 +13,13 @@ const byWord: Record<EcosystemWord, Ecosystem> = {
   rubygems: "RubyGems",
   nuget: "NuGet",
 };
-const words = new Map(ecosystemWords.map((word) => [byWord[word], word]));
+const words = new Map(ecosystemNames.map((word) => [byWord[word], word]));
 
-export function ecosystemOfWord(word: EcosystemWord): Ecosystem {
+export function ecosystemOfName(word: EcosystemName): Ecosystem {
   return byWord[word];
 }
 
-export function wordOf(ecosystem: Ecosystem): EcosystemWord {
+export function ecosystemNameOf(ecosystem: Ecosystem): EcosystemName {
   const word = words.get(ecosystem);
   if (word === undefined) throw new Error(`No word stands for one of the ${ecosystems.length} ecosystems: "${ecosystem}"`);
   return word;

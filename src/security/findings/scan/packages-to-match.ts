@@ -1,7 +1,7 @@
 /** What is to be looked at of a document: its packages that records speak of, some at a time. */
 import type { Queries } from "../../../backing/backing.ts";
-import { scanComponentsMax, scanPackagesMax, scanPlacesMax } from "../../limits.ts";
-import { selectPlaces, selectSpokenOf } from "./scan-store.ts";
+import { scanComponentsMax, scanPackagesMax, scanPositionsMax } from "../../limits.ts";
+import { countPositions, selectPackagesWithRecords } from "./scan-store.ts";
 
 /**
  * In the order of their ids; so many together that their components are few, unless a single package has more.
@@ -9,9 +9,9 @@ import { selectPlaces, selectSpokenOf } from "./scan-store.ts";
  */
 export async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {
   const components = new Map<bigint, number>();
-  const places = await selectPlaces(sbom, sql);
-  for (let at = 0; at < places; at += scanPlacesMax) {
-    const some = await selectSpokenOf({ sbom, from: at, places: scanPlacesMax, least: from }, sql);
+  const positions = await countPositions(sbom, sql);
+  for (let at = 0; at < positions; at += scanPositionsMax) {
+    const some = await selectPackagesWithRecords({ sbom, from: at, positions: scanPositionsMax, least: from }, sql);
     for (const spoken of some) components.set(spoken.id, (components.get(spoken.id) ?? 0) + spoken.components);
   }
   const packages = [...components.keys()].toSorted((a, b) => (a < b ? -1 : 1));

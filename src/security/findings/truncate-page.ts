@@ -18,7 +18,7 @@ interface Measured<Item, Row> {
   textBytes: number[];
 }
 
-export interface FittedPage<Row> {
+export interface TruncatedPage<Row> {
   /** Fewer than there were items where these alone fit; the first one is always there, however long it is. */
   rows: Row[];
   /** Whether a text is not whole. */
@@ -26,10 +26,10 @@ export interface FittedPage<Row> {
 }
 
 /** @param bytesMax of all rows as JSON. @param view makes a row; what may be cut goes through `shorten` */
-export function fitPage<Item, Row>(
+export function truncatePage<Item, Row>(
   { items, bytesMax }: { items: readonly Item[]; bytesMax: number },
   view: (item: Item, shorten: Shorten) => Row,
-): FittedPage<Row> {
+): TruncatedPage<Row> {
   const measured = items.map((item) => measure(item, view));
   const kept = measured.slice(0, rowsThatFit(measured, bytesMax));
   const fixedBytes = kept.reduce((sum, row) => sum + row.fixedBytes, 0);

@@ -1,7 +1,7 @@
 /** A scan on its way, as the database keeps it: whoever takes the project up next goes on behind what is written. */
 
 /** What was done last; numbers of the database as texts. */
-export type Cursor = MatchCursor | RestCursor;
+export type ScanCursor = MatchCursor | ResolveCursor;
 
 /** Of the versions behind a place, the issues of packages up to one were held against the versions that are looked at together. */
 export interface MatchCursor {
@@ -13,19 +13,19 @@ export interface MatchCursor {
 }
 
 /** What the scan has not seen was looked through up to this finding. */
-export interface RestCursor {
+export interface ResolveCursor {
   phase: "rest";
   package: string;
   version: string;
   vulnerability: string;
 }
 
-export interface Pass {
+export interface ScanProgress {
   /** The document that is scanned; null: the project has none. */
   sbom: string | null;
   /** The question that it answers. */
   asked: string;
-  cursor: Cursor | null;
+  cursor: ScanCursor | null;
   /** What it came to so far. */
   findings: number;
   findingsLeftOut: number;
@@ -34,7 +34,7 @@ export interface Pass {
   unknownLeftOut: number;
 }
 
-export function newPass({ sbom, asked }: { sbom: string | null; asked: bigint }): Pass {
+export function newScanProgress({ sbom, asked }: { sbom: string | null; asked: bigint }): ScanProgress {
   const none = { findings: 0, findingsLeftOut: 0, resolved: 0, unknown: 0, unknownLeftOut: 0 };
   return { sbom, asked: String(asked), cursor: null, ...none };
 }

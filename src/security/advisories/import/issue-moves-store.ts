@@ -3,19 +3,19 @@ import { arrayText } from "../../../backing/array-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 
 /** An issue, and another one that its decisions hold for as well. */
-export interface Succession {
+export interface IssueMove {
   from: bigint;
   to: bigint;
 }
 
 /** Where both have one, the later decision of people holds. The former issue keeps its own. */
-export async function copyTriages(successions: readonly Succession[], tx: Transaction): Promise<void> {
-  if (successions.length === 0) return;
+export async function copyTriages(moves: readonly IssueMove[], tx: Transaction): Promise<void> {
+  if (moves.length === 0) return;
   await tx`
     INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, decided_by, decided_at)
     SELECT DISTINCT ON (project_id, package_id, succession.target)
       project_id, package_id, succession.target, status, false_positive, note, decided_by, decided_at
-    FROM triages JOIN ${pairs(successions, tx)} ON vulnerability_id = succession.source
+    FROM triages JOIN ${pairs(moves, tx)} ON vulnerability_id = succession.source
     ORDER BY project_id, package_id, succession.target, decided_at DESC
     ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status,
       false_positive = excluded.false_positive, note = excluded.note, decided_by = excluded.decided_by, decided_at = excluded.decided_at
@@ -26,16 +26,13 @@ export async function copyTriages(successions: readonly Succession[], tx: Transa
  * Findings of issues that ended become those of the issue that has their names now; the oldest, where several would be one.
  * The others stay, and the scan that follows resolves them.
  */
-export async function moveFindings(
-  { successions, at }: { successions: readonly Succession[]; at: Date },
-  tx: Transaction,
-): Promise<void> {
-  if (successions.length === 0) return;
+export async function moveFindings({ moves, at }: { moves: readonly IssueMove[]; at: Date }, tx: Transaction): Promise<void> {
+  if (moves.length === 0) return;
   await tx`
     WITH mover AS (
       SELECT findings.id, succession.source, succession.target, row_number() OVER (
         PARTITION BY project_id, package_id, version, succession.target ORDER BY first_seen, findings.id) AS place
-      FROM findings JOIN ${pairs(successions, tx)} ON vulnerability_id = succession.source
+      FROM findings JOIN ${pairs(moves, tx)} ON vulnerability_id = succession.source
       WHERE NOT EXISTS (
         SELECT FROM findings AS there
         WHERE there.project_id = findings.project_id AND there.package_id = findings.package_id
@@ -59,8 +56,8 @@ export async function copyRanks(issues: readonly bigint[], tx: Transaction): Pro
       AND findings.vulnerability_id = vulnerabilities.id AND findings.rank <> vulnerabilities.rank`;
 }
 
-function pairs(successions: readonly Succession[], tx: Transaction) {
+function pairs(moves: readonly IssueMove[], tx: Transaction) {
   return tx`unnest(
-    ${arrayText(successions, ({ from }) => from)}::bigint[], ${arrayText(successions, ({ to }) => to)}::bigint[])
+    ${arrayText(moves, ({ from }) => from)}::bigint[], ${arrayText(moves, ({ to }) => to)}::bigint[])
     AS succession (source, target)`;
 }

@@ -2,7 +2,7 @@
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import type { Unknown } from "./match.ts";
-import type { FindingKey, VersionPlace } from "./scan-store.ts";
+import type { FindingKey, PackageVersion } from "./scan-store.ts";
 import type { FindingStatus } from "../schema.ts";
 
 /** What is unknown of these versions, as the scan of this time has seen it. */
@@ -41,16 +41,16 @@ export interface UnseenRow extends FindingKey {
 }
 
 /** A finding's place in the order in which the project's are looked through. */
-export interface FindingPlace extends VersionPlace {
+export interface FindingPosition extends PackageVersion {
   vulnerability: string;
 }
 
 /** The place so many findings further; undefined: there are not so many. */
-export async function selectPlaceAfter(
-  { project, after, steps }: { project: string; after: FindingPlace | null; steps: number },
+export async function selectPositionAfter(
+  { project, after, steps }: { project: string; after: FindingPosition | null; steps: number },
   sql: Queries,
-): Promise<FindingPlace | undefined> {
-  const [row] = await sql<FindingPlace[]>`
+): Promise<FindingPosition | undefined> {
+  const [row] = await sql<FindingPosition[]>`
     SELECT package_id::text AS package, version, vulnerability_id::text AS vulnerability FROM findings
     WHERE project_id = ${project} ${after === null ? sql`` : sql`AND ${places(sql)} > ${placeOf(after, sql)}`}
     ORDER BY package_id, version, vulnerability_id OFFSET ${steps - 1} LIMIT 1`;
@@ -59,7 +59,7 @@ export async function selectPlaceAfter(
 
 /** Findings that the scan that began at `since` has not seen though they were there, or that keep another rank or product than it is. */
 export async function selectStale(
-  range: { project: string; since: Date; after: FindingPlace | null; upto: FindingPlace | null },
+  range: { project: string; since: Date; after: FindingPosition | null; upto: FindingPosition | null },
   sql: Queries,
 ): Promise<string[]> {
   const { project, since, after, upto } = range;
@@ -78,7 +78,7 @@ function places(sql: Queries) {
   return sql`(findings.package_id, findings.version, findings.vulnerability_id)`;
 }
 
-function placeOf({ package: id, version, vulnerability }: FindingPlace, sql: Queries) {
+function placeOf({ package: id, version, vulnerability }: FindingPosition, sql: Queries) {
   return sql`(${id}::bigint, ${version}, ${vulnerability}::bigint)`;
 }
 
