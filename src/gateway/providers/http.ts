@@ -1,4 +1,4 @@
-/** Calls a provider: the one way from an admitted request to somebody else's model. */
+/** Calls a provider: the only way from an admitted request to a model. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
@@ -17,32 +17,32 @@ import type { ResponseHead } from "./transport/transport.ts";
 export interface CallContext {
   clock: Clock;
   clocks: ProviderClocks;
-  /** Our key for a provider, by the name in its `key_env`. */
+  /** Returns our key for a provider, by the variable named in its `key_env`. */
   providerKey(name: string): Secret | null;
-  /** Gives the call up while it is not answered. An open stream is ended by its own `cancel`. */
+  /** Aborts the call until it is answered. An open stream is ended by its own `cancel`. */
   givenUp?: Stop | undefined;
-  /** Called when the request is on its way: from here on its provider may bill it. */
+  /** Called when the request has been sent: from then on the provider may bill it. */
   onSent?: (() => void) | undefined;
-  /** Monotonic start of the generation, so that a second try does not begin the total clock anew. Absent: now. */
+  /** Monotonic start of the generation, so that a second attempt shares the total timeout. Default: now. */
   startedAt?: number | undefined;
 }
 
-/** `callProvider` with everything but the call itself settled. */
+/** `callProvider` with all but the call bound. */
 export type CallProvider = (
   reservation: Reservation,
   call: ProviderCall,
   options?: Pick<CallContext, "givenUp" | "onSent" | "startedAt">,
 ) => Promise<ProviderAnswer>;
 
-/** @param settled what is the same for every call of a process */
+/** @param settled what all calls of a process share */
 export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey">): CallProvider {
   return (reservation, call, options) => callProvider(reservation, call, { ...settled, ...options });
 }
 
 /**
  * Posts the call to its route's provider and waits for the answer, or for the head of its stream.
- * @throws UpstreamFailure when there is no usable answer; failures within a stream are events of it
- * @throws RangeError when the call exceeds what was reserved for it
+ * @throws UpstreamFailure when there is no usable answer; a failure within a stream is an event of the stream
+ * @throws RangeError when the call exceeds its reservation
  */
 export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
   requireReserved(reservation, call);
@@ -69,10 +69,10 @@ function requireReserved(reservation: Reservation, call: ProviderCall): void {
 
 async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: CallContext): Promise<ProviderAnswer> {
   const { provider } = call.route;
-  const spoken = wireFormats[provider.format];
-  if (!spoken) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not spoken`);
-  const format = withParallelToolCallsOff(spoken.format, call.chat);
-  const transport = spoken.transport(context.clock);
+  const entry = wireFormats[provider.format];
+  if (!entry) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not supported`);
+  const format = withParallelToolCallsOff(entry.format, call.chat);
+  const transport = entry.transport(context.clock);
   const { path, headers, body } = format.encode(call);
   const url = urlOf(provider, path);
   const keyed = keyHeaders(provider, format, context);
@@ -88,7 +88,7 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   return { kind: "whole", answer };
 }
 
-/** By provider and path, of which the catalog bounds the number: what is made of a URL is made once. */
+/** URLs by provider and path, built once. The catalog bounds their number. */
 const urls = new WeakMap<ProviderRecord, Map<string, URL>>();
 
 function urlOf(provider: ProviderRecord, path: string): URL {
@@ -116,13 +116,13 @@ function keyHeaders({ id, keyEnv }: ProviderRecord, format: WireFormat, context:
   return format.authorization(key.reveal());
 }
 
-/** A redirect is followed nowhere: it would carry our key to an address that nobody vetted. */
+/** Redirects are never followed: they would send our key to an address that was not vetted. */
 async function refusal(status: number, upstream: UpstreamCall, format: WireFormat): Promise<UpstreamFailure> {
   const body = await readBeginning(upstream, upstreamErrorBytesMax);
   return status < 400 ? new UpstreamFailure("upstream_error", `status ${status}`) : format.classify(status, body);
 }
 
-/** A stream was asked for, and this is something else: an error with status 200, or the page of something in between. */
+/** Whether a stream request was answered with a document: an error with status 200, or the page of a proxy. */
 function isDocument({ headers }: ResponseHead): boolean {
   return /\b(json|html)\b/i.test(headers.get("content-type") ?? "");
 }

@@ -1,4 +1,4 @@
-/** The end-to-end test call of the launch checks: one short question, and a usable answer with a count of tokens. */
+/** The end-to-end test call of the launch checks: one short question that needs a usable answer with a token count. */
 import type { Reservation } from "../credit/reservation.ts";
 import { launchCheckMsMax, probeOutputTokensMax } from "../limits.ts";
 import type { Route } from "../models/model.ts";
@@ -6,7 +6,7 @@ import type { ProviderClocks } from "./transport/upstream-call.ts";
 import type { CallProvider } from "./http.ts";
 import { UpstreamFailure } from "./provider.ts";
 
-/** @returns null when it passed, else our code for what went wrong */
+/** @returns null when it passed, else our error code */
 export async function launchCheck(
   { ticket, model, route }: { ticket: Reservation; model: string; route: Route },
   call: CallProvider,
@@ -27,7 +27,7 @@ export async function launchCheck(
   }
 }
 
-/** The clocks of a test call: nobody waits as long for one word as for an answer. */
+/** The timeouts of a test call: shorter, since the answer has one word. */
 export function launchCheckClocks(clocks: ProviderClocks): ProviderClocks {
   return { ...clocks, streamMs: Math.min(clocks.streamMs, launchCheckMsMax) };
 }

@@ -1,12 +1,12 @@
 /**
- * The provider seam. The neutral language is the chat-completions wire format itself: a format turns our request into
- * its provider's and its provider's answers into these words. http.ts does the calling for all of them.
+ * The provider interface. Chat completions is the neutral format: a wire format converts our request to its provider's, and its
+ * provider's answers to ours. http.ts makes the calls for all formats.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Route, ReportedUsage } from "../models/model.ts";
 
-/** A request that passed the field checks: known fields only, explicit nulls removed. */
+/** A request that passed the field checks: only known fields, without explicit nulls. */
 export interface ChatBody {
   model: string;
   messages: ChatMessage[];
@@ -23,16 +23,19 @@ export interface ProviderCall {
   generation: GenerationId;
   route: Route;
   chat: ChatBody;
-  /** Sent to the provider, so that it truly bounds the cost. */
+  /** Sent to the provider, so that it bounds the cost. */
   maxOutputTokens: number;
   streamed: boolean;
-  /** The second try: it goes out over a connection that has carried nothing yet. Absent: it is the first. */
+  /** Whether this is the second attempt, which uses a new connection. Default: the first. */
   second?: boolean;
-  /** Told where the request went out twice, for a kept connection was closed as it was sent: that was the second try. */
+  /**
+   * Called when the request was sent twice because a kept connection closed during the first send. This counts as the second
+   * attempt.
+   */
   onResent?: () => void;
 }
 
-/** Where and what to post: relative to the provider's base address. */
+/** The path, relative to the provider's base address, with the headers and body to post. */
 export interface EncodedCall {
   path: string;
   headers: Record<string, string>;
@@ -52,17 +55,17 @@ export interface WholeAnswer {
   message: { role: "assistant"; content: string | null; refusal: string | null; [field: string]: unknown };
   finishReason: FinishReason;
   logprobs: unknown;
-  /** null: the provider told none. */
+  /** null if the provider reported none. */
   usage: ReportedUsage | null;
 }
 
-/** One step of a stream. A choice's delta is in the chat-completions form. */
+/** One step of a stream. The delta has the chat-completions form. */
 export type ProviderEvent =
   | { kind: "delta"; delta: Record<string, unknown>; finishReason: FinishReason | null; logprobs?: unknown }
-  /** What the provider counted so far; the last one told stands, zeros never replace a count. */
+  /** The provider's counts so far. The last report is valid; zeros never replace a count. */
   | { kind: "usage"; usage: ReportedUsage }
   | { kind: "failure"; failure: UpstreamFailure }
-  /** The provider said that it is done. */
+  /** The provider reported the end of the answer. */
   | { kind: "end" };
 
 export type UpstreamCode =
@@ -72,10 +75,10 @@ export type UpstreamCode =
 export class UpstreamFailure extends Error {
   override name = "UpstreamFailure";
   readonly code: UpstreamCode;
-  /** Our own hint for the client, such as that the context is too long. */
+  /** Our hint for the client, such as that the context is too long. */
   readonly hint: string | null;
 
-  /** @param detail for our log: status, error type; no prompt, no provider's free text */
+  /** @param detail for our log: status and error type; no prompt and no text of the provider */
   constructor(code: UpstreamCode, detail: string, hint: string | null = null, cause?: unknown) {
     super(detail, { cause });
     this.code = code;
@@ -83,38 +86,47 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** What a provider's format has no place for: answered 400 `unsupported_parameter` before anything is set aside or sent. */
+/** A field that a provider's format cannot express: answered with 400 `unsupported_parameter` before credit is reserved. */
 export interface UnsupportedField {
-  /** Path of the field, such as `messages[0].name`. */
+  /** The path of the field, such as `messages[0].name`. */
   param: string;
   message: string;
 }
 
 export interface WireFormat {
-  /** The first thing in a request that this format cannot carry, so that nothing is dropped in silence. Absent: it carries all. */
+  /**
+   * Returns the first field of a request that this format cannot express, so that nothing is dropped silently. Absent if it
+   * expresses all.
+   */
   unsupportedField?(chat: ChatBody): UnsupportedField | null;
   encode(call: ProviderCall): EncodedCall;
-  /** The headers that carry our key. Called last of all, so that nothing else holds it. */
+  /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
-  /** @throws UpstreamFailure when the 200 holds no usable answer */
+  /** @throws UpstreamFailure when a response with status 200 holds no usable answer */
   decodeAnswer(body: unknown): WholeAnswer;
-  /** A decoder for one stream: the data of one server-sent event to our events. Nothing is asked of it after `end` or `failure`. */
+  /**
+   * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
+   * or `failure`.
+   */
   streamDecoder(): (data: string) => ProviderEvent[];
-  /** An answer other than 200, judged by its body before its status (research table: upstream → ours). */
+  /** Classifies a response whose status is not 200, by its body before its status. */
   classify(status: number, body: string): UpstreamFailure;
 }
 
-/** Who waits for the next events of a stream. */
+/** Receives the next events of a stream. */
 export interface EventReceiver {
-  /** Told once: those that came together, at least one; none where the stream has told its end before, or was cancelled. */
+  /** Called once with the events that arrived together, at least one; with none if the stream has ended or was cancelled. */
   take(events: readonly ProviderEvent[]): void;
 }
 
-/** An open stream, read at the reader's pace. Its taker is called back, for a promise an event would cost more than its way through here. */
+/**
+ * An open stream, read at the reader's pace. It uses callbacks because a promise for each event would cost more than the event
+ * itself.
+ */
 export interface ProviderEventStream extends AsyncDisposable {
-  /** Asks for what comes next, which is told at once where it is here. One taker at a time. Failures are events. */
-  next(taker: EventReceiver): void;
-  /** Ends the call towards the provider. */
+  /** Requests the next events; calls back at once if they have arrived. Allows one receiver at a time. Failures are events. */
+  next(receiver: EventReceiver): void;
+  /** Ends the call to the provider. */
   cancel(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The wire formats that are spoken. A new one is a file in formats/ and a line here. */
+/** The supported wire formats. A new format is a folder here and one line below. */
 import type { Clock } from "../../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";
 import { anthropic } from "./anthropic/format.ts";

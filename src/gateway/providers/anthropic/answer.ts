@@ -1,4 +1,4 @@
-/** A whole message to our answer. */
+/** Converts a whole Anthropic message to our answer. */
 import type { ReportedUsage } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
@@ -7,7 +7,7 @@ import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { AnthropicUsage } from "./usage.ts";
 
-/** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
+/** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
 export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
   const message = asObject(body);
   if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
@@ -34,13 +34,13 @@ export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
   };
 }
 
-function usageOf(told: unknown): ReportedUsage | null {
+function usageOf(reported: unknown): ReportedUsage | null {
   const usage = new AnthropicUsage();
-  usage.take(told);
+  usage.take(reported);
   return usage.usage();
 }
 
-/** Blocks of text hold it in `text`, blocks of thinking in `thinking`. */
+/** Text blocks hold their text in `text`, thinking blocks in `thinking`. */
 function textsOf(blocks: JsonObject[], type: "text" | "thinking"): string[] {
   return blocks.filter((block) => block["type"] === type).map((block) => asText(block[type]) ?? "");
 }

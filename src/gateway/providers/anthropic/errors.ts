@@ -1,23 +1,24 @@
 /**
- * What an error of the Messages API means for us (https://platform.claude.com/docs/en/api/errors): by its text where our account
- * is at fault, which is told as a fault of the request, then by its type where that says more than its status, then by its status.
+ * Classifies errors of the Messages API (https://platform.claude.com/docs/en/api/errors). The text decides first where it shows
+ * that our account is at fault, because the API reports this as a fault of the request. Then the error type decides where it
+ * says more than the status. Otherwise the status decides.
  */
 import { asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, failureDetail, filterHint } from "../wire/error-hints.ts";
 import { weighed } from "../wire/status-code.ts";
 
-/** An answer other than 200. */
+/** Classifies a response whose status is not 200. */
 export function classifyAnthropicError(status: number, body: string): UpstreamFailure {
   return judge(status, asObject(parseJson(body))?.["error"]);
 }
 
-/** An `error` where the status was 200: often overload, and then the first event of a stream. */
+/** Classifies an `error` in a response with status 200: often an overload, reported as the first event of a stream. */
 export function anthropicFailureIn(error: unknown): UpstreamFailure {
   return judge(200, error);
 }
 
-/** `api_error` is not among them: it blames nobody, so the status decides. */
+/** `api_error` is missing on purpose: it does not say who is at fault, so the status decides. */
 const codeByType = new Map<string, UpstreamCode>([
   ["authentication_error", "upstream_auth"],
   ["billing_error", "upstream_auth"],
@@ -29,7 +30,7 @@ const codeByType = new Map<string, UpstreamCode>([
   ["overloaded_error", "upstream_error"],
 ]);
 
-/** Matched at the start alone: further on, a message may quote what the client sent. */
+/** Matched at the start only: later parts of a message may quote the client's text. */
 const accountMessage =
   /^(your credit balance is too low|you have reached your specified .{0,20}usage limits|(this|your) organization has been disabled)/i;
 const contextMessage = /prompt is too long|exceed context limit|input is too long/i;
@@ -43,7 +44,7 @@ function judge(status: number, error: unknown): UpstreamFailure {
   return new UpstreamFailure(code, failureDetail(status, [type]), hint);
 }
 
-/** `invalid_request_error` stands for any status of 4xx that has no type of its own, and in a stream for a fault of the request. */
+/** `invalid_request_error` covers every 4xx without a type of its own; in a stream it means that the request is at fault. */
 function codeOf(status: number, type: string): UpstreamCode {
   const rejected = status === 200 && type === "invalid_request_error";
   return rejected ? "upstream_rejected" : weighed(status, codeByType.get(type));

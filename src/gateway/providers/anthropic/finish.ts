@@ -1,7 +1,7 @@
-/** Why an answer ended, in the words of chat completions. */
+/** Maps stop reasons to the finish reasons of chat completions. */
 import type { FinishReason } from "../provider.ts";
 
-/** A word that is not here (`end_turn`, `stop_sequence`, `pause_turn`, new ones) means that the answer ended of itself. */
+/** A reason that is not listed (`end_turn`, `stop_sequence`, `pause_turn`, new ones) means that the model ended the answer. */
 const reasons = new Map<unknown, FinishReason>([
   ["max_tokens", "length"],
   ["model_context_window_exceeded", "length"],
@@ -9,7 +9,7 @@ const reasons = new Map<unknown, FinishReason>([
   ["refusal", "content_filter"],
 ]);
 
-/** @param calledTools whether the answer calls tools, which SDKs would otherwise not run */
+/** @param calledTools whether the answer calls tools; SDKs run them only with the reason `tool_calls` */
 export function finishReasonOf(stopReason: unknown, calledTools: boolean): FinishReason {
   return reasons.get(stopReason) ?? (calledTools ? "tool_calls" : "stop");
 }

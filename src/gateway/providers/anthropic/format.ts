@@ -1,4 +1,7 @@
-/** The Messages API of Anthropic and of those who follow it (https://platform.claude.com/docs/en/api/messages). */
+/**
+ * The wire format of Anthropic's Messages API and of its compatible providers
+ * (https://platform.claude.com/docs/en/api/messages).
+ */
 import type { WireFormat } from "../provider.ts";
 import { decodeAnthropicAnswer } from "./answer.ts";
 import { classifyAnthropicError } from "./errors.ts";

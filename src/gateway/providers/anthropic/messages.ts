@@ -1,11 +1,11 @@
-/** A conversation as the Messages API has it: instructions apart, then turns of user and assistant made of blocks. */
+/** Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatMessage } from "../provider.ts";
 import { namedTexts } from "../wire/participant.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
 
 export interface Conversation {
-  /** Every system and developer message in order; empty: there was none. */
+  /** All system and developer messages in order; empty if there are none. */
   system: string;
   turns: Turn[];
 }
@@ -15,7 +15,10 @@ export interface Turn {
   content: JsonObject[];
 }
 
-/** Neighbours of one role become one turn. Blank texts are left out and an unfinished turn ends in text: both are refused there. */
+/**
+ * Consecutive messages of one role become one turn. The API refuses blank texts and trailing white space in an unfinished turn,
+ * so both are removed.
+ */
 export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   const system: string[] = [];
   const turns: Turn[] = [];
@@ -31,7 +34,7 @@ function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }
 
-/** One text, or none where it is blank. */
+/** Returns one text, or none if it is blank. */
 function instructionOf(message: ChatMessage): readonly string[] {
   return namedTexts(message, [textsOf(message.content).join("")].filter(saysSomething));
 }
@@ -51,7 +54,7 @@ function blocksOf(message: ChatMessage): JsonObject[] {
   return [...texts.map((text) => ({ type: "text", text })), ...calls];
 }
 
-/** Texts of a content, refusals of the model among them. */
+/** The texts of a content, including the model's refusals. */
 function textsOf(content: unknown): string[] {
   if (typeof content === "string") return [content];
   return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
@@ -72,7 +75,7 @@ function toolResult(message: ChatMessage): JsonObject {
   return { type: "tool_result", tool_use_id: wireId(message["tool_call_id"]), ...(saysSomething(content) && { content }) };
 }
 
-/** Ids that other providers made up may hold what is refused here; the same id always becomes the same one. */
+/** The API refuses some characters in ids of other providers. The same id always maps to the same replacement. */
 function wireId(id: unknown): string {
   const text = asText(id) ?? "";
   return /^[a-zA-Z0-9_-]+$/.test(text) ? text : `id_${Buffer.from(text).toString("base64url")}`;

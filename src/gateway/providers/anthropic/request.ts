@@ -1,11 +1,11 @@
-/** Our request as a message of the Messages API. What it has no place for was refused before (anthropic-unsupportedField.ts). */
+/** Encodes our request for the Messages API. Fields that it does not support were refused before (unsupported-fields.ts). */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { conversationOf } from "./messages.ts";
 import { samplingFields } from "./sampling.ts";
 import { toolFields } from "./tools.ts";
 
-/** The version of the API, which its address does not tell. */
+/** The API version, which is not part of the URL. */
 const version = "2023-06-01";
 
 export function encodeAnthropicRequest({ route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
@@ -28,7 +28,7 @@ function stopFields({ stop }: ChatBody): JsonObject {
   return stop === undefined ? {} : { stop_sequences: [stop].flat() };
 }
 
-/** An effort is a request to think as much as the model sees fit at it; without one the model's own default holds. */
+/** An effort lets the model decide how much to think at that effort; without one the model's default applies. */
 function outputFields({ reasoning_effort: effort, response_format }: ChatBody): JsonObject {
   const format = formatOf(asObject(response_format));
   if (effort === undefined) return format === null ? {} : { output_config: { format } };
@@ -36,10 +36,10 @@ function outputFields({ reasoning_effort: effort, response_format }: ChatBody): 
   return { thinking: { type: "adaptive" }, output_config: { effort, ...(format && { format }) } };
 }
 
-/** The schema's name is a label and has no place; its description has one within the schema. */
+/** The API has no field for the schema's name, which is only a label. The description moves into the schema. */
 function formatOf(responseFormat: JsonObject | null): JsonObject | null {
-  const told = asObject(responseFormat?.["json_schema"]);
-  if (told === null) return null;
-  const description = asText(told["description"]);
-  return { type: "json_schema", schema: { ...(description && { description }), ...asObject(told["schema"]) } };
+  const jsonSchema = asObject(responseFormat?.["json_schema"]);
+  if (jsonSchema === null) return null;
+  const description = asText(jsonSchema["description"]);
+  return { type: "json_schema", schema: { ...(description && { description }), ...asObject(jsonSchema["schema"]) } };
 }

@@ -1,8 +1,8 @@
-/** How freely the next token is chosen. */
+/** The sampling fields. */
 import type { JsonObject } from "../wire/json.ts";
 import type { ChatBody } from "../provider.ts";
 
-/** What both are where nothing is said. Newer models refuse to be told more than that, older ones to be told both. */
+/** The default of both fields. Newer models refuse any other value, and older models refuse both fields at once. */
 const byDefault = 1;
 
 export function samplingFields({ temperature, top_p }: ChatBody): JsonObject {

@@ -1,4 +1,4 @@
-/** Events of a streamed message to our events. Every event names its type in its data; types that are new are passed over. */
+/** Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. */
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
@@ -6,29 +6,29 @@ import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { AnthropicUsage } from "./usage.ts";
 
-/** The data of one event after the other; see `WireFormat.streamDecoder`. */
+/** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function anthropicStreamDecoder(): (data: string) => ProviderEvent[] {
   const stream = new AnthropicStream();
   return (data) => stream.take(data);
 }
 
 interface ToolCall {
-  /** Its place among the answer's calls; blocks are counted with texts and thoughts. */
+  /** The call's position among the answer's calls; the API numbers blocks together with texts and thoughts. */
   index: number;
-  /** Input that came whole with the block's start. */
+  /** Input that the block's start contained whole. */
   input: unknown;
   argued: boolean;
 }
 
 class AnthropicStream {
   readonly #usage = new AnthropicUsage();
-  /** Block number → the call that it is. */
+  /** Block number → its tool call. */
   readonly #calls = new Map<unknown, ToolCall>();
-  /** The answer's own id. */
+  /** The answer's id. */
   #id: unknown = null;
   #begun = false;
-  /** The answer has a text, a thought or a call. */
-  #says = false;
+  /** The answer contains a text, a thought or a call. */
+  #hasContent = false;
   #finished = false;
 
   take(data: string): ProviderEvent[] {
@@ -53,7 +53,7 @@ class AnthropicStream {
         this.#usage.take(event["usage"]);
         return [...this.#counted(), ...this.#finish(asText(asObject(event["delta"])?.["stop_reason"]))];
       case "message_stop":
-        if (!this.#begun && !this.#says) return [broken("the stream ended before it began")];
+        if (!this.#begun && !this.#hasContent) return [broken("the stream ended before it began")];
         return [...this.#finish(""), { kind: "end" }];
       default:
         return [];
@@ -61,7 +61,7 @@ class AnthropicStream {
   }
 
   #say(events: ProviderEvent[]): ProviderEvent[] {
-    this.#says ||= events.length > 0;
+    this.#hasContent ||= events.length > 0;
     return events;
   }
 
@@ -82,7 +82,7 @@ class AnthropicStream {
     return call === undefined ? [] : argue(call, asText(partial_json) ?? "");
   }
 
-  /** A call without arguments sends no piece of them, and clients could not parse an empty text. */
+  /** The API sends no piece for a call without arguments, and clients cannot parse an empty text. */
   #closeBlock(block: unknown): ProviderEvent[] {
     const call = this.#calls.get(block);
     return call === undefined || call.argued ? [] : argue(call, JSON.stringify(call.input ?? {}));
@@ -93,7 +93,7 @@ class AnthropicStream {
     return usage === null ? [] : [{ kind: "usage", usage }];
   }
 
-  /** @param stopReason null: it was not told yet */
+  /** @param stopReason null if it has not arrived yet */
   #finish(stopReason: string | null): ProviderEvent[] {
     if (stopReason === null || this.#finished) return [];
     this.#finished = true;

@@ -1,4 +1,4 @@
-/** Tools and the choice among them. */
+/** The tool fields: tools and tool choice. */
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
 import type { ChatBody } from "../provider.ts";
 
@@ -11,7 +11,7 @@ export function toolFields(chat: ChatBody): JsonObject {
   return { tools, ...(choice && { tool_choice: choice }) };
 }
 
-/** A function without parameters takes none. */
+/** A function without parameters accepts none. */
 function toolOf({ name, description, parameters, strict }: JsonObject): JsonObject {
   return {
     name,
@@ -27,7 +27,7 @@ const choices = new Map<unknown, JsonObject>([
   ["required", { type: "any" }],
 ]);
 
-/** null: none was made. */
+/** null if the client made no choice. */
 function choiceOf(choice: unknown): JsonObject | null {
   const called = asObject(asObject(choice)?.["function"]);
   return called ? { type: "tool", name: called["name"] } : (choices.get(choice) ?? null);

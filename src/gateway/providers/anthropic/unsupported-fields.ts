@@ -1,4 +1,4 @@
-/** What a request may hold by the official schema and the Messages API has no place for. */
+/** The fields that the official schema allows and the Messages API does not support. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { conversationOf } from "./messages.ts";
@@ -19,7 +19,7 @@ const fieldsCarried = new Set([
 ]);
 const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id"]);
 
-/** The scale ends at 1, where the official one goes on to 2: a value beyond would have to become another one. */
+/** The API's scale ends at 1 and the official one at 2: a larger value cannot be expressed. */
 const temperatureMax = 1;
 
 /** See `WireFormat.unsupportedField`. */
@@ -30,14 +30,14 @@ export function anthropicUnsupportedField(chat: ChatBody): UnsupportedField | nu
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   for (const [index, message] of chat.messages.entries()) yield* inMessage(message, `messages[${index}]`);
-  if (conversationOf(chat.messages).turns.length === 0) yield because("messages", "a conversation in which nobody says anything");
+  if (conversationOf(chat.messages).turns.length === 0) yield because("messages", "a conversation without any text");
   for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
   yield* inOptions(chat);
   yield* inTools(chat);
 }
 
 function* inMessage(message: ChatMessage, at: string): Generator<UnsupportedField> {
-  if (message.role === "function") yield because(`${at}.role`, "the role of functions; call tools");
+  if (message.role === "function") yield because(`${at}.role`, "the role function; use tools");
   for (const field of Object.keys(message)) if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
   for (const [index, call] of asArray(message["tool_calls"]).entries()) {
     yield* inToolCall(asObject(call) ?? {}, `${at}.tool_calls[${index}]`);
@@ -48,14 +48,14 @@ function* inToolCall(call: JsonObject, at: string): Generator<UnsupportedField> 
   const called = asObject(call["function"]);
   if (called === null) yield because(`${at}.type`, "calls of custom tools");
   else if (toolArguments(asText(called["arguments"]) ?? "") === null)
-    yield because(`${at}.function.arguments`, "arguments that are no JSON object");
+    yield because(`${at}.function.arguments`, "arguments that are not a JSON object");
 }
 
 function* inOptions(chat: ChatBody): Generator<UnsupportedField> {
   const { temperature, stop, reasoning_effort, response_format } = chat;
   if (typeof temperature === "number" && temperature > temperatureMax)
     yield because("temperature", `more than ${temperatureMax}`);
-  if (Object.keys(samplingFields(chat)).length > 1) yield because("top_p", "a value beside that of temperature");
+  if (Object.keys(samplingFields(chat)).length > 1) yield because("top_p", "a value together with temperature");
   if ([stop].flat().some((text) => typeof text === "string" && !/\S/.test(text))) yield because("stop", "blank text");
   if (reasoning_effort === "minimal") yield because("reasoning_effort", '"minimal"');
   const format = asObject(response_format);
@@ -74,7 +74,7 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
     yield because("tool_choice.type", "a choice of allowed or of custom tools");
 }
 
-/** @param what of the field is meant; absent: all of it */
+/** @param what the part of the field that is unsupported; absent for the whole field */
 function because(param: string, what?: string): UnsupportedField {
   return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
 }

@@ -1,4 +1,4 @@
-/** What the Messages API counted: the prompt in three parts that exclude each other, output with the thinking in it. */
+/** Reads the counts of the Messages API: the prompt in three disjoint parts, and the output including thinking. */
 import type { ReportedUsage } from "../../models/model.ts";
 import { asCount, asObject, type JsonObject } from "../wire/json.ts";
 
@@ -13,22 +13,22 @@ export class AnthropicUsage {
   #output = 0;
   #thinking = 0;
 
-  /** Takes what a stream begins with: there the count of output is a placeholder, for nothing has been written yet. */
+  /** Reads the usage at the start of a stream. Its output count is a placeholder, since nothing has been written yet. */
   takePrompt(value: unknown): void {
-    const told = promptOf(asObject(value) ?? {});
-    // Each count is a total. Who tells one of them again tells all of them, and zeros take nothing back.
-    if (sumOf(told) > 0) this.#prompt = told;
+    const reported = promptOf(asObject(value) ?? {});
+    // Each count is a total. A provider that repeats one count repeats all of them, and a zero does not reset a count.
+    if (sumOf(reported) > 0) this.#prompt = reported;
   }
 
-  /** Takes the usage of a whole answer, or what a stream has counted up to here. */
+  /** Reads the usage of a whole answer, or what a stream has counted so far. */
   take(value: unknown): void {
-    const told = asObject(value) ?? {};
-    this.takePrompt(told);
-    this.#output = Math.max(this.#output, count(told, "output_tokens"));
-    this.#thinking = Math.max(this.#thinking, count(asObject(told["output_tokens_details"]) ?? {}, "thinking_tokens"));
+    const reported = asObject(value) ?? {};
+    this.takePrompt(reported);
+    this.#output = Math.max(this.#output, count(reported, "output_tokens"));
+    this.#thinking = Math.max(this.#thinking, count(asObject(reported["output_tokens_details"]) ?? {}, "thinking_tokens"));
   }
 
-  /** null: nothing was counted so far. Neither a prompt nor an answer is free of tokens, so a zero tells nothing of its side. */
+  /** null if nothing was counted so far. Every prompt and every answer has tokens, so a zero says nothing about its side. */
   usage(): ReportedUsage | null {
     const promptTokens = sumOf(this.#prompt);
     if (promptTokens + this.#output === 0) return null;
@@ -42,14 +42,14 @@ export class AnthropicUsage {
   }
 }
 
-/** Writes to the cache are told as a sum, and apart for each lifetime. */
-function promptOf(told: JsonObject): Prompt {
-  const lifetimes = asObject(told["cache_creation"]) ?? {};
+/** Cache writes are reported as a sum and once more for each lifetime. */
+function promptOf(reported: JsonObject): Prompt {
+  const lifetimes = asObject(reported["cache_creation"]) ?? {};
   const apart = count(lifetimes, "ephemeral_5m_input_tokens") + count(lifetimes, "ephemeral_1h_input_tokens");
   return {
-    fresh: count(told, "input_tokens"),
-    cacheRead: count(told, "cache_read_input_tokens"),
-    cacheWrite: Math.max(count(told, "cache_creation_input_tokens"), apart),
+    fresh: count(reported, "input_tokens"),
+    cacheRead: count(reported, "cache_read_input_tokens"),
+    cacheWrite: Math.max(count(reported, "cache_creation_input_tokens"), apart),
   };
 }
 
@@ -57,6 +57,6 @@ function sumOf({ fresh, cacheRead, cacheWrite }: Prompt): number {
   return fresh + cacheRead + cacheWrite;
 }
 
-function count(told: JsonObject, field: string): number {
-  return asCount(told[field]) ?? 0;
+function count(reported: JsonObject, field: string): number {
+  return asCount(reported[field]) ?? 0;
 }

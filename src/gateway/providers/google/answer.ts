@@ -1,4 +1,4 @@
-/** A whole answer of generateContent to our answer. */
+/** Converts a whole answer of generateContent to our answer. */
 import { asObject } from "../wire/json.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { googleFailureIn } from "./errors.ts";
@@ -6,16 +6,17 @@ import { finishReasonIn } from "./finish.ts";
 import { candidateOf, GoogleParts } from "./parts.ts";
 import { GoogleUsage } from "./usage.ts";
 
-/** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
+/** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
 export function decodeGoogleAnswer(body: unknown): WholeAnswer {
   const answer = asObject(Array.isArray(body) ? body[0] : body);
   if (answer === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   if (answer["error"]) throw googleFailureIn(answer["error"]);
   const parts = new GoogleParts();
   const { content, reasoning, toolCalls } = parts.take(answer);
-  const told = finishReasonIn(answer, parts.calledTools);
-  if (told === null && candidateOf(answer) === null) throw new UpstreamFailure("upstream_error", "the answer holds no candidate");
-  if (told === "failed") throw new UpstreamFailure("upstream_error", "the provider says that it failed");
+  const reason = finishReasonIn(answer, parts.calledTools);
+  if (reason === null && candidateOf(answer) === null)
+    throw new UpstreamFailure("upstream_error", "the answer holds no candidate");
+  if (reason === "failed") throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   const usage = new GoogleUsage();
   usage.take(answer["usageMetadata"]);
   return {
@@ -26,7 +27,7 @@ export function decodeGoogleAnswer(body: unknown): WholeAnswer {
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(parts.calledTools && { tool_calls: toolCalls.map(({ index: _, ...call }) => call) }),
     },
-    finishReason: told ?? (parts.calledTools ? "tool_calls" : "stop"),
+    finishReason: reason ?? (parts.calledTools ? "tool_calls" : "stop"),
     logprobs: null,
     usage: usage.usage(),
   };

@@ -1,4 +1,4 @@
-/** A conversation as generateContent has it: instructions apart, then turns of user and model made of parts. */
+/** Converts a conversation to generateContent: the instructions, and turns of user and model made of parts. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatMessage } from "../provider.ts";
 import { readToolCallId, signerNamed } from "../wire/tool-call-id.ts";
@@ -7,7 +7,7 @@ import { namedTexts } from "../wire/participant.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
 
 export interface GoogleConversation {
-  /** Every system and developer message in order; empty: there was none. */
+  /** All system and developer messages in order; empty if there are none. */
   instruction: string;
   contents: Content[];
 }
@@ -17,12 +17,12 @@ interface Content {
   parts: JsonObject[];
 }
 
-/** Told in place of a signature that the client does not have (https://ai.google.dev/gemini-api/docs/thought-signatures). */
+/** Sent in place of a signature that the client does not have (https://ai.google.dev/gemini-api/docs/thought-signatures). */
 const noSignature = "skip_thought_signature_validator";
 
 /**
- * Neighbours of one role become one turn; empty texts are left out.
- * @param upstreamModel the model's own signatures go back to it, and no other's
+ * Consecutive messages of one role become one turn; empty texts are left out.
+ * @param upstreamModel the model that receives the call: it gets back its own signatures and no others
  */
 export function googleConversation(messages: readonly ChatMessage[], upstreamModel: string): GoogleConversation {
   const turns = new Turns(upstreamModel);
@@ -31,7 +31,7 @@ export function googleConversation(messages: readonly ChatMessage[], upstreamMod
   return { instruction: instructions.filter((text) => text !== "").join("\n\n"), contents: turns.contents };
 }
 
-/** Whether anything of a message would stand in a turn. */
+/** Whether a message contributes anything to a turn. */
 export function isSpoken(message: ChatMessage): boolean {
   if (isInstruction(message)) return false;
   const isText = message.role === "user" || message.role === "assistant";
@@ -44,7 +44,7 @@ class Turns {
   /** The model refuses calls without a signature. */
   readonly #mustSign: boolean;
   readonly #arguments = new ToolArguments();
-  /** Of the functions that were called, by the call's id: the results of calls need them. */
+  /** Called function names by call id: tool results need them. */
   readonly #names = new Map<string, unknown>();
 
   constructor(upstreamModel: string) {
@@ -69,7 +69,7 @@ class Turns {
     const old = asObject(message["function_call"]);
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));
     if (old) calls.push({ functionCall: this.#called(old) });
-    // Of calls that were made at once only the first is signed.
+    // Of calls made at once, only the first is signed.
     const [first] = calls;
     if (this.#mustSign && first && calls.every((call) => call["thoughtSignature"] === undefined)) {
       first["thoughtSignature"] = noSignature;
@@ -89,7 +89,7 @@ class Turns {
     return { name, args: this.#arguments.read(asText(text) ?? "") ?? {} };
   }
 
-  /** A result is text to us and stays that: parsed, its numbers could become others. */
+  /** A result stays text: parsing could change its numbers. */
   #result(message: ChatMessage): JsonObject {
     const response = { output: textsOf(message.content).join("") };
     if (message.role === "function") return { functionResponse: { name: message["name"], response } };
@@ -114,7 +114,7 @@ function spokenTexts(message: ChatMessage): string[] {
   return [...textsOf(message.content), asText(message["refusal"]) ?? ""].filter((text) => text !== "");
 }
 
-/** Texts of a content, refusals of the model among them. */
+/** The texts of a content, including the model's refusals. */
 function textsOf(content: unknown): string[] {
   if (typeof content === "string") return [content];
   return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");

@@ -1,33 +1,39 @@
 /**
- * What an error of a Google API means for us (https://google.aip.dev/193): by the reason that it gives, then by its canonical
- * status where that says more, then by the status of HTTP, which is 400 for a wrong key and 429 for an account without credit.
+ * Classifies errors of Google APIs (https://google.aip.dev/193): by the reason, then by the canonical status where it says
+ * more, then by the HTTP status, which is 400 for a wrong key and 429 for an account without credit.
  */
 import { asArray, asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, failureDetail } from "../wire/error-hints.ts";
 import { weighed } from "../wire/status-code.ts";
 
-/** An answer other than 200: an object, or a list of one where a stream was asked for. */
+/** Classifies a response whose status is not 200: an object, or a list with one object for a stream. */
 export function classifyGoogleError(status: number, body: string): UpstreamFailure {
   const value = parseJson(body);
   return judge(status, asObject(Array.isArray(value) ? value[0] : value)?.["error"]);
 }
 
-/** An `error` where the status was 200, first of all or in the middle of a stream. It carries the status that it would have had. */
+/**
+ * Classifies an `error` in a response with status 200, at the start of a stream or later. It contains the status that it stands
+ * for.
+ */
 export function googleFailureIn(error: unknown): UpstreamFailure {
-  const told = asObject(error)?.["code"];
-  return judge(typeof told === "number" && told >= 400 && told <= 599 ? told : 502, error);
+  const code = asObject(error)?.["code"];
+  return judge(typeof code === "number" && code >= 400 && code <= 599 ? code : 502, error);
 }
 
-/** Of https://github.com/googleapis/googleapis/blob/master/google/api/error_reason.proto, those that our key or project is at fault for. */
+/**
+ * The reasons in https://github.com/googleapis/googleapis/blob/master/google/api/error_reason.proto for which our key or
+ * project is at fault.
+ */
 const accountReason =
   /^(api_key_|access_token_|consumer_|service_disabled|billing_disabled|user_project_denied|security_policy_|location_(tax_)?policy_|credentials_missing)/;
 
-/** `unknown` and `internal` are not among them: they blame nobody, so the status of HTTP decides. */
+/** `unknown` and `internal` are missing on purpose: they do not say who is at fault, so the HTTP status decides. */
 const codeByCanonicalStatus = new Map<string | undefined, UpstreamCode>([
   ["unauthenticated", "upstream_auth"],
   ["permission_denied", "upstream_auth"],
-  // Where the account is, or that it has no billing: nothing that a request could change.
+  // The account's location or missing billing: no change of the request would help.
   ["failed_precondition", "upstream_auth"],
   ["resource_exhausted", "upstream_rate_limited"],
   ["invalid_argument", "upstream_rejected"],
@@ -39,9 +45,9 @@ const codeByCanonicalStatus = new Map<string | undefined, UpstreamCode>([
   ["deadline_exceeded", "upstream_error"],
 ]);
 
-// Matched at the start where a message may quote further on what the client sent.
+// Matched at the start where later parts of a message may quote the client's text.
 const keyMessage = /^api key (not valid|not found|expired)/i;
-/** "You exceeded your current quota" is said of every limit alike: these are the ones that no waiting helps against. */
+/** Google reports every limit as "You exceeded your current quota". Waiting does not help against these ones. */
 const accountMessage =
   /^your prepayment credits are depleted|^your project has exceeded its (monthly )?spending cap|, limit: 0(?![\d.])/i;
 const contextMessage = /^(unable to submit request because )?the input token count\b/i;

@@ -1,11 +1,11 @@
-/** Why an answer ended, in the words of chat completions. */
+/** Maps Google's finish reasons to those of chat completions. */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { FinishReason } from "../provider.ts";
 import { candidateOf } from "./parts.ts";
 
 /**
- * SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII and their like mean that the provider withheld the rest. So do LANGUAGE,
- * OTHER and words that are new: the model did not stop of itself, and a client must not take the answer for a whole one.
+ * SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII and similar reasons mean that the provider withheld the rest. So do
+ * LANGUAGE, OTHER and unknown reasons: the model did not end the answer, and a client must not treat it as complete.
  */
 const withheld: FinishReason = "content_filter";
 
@@ -20,16 +20,16 @@ const reasons = new Map<string, FinishReason | "failed">([
 ]);
 
 /**
- * @param answer a whole one, or a chunk
- * @param calledTools whether the answer calls tools: STOP is said then too, and SDKs would run none of them
- * @returns null: nothing was told
+ * @param answer a whole answer or a chunk
+ * @param calledTools whether the answer calls tools: Google then also says STOP, and SDKs would run none of them
+ * @returns null if there is no finish reason
  */
 export function finishReasonIn(answer: JsonObject, calledTools: boolean): FinishReason | "failed" | null {
   const candidate = candidateOf(answer);
-  // A prompt that was refused has an answer without a candidate, and nothing else tells so.
+  // The answer to a refused prompt has no candidate, and no other sign of the refusal.
   if (candidate === null) return asText(asObject(answer["promptFeedback"])?.["blockReason"]) ? withheld : null;
-  const told = asText(candidate["finishReason"]);
-  if (!told || told === "FINISH_REASON_UNSPECIFIED") return null;
-  const reason = reasons.get(told) ?? withheld;
+  const reported = asText(candidate["finishReason"]);
+  if (!reported || reported === "FINISH_REASON_UNSPECIFIED") return null;
+  const reason = reasons.get(reported) ?? withheld;
   return reason === "stop" && calledTools ? "tool_calls" : reason;
 }

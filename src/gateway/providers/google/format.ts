@@ -1,4 +1,7 @@
-/** generateContent of the Gemini API and of those who follow it (https://ai.google.dev/api/generate-content). */
+/**
+ * The wire format of the Gemini API's generateContent and of its compatible providers
+ * (https://ai.google.dev/api/generate-content).
+ */
 import type { WireFormat } from "../provider.ts";
 import { decodeGoogleAnswer } from "./answer.ts";
 import { classifyGoogleError } from "./errors.ts";

@@ -1,15 +1,15 @@
-/** What the parts of an answer say, in the words of a chat completion. */
+/** Converts the parts of an answer to the fields of a chat completion. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { mintedToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
 
 export interface Said {
   content: string;
   reasoning: string;
-  /** With the index that a stream needs. */
+  /** Includes the index that a stream needs. */
   toolCalls: JsonObject[];
 }
 
-/** The parts of one answer, whole or chunk by chunk: a call of a tool always comes whole. */
+/** The parts of one answer, whole or chunk by chunk. A tool call always arrives whole. */
 export class GoogleParts {
   #calls = 0;
 
@@ -17,7 +17,7 @@ export class GoogleParts {
     return this.#calls > 0;
   }
 
-  /** @param answer a whole one, or a chunk */
+  /** @param answer a whole answer or a chunk */
   take(answer: JsonObject): Said {
     const said: Said = { content: "", reasoning: "", toolCalls: [] };
     const content = asObject(candidateOf(answer)?.["content"]);
@@ -42,7 +42,7 @@ export class GoogleParts {
   }
 }
 
-/** The first candidate: more than one is never asked for. */
+/** The first candidate: we never request more than one. */
 export function candidateOf(answer: JsonObject): JsonObject | null {
   return asObject(asArray(answer["candidates"])[0]);
 }

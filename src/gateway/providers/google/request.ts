@@ -1,4 +1,4 @@
-/** Our request as generateContent. What it has no place for was refused before (google-unsupportedField.ts). */
+/** Encodes our request for generateContent. Fields that it does not support were refused before (unsupported-fields.ts). */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { googleConversation } from "./contents.ts";
@@ -23,25 +23,25 @@ export function encodeGoogleRequest({ route, chat, maxOutputTokens, streamed }: 
   return { path: `/models/${encodeURIComponent(upstreamModel)}:${method}`, headers: {}, body: JSON.stringify(body) };
 }
 
-/** What is undefined is left out when it is written. */
+/** JSON leaves out what is undefined. */
 function samplingFields({ temperature, top_p, stop, seed, frequency_penalty, presence_penalty }: ChatBody): JsonObject {
   return {
     temperature,
     topP: top_p,
     stopSequences: typeof stop === "string" ? [stop] : stop,
-    // Seeds have 32 bits there; the same seed always becomes the same one.
+    // Google's seeds have 32 bits. The same seed always maps to the same replacement.
     seed: typeof seed === "number" ? seed | 0 : undefined,
     frequencyPenalty: frequency_penalty,
     presencePenalty: presence_penalty,
   };
 }
 
-/** The schema's name is a label and has no place; its description has one within the schema. */
+/** The API has no field for the schema's name, which is only a label. The description moves into the schema. */
 function formatFields(format: JsonObject | null): JsonObject {
   if (format === null) return {};
-  const told = asObject(format["json_schema"]);
-  const schema = asObject(told?.["schema"]);
-  const description = asText(told?.["description"]);
+  const jsonSchema = asObject(format["json_schema"]);
+  const schema = asObject(jsonSchema?.["schema"]);
+  const description = asText(jsonSchema?.["description"]);
   return {
     responseMimeType: "application/json",
     ...(schema && { responseJsonSchema: { ...(description && { description }), ...schema } }),

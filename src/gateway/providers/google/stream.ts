@@ -1,4 +1,4 @@
-/** Chunks of streamGenerateContent to our events. None says that it is the last: the stream ends with its body. */
+/** Decodes the chunks of streamGenerateContent. No chunk marks the end: the stream ends with its body. */
 import { asObject, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { googleFailureIn } from "./errors.ts";
@@ -6,7 +6,7 @@ import { finishReasonIn } from "./finish.ts";
 import { GoogleParts, type Said } from "./parts.ts";
 import { GoogleUsage } from "./usage.ts";
 
-/** The data of one event after the other; see `WireFormat.streamDecoder`. */
+/** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function googleStreamDecoder(): (data: string) => ProviderEvent[] {
   const stream = new GoogleStream();
   return (data) => stream.take(data);
@@ -27,13 +27,13 @@ class GoogleStream {
     const usage = this.#usageIn(chunk);
     if (chunk["error"]) return [...usage, failed(googleFailureIn(chunk["error"]))];
     const delta = deltaOf(this.#parts.take(chunk));
-    const told = this.#finished ? null : finishReasonIn(chunk, this.#parts.calledTools);
-    const finishReason = told === "failed" ? null : told;
+    const reason = this.#finished ? null : finishReasonIn(chunk, this.#parts.calledTools);
+    const finishReason = reason === "failed" ? null : reason;
     this.#finished ||= finishReason !== null;
     const saysNothing = isEmpty(delta) && finishReason === null;
     const events: ProviderEvent[] = [...(saysNothing ? [] : [{ kind: "delta" as const, delta, finishReason }]), ...usage];
-    return told === "failed"
-      ? [...events, failed(new UpstreamFailure("upstream_error", "the provider says that it failed"))]
+    return reason === "failed"
+      ? [...events, failed(new UpstreamFailure("upstream_error", "the provider reports a failure"))]
       : events;
   }
 

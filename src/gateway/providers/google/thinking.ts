@@ -1,4 +1,7 @@
-/** How much a model is to think, as Google's own chat completions translate it (https://ai.google.dev/gemini-api/docs/openai). */
+/**
+ * Maps the reasoning effort to Google's thinking fields, as Google's own chat completions do
+ * (https://ai.google.dev/gemini-api/docs/openai).
+ */
 import type { JsonObject } from "../wire/json.ts";
 import { isUpToGemini2 } from "./model.ts";
 
@@ -11,7 +14,7 @@ const budgets = new Map<unknown, number>([
 ]);
 const budgetMax = 24_576;
 
-/** Levels cannot be switched off: the least of them comes nearest to it. Models without it answer that they lack it. */
+/** Levels cannot be switched off, so `none` becomes the lowest level. Models that lack it answer with an error. */
 const levels = new Map<unknown, string>([
   ["none", "MINIMAL"],
   ["minimal", "MINIMAL"],
@@ -19,7 +22,10 @@ const levels = new Map<unknown, string>([
   ["medium", "MEDIUM"],
 ]);
 
-/** Who asks for reasoning gets to see it. @returns undefined: the model's own default holds */
+/**
+ * A client that sets an effort also receives the reasoning.
+ * @returns undefined if the model's default applies
+ */
 export function thinkingConfig(effort: unknown, upstreamModel: string): JsonObject | undefined {
   if (effort === undefined) return undefined;
   const includeThoughts = effort !== "none";

@@ -1,4 +1,4 @@
-/** Tools and the choice among them. */
+/** The tool fields: tools and tool choice. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody } from "../provider.ts";
 
@@ -13,7 +13,7 @@ export function googleToolFields(chat: ChatBody): JsonObject {
   };
 }
 
-/** Names of the functions in a choice among some of them; null: the choice is none of this kind. */
+/** The function names of a choice among some functions; null for any other choice. */
 export function allowedNames(choice: JsonObject): (string | null)[] | null {
   if (choice["type"] !== "allowed_tools") return null;
   return asArray(asObject(choice["allowed_tools"])?.["tools"]).map((tool) =>
@@ -21,15 +21,15 @@ export function allowedNames(choice: JsonObject): (string | null)[] | null {
   );
 }
 
-/** What is undefined is left out when it is written; an empty schema is no schema of an object. */
+/** JSON leaves out what is undefined. An empty schema does not describe an object. */
 function declaration({ name, description, parameters }: JsonObject): JsonObject {
   const schema = asObject(parameters) ?? {};
   return { name, description, parametersJsonSchema: Object.keys(schema).length === 0 ? undefined : schema };
 }
 
 /**
- * A forced call follows its schema in any case, a free one where the calls are to be validated.
- * @returns null: the default, which is a free choice
+ * A forced call always follows its schema; a free call does so only with the mode VALIDATED.
+ * @returns null for the default, a free choice
  */
 function callingConfig(choice: unknown, strict: boolean): JsonObject | null {
   if (choice === undefined || choice === "auto") return strict ? { mode: "VALIDATED" } : null;

@@ -1,4 +1,4 @@
-/** What a request may hold by the official schema and generateContent has no place for. */
+/** The fields that the official schema allows and generateContent does not support. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { isSpoken } from "./contents.ts";
@@ -32,7 +32,7 @@ export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null 
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   yield* inMessages(chat.messages);
-  if (!chat.messages.some(isSpoken)) yield because("messages", "nothing but instructions and empty texts");
+  if (!chat.messages.some(isSpoken)) yield because("messages", "only instructions and empty texts");
   for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
   const stops = [chat["stop"] ?? []].flat();
   if (stops.length > stopsMax) yield because("stop", `more than ${stopsMax} sequences`);
@@ -47,7 +47,7 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedFie
     const at = `messages[${index}]`;
     yield* inFields(message, at);
     if (message.role === "tool" && !called.has(message["tool_call_id"])) {
-      yield because(`${at}.tool_call_id`, "an id that no call before it has");
+      yield because(`${at}.tool_call_id`, "an id without an earlier call");
     }
     for (const call of asArray(message["tool_calls"])) called.add(asObject(call)?.["id"]);
     yield* inCalls(message, { at, read });
@@ -80,11 +80,11 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   if (choice?.["type"] === "custom") yield because("tool_choice.type", "custom tools");
   if (allowed?.includes(null)) yield because("tool_choice.allowed_tools.tools", "tools other than functions");
   if (allowed?.length === 0 && asObject(choice?.["allowed_tools"])?.["mode"] === "required") {
-    yield because("tool_choice.allowed_tools.tools", "none of them to choose from");
+    yield because("tool_choice.allowed_tools.tools", "no tool to choose from");
   }
 }
 
-/** @param what of the field is meant; absent: all of it */
+/** @param what the part of the field that is unsupported; absent for the whole field */
 function because(param: string, what?: string): UnsupportedField {
   return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
 }

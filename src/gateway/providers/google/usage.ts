@@ -1,4 +1,4 @@
-/** What generateContent counted. */
+/** Reads the counts of generateContent. */
 import type { ReportedUsage } from "../../models/model.ts";
 import { asCount, asObject } from "../wire/json.ts";
 import { reportedUsage } from "../wire/reported-usage.ts";
@@ -12,28 +12,31 @@ const counts = [
   "totalTokenCount",
 ] as const;
 
-/** Every chunk tells all that was counted so far: the last count stands, and one that is absent or zero takes nothing back. */
+/** Every chunk repeats all counts so far. The last count is valid; a missing or zero count does not reset it. */
 export class GoogleUsage {
-  readonly #told: Partial<Record<(typeof counts)[number], number>> = {};
+  readonly #counts: Partial<Record<(typeof counts)[number], number>> = {};
 
-  /** Takes `usageMetadata`, or whatever stands in its place; true when it told something new. */
+  /**
+   * Reads `usageMetadata`, or whatever value is in its place.
+   * @returns whether it contained a new count
+   */
   take(value: unknown): boolean {
-    const told = asObject(value) ?? {};
+    const reported = asObject(value) ?? {};
     let news = false;
     for (const name of counts) {
-      const count = asCount(told[name]);
-      if (!count || count === this.#told[name]) continue;
-      this.#told[name] = count;
+      const count = asCount(reported[name]);
+      if (!count || count === this.#counts[name]) continue;
+      this.#counts[name] = count;
       news = true;
     }
     return news;
   }
 
-  /** Cached tokens are within the prompt, thoughts outside of the candidates. null: nothing was counted so far. */
+  /** Cached tokens are part of the prompt; thoughts are not part of the candidates. null if nothing was counted so far. */
   usage(): ReportedUsage | null {
-    const { promptTokenCount = 0, toolUsePromptTokenCount: toolUse = 0, totalTokenCount: total = 0 } = this.#told;
-    const { candidatesTokenCount = 0, thoughtsTokenCount: reasoning = 0, cachedContentTokenCount: cached = 0 } = this.#told;
-    // No zero was taken, so a sum of zero was not told.
+    const { promptTokenCount = 0, toolUsePromptTokenCount: toolUse = 0, totalTokenCount: total = 0 } = this.#counts;
+    const { candidatesTokenCount = 0, thoughtsTokenCount: reasoning = 0, cachedContentTokenCount: cached = 0 } = this.#counts;
+    // Zeros were ignored, so a sum of zero means that nothing was reported.
     const prompt = promptTokenCount + toolUse || null;
     const completion = candidatesTokenCount + reasoning || null;
     if (prompt === null && completion === null && total === 0) return null;

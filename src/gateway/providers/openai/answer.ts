@@ -1,4 +1,4 @@
-/** A whole chat completion to our answer. */
+/** Converts a whole chat completion to our answer. */
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { asArray, asObject, asText } from "../wire/json.ts";
 import { failureIn } from "./errors.ts";
@@ -7,7 +7,7 @@ import { firstChoice, contentText, furtherFields } from "./message.ts";
 import { wholeToolCalls } from "./tool-calls.ts";
 import { UsageTally } from "./usage.ts";
 
-/** @throws UpstreamFailure when the body is an error in spite of its status, or holds no answer */
+/** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
 export function decodeOpenaiAnswer(body: unknown): WholeAnswer {
   const completion = asObject(body);
   if (completion === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
@@ -17,7 +17,7 @@ export function decodeOpenaiAnswer(body: unknown): WholeAnswer {
   if (choice === null || message === null) throw new UpstreamFailure("upstream_error", "the answer holds no message");
   const toolCalls = wholeToolCalls(asArray(message["tool_calls"]), completion["id"]);
   const reason = finishReason(asText(choice["finish_reason"]) ?? "stop", toolCalls.length > 0);
-  if (reason === null) throw new UpstreamFailure("upstream_error", "the provider says that it failed");
+  if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   const tally = new UsageTally();
   tally.take(completion["usage"]);
   return {

@@ -1,16 +1,16 @@
 /**
- * Chunks of a stream that are alike but for a text: that text is cut out of them, and nothing is parsed. What stands around it is learned
- * from a chunk that was parsed, and holds for every other one that is the same there to the letter, for in JSON a text in quotes has
- * no bearing on what it stands between.
+ * Extracts the text of stream chunks that differ only in their text, without parsing JSON. The text before and after it is
+ * learned from a parsed chunk. A chunk with the same text before and after is equal in all else, because a quoted JSON text
+ * cannot affect what surrounds it.
  */
 import { asObject, asText, parseJson } from "../wire/json.ts";
 import { firstChoice } from "./message.ts";
 
-/** Some providers put something new into every chunk, such as random padding: theirs are parsed. */
+/** Some providers add something new to every chunk, such as random padding. Their chunks are always parsed. */
 const attemptsMax = 8;
 const opening = /"content": ?"/;
 const probe = "probe";
-/** What JSON writes otherwise than it is, and the end of a text. */
+/** Characters that JSON escapes, and the quote that ends a text. */
 // oxlint-disable-next-line no-control-regex
 const written = /["\\\u0000-\u001f]/;
 
@@ -19,7 +19,7 @@ export class ChunkTemplate {
   #after = "";
   #attempts = 0;
 
-  /** @returns the text of a chunk that is like the one that was learned; "" where it must be parsed */
+  /** @returns the text of a chunk that matches the template; "" if the chunk must be parsed */
   textOf(chunk: string): string {
     const { length: before } = this.#before;
     const end = chunk.length - this.#after.length;
@@ -28,7 +28,7 @@ export class ChunkTemplate {
     return written.test(text) ? "" : text;
   }
 
-  /** @param text all that this chunk tells: the content of its first choice */
+  /** @param text the only content of this chunk: the content of its first choice */
   learn(chunk: string, text: string): void {
     if (this.#attempts === attemptsMax) return;
     this.#attempts++;

@@ -1,6 +1,6 @@
 /**
- * The words by which vendors of this API tell one failure from another: codes, types, states and reasons in lower case, and
- * where they have none, the shortest phrase of their text. Each stands in test/fixtures/openai/errors.json under its vendor.
+ * The words by which vendors of this API distinguish failures: codes, types, states and reasons in lower case, or the shortest
+ * phrase of their text. Each has a case under its vendor in test/fixtures/openai/errors.json.
  */
 
 /** Our key, credit or account is at fault, whatever the status. */
@@ -26,7 +26,7 @@ export const accountWords: ReadonlySet<string> = new Set([
   "permission_error",
   "permission_denied",
   "arrearage",
-  // Cloudflare: the day's free allocation is used up.
+  // Cloudflare: the daily free allocation is used up.
   "4006",
 ]);
 
@@ -52,16 +52,16 @@ export const filterWords: ReadonlySet<string> = new Set([
   "1301",
 ]);
 
-/** Told with status 400, though the model failed and not the request: another try may well succeed. */
+/** Sent with status 400 although the model failed, not the request: another attempt may succeed. */
 export const failedModelWords: ReadonlySet<string> = new Set([
-  // Cloudflare: the model behind it failed.
+  // Cloudflare: the model failed.
   "2005",
-  // Groq: what the model wrote was no valid call of a tool, or no valid JSON.
+  // Groq: the model wrote an invalid tool call or invalid JSON.
   "tool_use_failed",
   "json_validate_failed",
 ]);
 
-/** Matched at the start alone: further on, a message may quote what the client sent. */
+/** Matched at the start only: later parts of a message may quote the client's text. */
 export const accountMessage = new RegExp(
   "^(" +
     [

@@ -1,6 +1,6 @@
 /**
- * What an error of a provider means for us. The body is judged before the status: several providers answer 400 where their
- * key or our account is at fault, and 429 where no waiting helps. Their text decides; it is never passed on.
+ * Classifies a provider's errors. The body decides before the status: several providers answer 400 when their key or our
+ * account is at fault, and 429 when waiting does not help. The text is only matched, never passed on.
  */
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
@@ -8,39 +8,39 @@ import { contextHint, failureDetail, filterHint } from "../wire/error-hints.ts";
 import { accountMessage, accountWords, contextMessage, failedModelWords, filterWords, rateWords } from "./error-words.ts";
 import { codeOfStatus } from "../wire/status-code.ts";
 
-/** An answer other than 200. */
+/** Classifies a response whose status is not 200. */
 export function classifyOpenaiError(status: number, body: string): UpstreamFailure {
   const value = parseJson(body);
-  // Google's twin of this API wraps the object into a list.
+  // Google's compatible API wraps the object in a list.
   const outer = asObject(Array.isArray(value) ? value[0] : value);
-  return judge(status, outer === null ? nothingTold : readOuter(outer));
+  return judge(status, outer === null ? noError : readOuter(outer));
 }
 
-/** An `error` within an answer whose status was 200, whole or in the middle of a stream. */
+/** Classifies an `error` in a response with status 200, whole or within a stream. */
 export function failureIn(error: unknown): UpstreamFailure {
-  const told = readError(error);
-  const status = told.words.map(Number).find((number) => number >= 400 && number <= 599);
-  const rejected = told.words.includes("invalid_request_error") ? 400 : 502;
-  return judge(status ?? rejected, told);
+  const read = readError(error);
+  const status = read.words.map(Number).find((number) => number >= 400 && number <= 599);
+  const rejected = read.words.includes("invalid_request_error") ? 400 : 502;
+  return judge(status ?? rejected, read);
 }
 
-interface ToldError {
+interface ProviderError {
   /** Codes, types, states and reasons, in lower case. */
   words: string[];
   message: string;
 }
 
-const nothingTold: ToldError = { words: [], message: "" };
+const noError: ProviderError = { words: [], message: "" };
 
-/** Cloudflare calls it `errors`; some leave it out, or have a text in its place and the code beside it. */
-function readOuter(outer: JsonObject): ToldError {
+/** Cloudflare names it `errors`. Some providers omit it, or send a text in its place with the code next to it. */
+function readOuter(outer: JsonObject): ProviderError {
   const error = outer["error"] ?? asArray(outer["errors"])[0];
   const text = asText(error);
   if (text !== null) return { words: wordsOf(outer), message: text };
   return readError(error ?? outer);
 }
 
-function readError(value: unknown): ToldError {
+function readError(value: unknown): ProviderError {
   const error = asObject(Array.isArray(value) ? value[0] : value);
   if (error === null) return { words: [], message: asText(value) ?? "" };
   const detail = asText(error["detail"]) ?? asText(asObject(error["detail"])?.["error"]);
@@ -50,31 +50,31 @@ function readError(value: unknown): ToldError {
 function wordsOf(error: JsonObject): string[] {
   const { code, type, status, reason, details, metadata } = error;
   const reasons = asArray(details).map((detail) => asObject(detail)?.["reason"]);
-  // Reasons of a moderation, which OpenRouter lists where it refuses a prompt with 403.
+  // The moderation reasons that OpenRouter lists when it refuses a prompt with 403.
   const moderated = asArray(asObject(metadata)?.["reasons"]).length > 0 ? ["content_filter"] : [];
   return [code, type, status, reason, ...reasons, ...moderated]
     .filter((word) => typeof word === "string" || typeof word === "number")
     .map((word) => String(word).toLowerCase());
 }
 
-function judge(status: number, told: ToldError): UpstreamFailure {
-  const says = (words: ReadonlySet<string>): boolean => told.words.some((word) => words.has(word));
+function judge(status: number, error: ProviderError): UpstreamFailure {
+  const hasWord = (words: ReadonlySet<string>): boolean => error.words.some((word) => words.has(word));
   const failure = (code: UpstreamCode, hint: string | null = null) =>
-    new UpstreamFailure(code, failureDetail(status, told.words), hint);
-  if (says(accountWords)) return failure("upstream_auth");
-  // Larger than a whole minute's allowance (413 of Groq): waiting does not help.
-  if (says(rateWords) && status !== 413) return failure("upstream_rate_limited");
-  if (accountMessage.test(told.message)) return failure("upstream_auth");
-  if (status === 403 && says(filterWords)) return failure("upstream_rejected", filterHint);
+    new UpstreamFailure(code, failureDetail(status, error.words), hint);
+  if (hasWord(accountWords)) return failure("upstream_auth");
+  // The request exceeds a whole minute's allowance (Groq's 413): waiting does not help.
+  if (hasWord(rateWords) && status !== 413) return failure("upstream_rate_limited");
+  if (accountMessage.test(error.message)) return failure("upstream_auth");
+  if (status === 403 && hasWord(filterWords)) return failure("upstream_rejected", filterHint);
   const byStatus = codeOfStatus(status);
   if (byStatus === "upstream_auth" || byStatus === "upstream_rate_limited") return failure(byStatus);
-  if (says(failedModelWords)) return failure("upstream_error");
-  if (byStatus === "upstream_rejected") return failure(byStatus, hintFor(told, says(filterWords)));
-  if (told.words.includes("context_length_exceeded")) return failure("upstream_rejected", contextHint);
+  if (hasWord(failedModelWords)) return failure("upstream_error");
+  if (byStatus === "upstream_rejected") return failure(byStatus, hintFor(error, hasWord(filterWords)));
+  if (error.words.includes("context_length_exceeded")) return failure("upstream_rejected", contextHint);
   return failure(byStatus);
 }
 
-function hintFor(told: ToldError, filtered: boolean): string | null {
-  if (told.words.includes("context_length_exceeded") || contextMessage.test(told.message)) return contextHint;
+function hintFor(error: ProviderError, filtered: boolean): string | null {
+  if (error.words.includes("context_length_exceeded") || contextMessage.test(error.message)) return contextHint;
   return filtered ? filterHint : null;
 }

@@ -1,7 +1,7 @@
-/** Why an answer ended, in the words of chat completions. */
+/** Maps providers' finish reasons to those of chat completions. */
 import type { FinishReason } from "../provider.ts";
 
-/** What OpenAI and those who speak its format say; a word that is not here means that the answer ended of itself. */
+/** The reasons of OpenAI and compatible providers. An unknown reason means that the model ended the answer. */
 const reasons: Record<string, FinishReason | "failed"> = {
   length: "length",
   max_tokens: "length",
@@ -16,11 +16,11 @@ const reasons: Record<string, FinishReason | "failed"> = {
 };
 
 /**
- * @param toolCalls whether the answer calls tools: several providers say `stop` then, and SDKs would run none of them
- * @returns null when the word means that the provider failed
+ * @param toolCalls whether the answer calls tools: several providers then say `stop`, and SDKs would run none of them
+ * @returns null when the reason means that the provider failed
  */
-export function finishReason(told: string, toolCalls: boolean): FinishReason | null {
-  const reason = reasons[told.toLowerCase()] ?? "stop";
+export function finishReason(reported: string, toolCalls: boolean): FinishReason | null {
+  const reason = reasons[reported.toLowerCase()] ?? "stop";
   if (reason === "failed") return null;
   return reason === "stop" && toolCalls ? "tool_calls" : reason;
 }

@@ -1,4 +1,4 @@
-/** Chat completions as OpenAI, Azure and the many who follow them speak it. */
+/** The wire format of chat completions, spoken by OpenAI, Azure and compatible providers. */
 import type { WireFormat } from "../provider.ts";
 import { decodeOpenaiAnswer } from "./answer.ts";
 import { classifyOpenaiError } from "./errors.ts";

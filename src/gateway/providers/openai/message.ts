@@ -1,25 +1,28 @@
-/** The fields of a message or of a piece of one that are passed on; whatever else a provider adds stays behind. */
+/** Selects the fields of a message, or of a piece of one, that reach the client. All other fields are dropped. */
 import { asArray, asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { argumentsText } from "./tool-calls.ts";
 
-/** The one choice that is asked for, of a whole answer or of a chunk. null: there is none. */
-export function firstChoice(told: JsonObject | null): JsonObject | null {
-  return asObject(asArray(told?.["choices"])[0]);
+/** The only choice of a whole answer or of a chunk; null if there is none. */
+export function firstChoice(source: JsonObject | null): JsonObject | null {
+  return asObject(asArray(source?.["choices"])[0]);
 }
 
-/** Text of a content: plain, or the text parts of a list. null: there is none. */
+/** The text of a content: a string, or the text parts of a list; null if there is none. */
 export function contentText(content: unknown): string | null {
   if (!Array.isArray(content)) return asText(content);
   return content.map((part) => asText(asObject(part)?.["text"]) ?? "").join("");
 }
 
-/** What Mistral tells of thinking: parts of the content, each with texts of its own. */
+/** Mistral's reasoning: parts of the content that contain texts. */
 function thoughtsIn(content: unknown): string {
   if (!Array.isArray(content)) return "";
   return contentText(content.flatMap((part) => asArray(asObject(part)?.["thinking"]))) ?? "";
 }
 
-/** `refusal`, `reasoning_content` (which Groq, Cerebras, Together and vLLM call `reasoning`, and some tell under both names), `function_call` and `annotations`, where they say something. */
+/**
+ * The non-empty ones of `refusal`, `reasoning_content`, `function_call` and `annotations`. Groq, Cerebras, Together and vLLM
+ * name the reasoning `reasoning`; some providers send both names.
+ */
 export function furtherFields(message: JsonObject): JsonObject {
   const fields: JsonObject = {};
   const refusal = asText(message["refusal"]);
@@ -33,16 +36,16 @@ export function furtherFields(message: JsonObject): JsonObject {
   return fields;
 }
 
-/** Of a whole answer, or a piece of it: the name comes first, the arguments bit by bit. */
+/** A call of a whole answer, or a piece of it: the name first, then the arguments piece by piece. */
 function functionCallOf(call: JsonObject): JsonObject {
   const name = asText(call["name"]);
   return { ...(name && { name }), arguments: argumentsText(call["arguments"]) };
 }
 
-/** The one kind of annotation that the official schema knows. */
+/** The only kind of annotation in the official schema. */
 function isCitation(annotation: unknown): boolean {
-  const told = asObject(annotation);
-  const citation = told?.["type"] === "url_citation" ? asObject(told["url_citation"]) : null;
+  const source = asObject(annotation);
+  const citation = source?.["type"] === "url_citation" ? asObject(source["url_citation"]) : null;
   const { url, title, start_index: start, end_index: end } = citation ?? {};
   return asText(url) !== null && asText(title) !== null && asCount(start) !== null && asCount(end) !== null;
 }

@@ -1,9 +1,9 @@
-/** Our request as chat completions: nearly itself. */
+/** Encodes our request as chat completions, almost unchanged. */
 import type { EncodedCall, ProviderCall } from "../provider.ts";
 
 /**
- * Fields that end here: those that are set below, and those that only label a request. Labels name the caller's own customers
- * to a third party, change nothing in the answer, and are refused by several providers (`metadata` without `store` by OpenAI).
+ * Fields that are not sent on: those set below, and those that only label a request. Labels would reveal the caller's customers
+ * to a third party, do not change the answer, and several providers refuse them (OpenAI refuses `metadata` without `store`).
  */
 const keptBack = new Set([
   "model",
@@ -19,7 +19,7 @@ const keptBack = new Set([
   "prompt_cache_key",
 ]);
 
-/** Usage is asked for, whether or not the client gets to see it, wherever the provider does not tell it unasked. */
+/** Requests usage even if the client does not see it, unless the provider reports it anyway. */
 export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
   const body: Record<string, unknown> = { model: route.upstreamModel };
   for (const [field, value] of Object.entries(chat)) {
@@ -32,7 +32,8 @@ export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, 
   }
   return {
     path: "/chat/completions",
-    // Read by OpenAI's support and logs; others ignore it. Not an idempotency key: a second try must be a second call.
+    // OpenAI's support and logs read this id; other providers ignore it. It is not an idempotency key: a second attempt must be
+    // a second call.
     headers: { "x-client-request-id": generation },
     body: JSON.stringify(body),
   };

@@ -1,4 +1,4 @@
-/** Chunks of a chat-completions stream to our events. */
+/** Decodes the chunks of a chat-completions stream. */
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
@@ -8,7 +8,7 @@ import { contentText, firstChoice, furtherFields } from "./message.ts";
 import { namelessCall, ToolCallPieces } from "./tool-calls.ts";
 import { UsageTally } from "./usage.ts";
 
-/** The data of one event after the other; see `WireFormat.streamDecoder`. */
+/** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function openaiStreamDecoder(): (data: string) => ProviderEvent[] {
   const stream = new OpenaiStream();
   return (data) => stream.take(data);
@@ -34,7 +34,7 @@ class OpenaiStream {
     if (text === "[DONE]") return this.#done();
     const chunk = asObject(parseJson(text));
     if (chunk === null) return [broken("a chunk is not a JSON object")];
-    // Azure begins with a chunk about its filter that has no choice; the usage chunk has none either.
+    // Azure's first chunk, which reports its filter, has no choice; neither has the usage chunk.
     const choice = firstChoice(chunk);
     const news = inOrder(this.#newsOf(chunk, choice), this.#usageOf(chunk, choice));
     const content = contentAlone(news);
@@ -50,12 +50,12 @@ class OpenaiStream {
     return [{ kind: "delta", delta: {}, finishReason: reason }, { kind: "end" }];
   }
 
-  /** Every place is looked at, whatever another told. */
+  /** Usage may be in several places, so all are read. */
   #usageOf(chunk: JsonObject, choice: JsonObject | null): ProviderEvent | null {
-    let told = this.#usage.take(chunk["usage"]);
-    told = this.#usage.take(asObject(chunk["x_groq"])?.["usage"]) || told;
-    told = this.#usage.take(choice?.["usage"]) || told;
-    const usage = told ? this.#usage.usage() : null;
+    let isNew = this.#usage.take(chunk["usage"]);
+    isNew = this.#usage.take(asObject(chunk["x_groq"])?.["usage"]) || isNew;
+    isNew = this.#usage.take(choice?.["usage"]) || isNew;
+    const usage = isNew ? this.#usage.usage() : null;
     return usage && { kind: "usage", usage };
   }
 
@@ -64,12 +64,12 @@ class OpenaiStream {
     if (choice === null) return null;
     this.#begun = true;
     const delta = this.#pieceOf(asObject(choice["delta"]) ?? {}, chunk["id"]);
-    const told = asText(choice["finish_reason"]);
-    if (this.#toolCalls.holdsTooMuch || (told && this.#toolCalls.lacksName())) return broken(namelessCall);
+    const reported = asText(choice["finish_reason"]);
+    if (this.#toolCalls.holdsTooMuch || (reported && this.#toolCalls.lacksName())) return broken(namelessCall);
     let reason: FinishReason | null = null;
-    if (told && !this.#finished) {
-      reason = finishReason(told, this.#calledTools);
-      if (reason === null) return broken("the provider says that it failed");
+    if (reported && !this.#finished) {
+      reason = finishReason(reported, this.#calledTools);
+      if (reason === null) return broken("the provider reports a failure");
       this.#finished = true;
     }
     const logprobs = asObject(choice["logprobs"]);
@@ -77,13 +77,13 @@ class OpenaiStream {
     return reason === null && isEmpty(delta) ? null : { kind: "delta", delta, finishReason: reason };
   }
 
-  #pieceOf(told: JsonObject, answerId: unknown): Record<string, unknown> {
-    const delta = furtherFields(told);
-    const content = contentText(told["content"]);
-    const role = asText(told["role"]);
+  #pieceOf(piece: JsonObject, answerId: unknown): Record<string, unknown> {
+    const delta = furtherFields(piece);
+    const content = contentText(piece["content"]);
+    const role = asText(piece["role"]);
     if (role) delta["role"] = "assistant";
     if (content !== null && (content !== "" || role)) delta["content"] = content;
-    const pieces = this.#toolCalls.take(asArray(told["tool_calls"]), answerId);
+    const pieces = this.#toolCalls.take(asArray(piece["tool_calls"]), answerId);
     if (pieces.length > 0) {
       this.#calledTools = true;
       delta["tool_calls"] = pieces;
@@ -92,14 +92,14 @@ class OpenaiStream {
   }
 }
 
-/** After a failure nothing is read. */
+/** Nothing is read after a failure. */
 function inOrder(news: ProviderEvent | null, usage: ProviderEvent | null): ProviderEvent[] {
   if (usage === null) return news === null ? [] : [news];
   if (news === null) return [usage];
   return news.kind === "failure" ? [usage, news] : [news, usage];
 }
 
-/** null: they tell something else, or more. */
+/** The content if the events contain nothing else; otherwise null. */
 function contentAlone([event, another]: ProviderEvent[]): string | null {
   if (another !== undefined || event?.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined)
     return null;

@@ -1,6 +1,7 @@
 /**
- * Tool calls as SDKs need them: indexes from 0 without a gap; id, type and name on the first piece of each call and on no other.
- * Providers number calls together with texts, give every call the number 0, no number or no id, or tell a name after its id.
+ * Normalizes tool calls for SDKs: indexes from 0 without a gap; id, type and name only on the first piece of each call.
+ * Providers number calls together with texts, give every call the number 0, send no number or no id, or send the name after the
+ * id.
  */
 import { heldToolCallCharactersMax } from "../../limits.ts";
 import { asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
@@ -10,36 +11,36 @@ import { WholeObject } from "../wire/whole-object.ts";
 
 type Kind = "function" | "custom";
 
-/** What a provider tells of a call, all of it or in part; "" is what it does not tell. */
+/** What one piece contains of a call; "" for what it does not contain. */
 interface Piece {
-  /** The provider's index; null: none was told. */
+  /** The provider's index; null if it sent none. */
   place: number | null;
   id: string;
   kind: Kind;
   name: string;
-  /** Arguments of a function, input of a custom tool. */
+  /** Arguments of a function, or input of a custom tool. */
   text: string;
 }
 
 interface Call {
-  /** Ours; null: the client has not been told of the call, for its name is not known. */
+  /** Our index; null while the client has not received the call because its name is unknown. */
   index: number | null;
   place: number | null;
   id: string;
   kind: Kind;
   name: string;
-  /** What came before the name. */
+  /** The text that arrived before the name. */
   held: string;
   readonly argued: WholeObject;
 }
 
-/** What is said of a call that no client could make. */
+/** The error of a call that no client could run. */
 export const namelessCall = "a call of a tool has no name";
 
 /**
- * Calls of a whole answer.
- * @param answerId the answer's own id, for calls that have none
- * @throws UpstreamFailure where one has no name
+ * Normalizes the calls of a whole answer.
+ * @param answerId the answer's id, for calls that have none
+ * @throws UpstreamFailure when a call has no name
  */
 export function wholeToolCalls(values: readonly unknown[], answerId: unknown): JsonObject[] {
   return values.map((value, index) => {
@@ -49,9 +50,9 @@ export function wholeToolCalls(values: readonly unknown[], answerId: unknown): J
   });
 }
 
-/** The pieces of a stream, call by call. */
+/** Normalizes the pieces of a stream, call by call. */
 export class ToolCallPieces {
-  /** By the provider's index: the call that its next piece belongs to. */
+  /** By the provider's index: the call to which its next piece belongs. */
   readonly #byPlace = new Map<number, Call>();
   readonly #byId = new Map<string, Call>();
   readonly #unnamed = new Set<Call>();
@@ -59,23 +60,23 @@ export class ToolCallPieces {
   #announced = 0;
   #heldCharacters = 0;
 
-  /** More has come of calls without a name than is held of them. */
+  /** Whether the calls without a name have exceeded the bound on held text. */
   get holdsTooMuch(): boolean {
     return this.#heldCharacters > heldToolCallCharactersMax;
   }
 
-  /** @param answerId the answer's own id, for calls that have none */
+  /** @param answerId the answer's id, for calls that have none */
   take(values: readonly unknown[], answerId: unknown): JsonObject[] {
     const pieces: JsonObject[] = [];
     for (const value of values) {
-      const told = asObject(value);
-      const piece = told && this.#one(readPiece(told), answerId);
+      const source = asObject(value);
+      const piece = source && this.#one(readPiece(source), answerId);
       if (piece !== null) pieces.push(piece);
     }
     return pieces;
   }
 
-  /** Asked at the end: a call of which nothing but an id came was none, but arguments were meant for something. */
+  /** Checked at the end: a call that only has an id is dropped, but arguments without a name are an error. */
   lacksName(): boolean {
     for (const { held } of this.#unnamed) if (held !== "") return true;
     return false;
@@ -93,10 +94,10 @@ export class ToolCallPieces {
     return this.#announce(call, piece, answerId);
   }
 
-  /** null: the piece begins a new call. */
+  /** Returns null if the piece begins a new call. */
   #callOf({ place, id, name, text }: Piece): Call | null {
     const here = place === null ? this.#last : (this.#byPlace.get(place) ?? null);
-    // Of a call that has its name: it is repeated with the next piece, or names another call once the arguments are whole.
+    // A name on a call that already has one either repeats it, or names a new call if the arguments are complete.
     const another = here !== null && name !== "" && here.name !== "" && here.argued.closed && text !== "";
     if (id === "") {
       if (name === "") return here ?? this.#last;
@@ -104,7 +105,7 @@ export class ToolCallPieces {
     }
     const known = this.#byId.get(id);
     if (known !== undefined && (place === null || known.place === place || name === "")) return known;
-    // An id that comes after the name is late; one that differs from the call's own is of another call.
+    // An id after the name belongs to the same call; an id that differs from the call's id belongs to another call.
     return here?.id === "" && !another ? here : null;
   }
 
@@ -125,9 +126,9 @@ export class ToolCallPieces {
   #announce(call: Call, { kind, name, text }: Piece, answerId: unknown): JsonObject {
     this.#unnamed.delete(call);
     const index = this.#announced++;
-    const told = calling(kind, { name, text: call.held + text });
+    const named = calling(kind, { name, text: call.held + text });
     Object.assign(call, { index, kind, name, held: "" });
-    return { index, id: call.id || mintedToolCallId(answerId, index), ...told };
+    return { index, id: call.id || mintedToolCallId(answerId, index), ...named };
   }
 }
 
@@ -137,13 +138,13 @@ export function argumentsText(value: unknown): string {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-function readPiece(told: JsonObject): Piece {
-  const custom = asObject(told["custom"]);
-  const called = custom ?? asObject(told["function"]) ?? {};
+function readPiece(source: JsonObject): Piece {
+  const custom = asObject(source["custom"]);
+  const called = custom ?? asObject(source["function"]) ?? {};
   return {
-    place: asCount(told["index"]),
-    id: asText(told["id"]) ?? "",
-    kind: custom !== null || told["type"] === "custom" ? "custom" : "function",
+    place: asCount(source["index"]),
+    id: asText(source["id"]) ?? "",
+    kind: custom !== null || source["type"] === "custom" ? "custom" : "function",
     name: asText(called["name"]) ?? "",
     text: argumentsText(custom === null ? called["arguments"] : custom["input"]),
   };

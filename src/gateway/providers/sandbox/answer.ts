@@ -1,4 +1,4 @@
-/** What the sandbox answers to a request: decided before a byte of it is sent. */
+/** Decides the sandbox's answer to a request before the first byte is sent. */
 import { asArray, asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { sandboxCommand, type SandboxCommand } from "./command.ts";
 import { forcedTool, type ForcedTool } from "./forced-tool.ts";
@@ -9,7 +9,7 @@ const filler = "tok ";
 
 export interface SandboxAnswer {
   command: SandboxCommand;
-  /** The text, or the arguments of the tool call, one piece a token. */
+  /** The text, or the arguments of the tool call; one piece per token. */
   tokens: string[];
   tool: ForcedTool | null;
   finish: "stop" | "length" | "tool_calls";
@@ -17,15 +17,15 @@ export interface SandboxAnswer {
   model: string;
 }
 
-/** null: the command cannot be read. */
+/** null if the command is invalid. */
 export function sandboxAnswer(request: JsonObject): SandboxAnswer | null {
   const texts = asArray(request["messages"]).map((message) => messageText(asObject(message) ?? {}));
-  const asked = texts.findLast(({ role }) => role === "user")?.text ?? "";
-  const command = sandboxCommand(asked);
+  const requestText = texts.findLast(({ role }) => role === "user")?.text ?? "";
+  const command = sandboxCommand(requestText);
   if (command === null) return null;
   const tokensMax = asCount(request["max_tokens"]) ?? asCount(request["max_completion_tokens"]) ?? outputTokensMax;
   const tool = forcedTool(request);
-  const full = command.tokens === null ? (tool?.arguments ?? asked) : filler.repeat(command.tokens);
+  const full = command.tokens === null ? (tool?.arguments ?? requestText) : filler.repeat(command.tokens);
   const tokens = tokensOf(full, tokensMax);
   const whole = tool === null ? "stop" : "tool_calls";
   return {

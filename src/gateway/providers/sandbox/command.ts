@@ -1,20 +1,20 @@
-/** What a last user message `sandbox: WORD[=VALUE] …` tells the sandbox to do. */
+/** Parses the commands to the sandbox in a last user message `sandbox: WORD[=VALUE] …`. */
 
 export interface SandboxCommand {
   /** Answer with this status and an error. */
   status: number | null;
-  /** Before the first event, or before a whole answer. */
+  /** Delay before the first event, or before a whole answer. */
   delayMs: number;
-  /** Between two events. */
+  /** Delay between two events. */
   gapMs: number;
-  /** Answer with that many tokens of filler. */
+  /** Answer with this number of filler tokens. */
   tokens: number | null;
-  /** The connection breaks after that many events; a whole answer breaks in the middle. */
+  /** Break the connection after this number of events; break a whole answer in the middle. */
   breakAfter: number | null;
-  /** Take the request and say nothing for ever. */
+  /** Accept the request and never answer. */
   silent: boolean;
   noUsage: boolean;
-  /** Tell these counts in place of the true ones. */
+  /** Report these counts in place of the true ones. */
   usage: { input: number; output: number } | null;
 }
 
@@ -31,7 +31,7 @@ const noCommand: SandboxCommand = {
   usage: null,
 };
 
-/** @returns null when a word is not known, so that a mistyped command is not mistaken for a passed test */
+/** @returns null for an unknown word, so that a mistyped command is not mistaken for a passed test */
 export function sandboxCommand(text: string): SandboxCommand | null {
   if (!text.startsWith("sandbox:")) return noCommand;
   let command = noCommand;

@@ -1,4 +1,4 @@
-/** The tool that a request forces, and arguments for it: every required property with the zero value of its type. */
+/** Finds the tool that a request forces, and builds its arguments: each required property with the zero value of its type. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 
 export interface ForcedTool {
@@ -7,7 +7,7 @@ export interface ForcedTool {
   arguments: string;
 }
 
-/** null: `tool_choice` forces none. `required` takes the first tool. */
+/** null if `tool_choice` forces none. `required` selects the first tool. */
 export function forcedTool(request: JsonObject): ForcedTool | null {
   const choice = request["tool_choice"];
   const tools = asArray(request["tools"]).map((tool) => asObject(asObject(tool)?.["function"]) ?? {});

@@ -7,8 +7,8 @@ export function tokenCount(text: string): number {
 }
 
 /**
- * Cuts a text into its tokens. A character belongs to the token in which its last byte lies: as none has more than four
- * bytes, no token is empty, and the pieces are as many as `tokenCount` says.
+ * Splits a text into its tokens. A character belongs to the token that contains its last byte. Since no character has more than
+ * four bytes, no token is empty, and there are as many pieces as `tokenCount` returns.
  */
 export function tokensOf(text: string, tokensMax: number): string[] {
   const tokens: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The provider inside the process, for trying and testing the service without an account anywhere. It takes the place of the
- * network and of nothing else: encoding, clocks, decoding and metering are those of every other provider.
+ * A provider inside the process, for trying and testing the service without a provider account. It replaces only the network:
+ * encoding, timeouts, decoding and metering are the same as for every other provider.
  */
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { asObject, parseJson, type JsonObject } from "../wire/json.ts";
@@ -12,13 +12,13 @@ export function sandboxOf(clock: Clock): Transport {
   return { post: (_, { body }) => new SandboxCall(plan(asObject(parseJson(body)) ?? {}, clock), clock) };
 }
 
-/** What is answered, and when. */
+/** The answer and its delays. */
 interface Plan {
   status: number;
-  /** What waits before the head, and before the first and every further piece: milliseconds; Infinity is for ever. */
+  /** Delays in milliseconds before the head, the first piece and each further piece; Infinity means for ever. */
   waits: { head: number; first: number; next: number };
   pieces: Iterator<string>;
-  /** The connection breaks after that many pieces. */
+  /** The connection breaks after this number of pieces. */
   breakAfter: number | null;
 }
 
@@ -27,7 +27,7 @@ function plan(request: JsonObject, clock: Clock): Plan {
   if (answer === null) return failed(400, 0, "The sandbox does not know this command");
   const { status, delayMs, gapMs, silent, breakAfter } = answer.command;
   const firstMs = silent ? Infinity : delayMs;
-  if (status !== null) return failed(status, firstMs, "The sandbox was told to fail");
+  if (status !== null) return failed(status, firstMs, "The sandbox fails as requested");
   const created = Math.floor(clock.now() / 1_000);
   if (request["stream"] === true) {
     const waits = { head: 0, first: firstMs, next: gapMs };
@@ -46,7 +46,7 @@ function whole(status: number, delayMs: number, text: string, breakAfter: number
   return { status, waits: { head: delayMs, first: 0, next: 0 }, pieces: [text].values(), breakAfter };
 }
 
-/** Makes a piece when one is asked for and never ahead. */
+/** Produces a piece only on request. */
 class SandboxCall implements TransportCall {
   readonly connecting = null;
   readonly #plan: Plan;
@@ -65,10 +65,10 @@ class SandboxCall implements TransportCall {
     return { status, headers: new Map() };
   }
 
-  read(taker: BytesReceiver): void {
+  read(receiver: BytesReceiver): void {
     this.#next().then(
-      (bytes) => taker.take(bytes),
-      (reason: unknown) => taker.fail(reason),
+      (bytes) => receiver.take(bytes),
+      (reason: unknown) => receiver.fail(reason),
     );
   }
 

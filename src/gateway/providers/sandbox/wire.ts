@@ -1,4 +1,4 @@
-/** The sandbox's answers on the wire: chat completions, as any provider would send them. */
+/** Writes the sandbox's answers as chat completions. */
 import type { JsonObject } from "../wire/json.ts";
 import type { SandboxAnswer } from "./answer.ts";
 
@@ -11,7 +11,7 @@ export function wholeCompletion({ tokens, tool, finish, usage, model }: SandboxA
   return JSON.stringify({ id: "chatcmpl-sandbox", object: "chat.completion", created, model, choices, ...(usage && { usage }) });
 }
 
-/** The events of a stream in order, each written when it is asked for: one a token, the finish, the usage, the end. */
+/** The events of a stream in order, each written on request: one per token, the finish, the usage, the end. */
 export function* streamedCompletion(answer: SandboxAnswer, created: number): Generator<string> {
   const { tokens, finish, usage, model } = answer;
   const head = { id: "chatcmpl-sandbox", object: "chat.completion.chunk", created, model };

@@ -1,17 +1,17 @@
-/** Reading an answer whole, within a bound on its decoded bytes. */
+/** Reads a whole body within a bound on its decoded bytes. */
 import { Buffer } from "node:buffer";
 import type { UpstreamCall } from "./upstream-call.ts";
 import { nextBytes } from "./next-bytes.ts";
 import { UpstreamFailure } from "../provider.ts";
 
-/** @throws UpstreamFailure when it is larger, late or broke off */
+/** @throws UpstreamFailure when the body is too large, late or incomplete */
 export async function readWhole(upstream: UpstreamCall, bytesMax: number): Promise<string> {
   const { text, whole } = await readUpTo(upstream, bytesMax);
   if (!whole) throw new UpstreamFailure("upstream_error", `the answer is larger than ${bytesMax} bytes`);
   return text;
 }
 
-/** What there is of an error's body: its beginning tells enough, and a body that breaks off does not hide the status. */
+/** Reads the start of an error's body, which is enough to classify it. An incomplete body does not hide the status. */
 export async function readBeginning(upstream: UpstreamCall, bytesMax: number): Promise<string> {
   try {
     return (await readUpTo(upstream, bytesMax)).text;

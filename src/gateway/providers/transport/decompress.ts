@@ -1,4 +1,4 @@
-/** Answers that come compressed although nobody asked for it. */
+/** Decompresses answers that a provider compresses although we did not ask for it. */
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { nextBytes } from "./next-bytes.ts";
@@ -13,9 +13,9 @@ const decompressors: Record<string, () => Transform> = {
 };
 
 /**
- * The body as it was before it was packed.
+ * Decompresses a body.
  * @param coding its `content-encoding`
- * @throws Error for one that nobody knows
+ * @throws Error for an unknown coding
  */
 export function decompressed(body: Body, coding: string): Body {
   const unpacker = decompressors[coding.toLowerCase()]?.();
@@ -24,10 +24,10 @@ export function decompressed(body: Body, coding: string): Body {
   packed.on("error", (error) => unpacker.destroy(error));
   const iterator: AsyncIterator<Uint8Array> = packed.pipe(unpacker)[Symbol.asyncIterator]();
   return {
-    read(taker) {
+    read(receiver) {
       iterator.next().then(
-        ({ done, value }) => taker.take(done === true ? null : value),
-        (reason: unknown) => taker.fail(reason),
+        ({ done, value }) => receiver.take(done === true ? null : value),
+        (reason: unknown) => receiver.fail(reason),
       );
     },
   };

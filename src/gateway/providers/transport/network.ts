@@ -1,7 +1,7 @@
 /**
- * The network as a transport. Connections are kept between calls and used in turn, the last one first, so that those which are
- * too many grow old. Not fetch: on Bun it moves every piece from a thread of its own, holds 64 KiB a stream and up to 3 MiB of
- * one that nobody reads, and tells nothing of connecting.
+ * The network transport. It keeps connections between calls and reuses the most recent one first, so that surplus connections
+ * age and close. It does not use fetch: Bun's fetch passes every piece from a separate thread, holds 64 KiB per stream and up
+ * to 3 MiB of an unread one, and does not report connecting.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import { idleConnectionMsMax, idleConnectionsPerOrigin } from "../../limits.ts";
@@ -11,7 +11,7 @@ import type { Post, PostOptions, Transport, TransportCall } from "./transport.ts
 
 const networks = new WeakMap<Clock, Network>();
 
-/** One for each clock, hence one in a process: calls share their connections. */
+/** One network for each clock, hence one in a process: calls share its connections. */
 export function networkOf(clock: Clock): Transport {
   const known = networks.get(clock) ?? new Network(clock);
   networks.set(clock, known);
@@ -26,7 +26,7 @@ interface Idle {
 
 export class Network implements Transport, ConnectionPool {
   readonly #clock: Clock;
-  /** By origin, of which the catalog's providers bound the number; the last one used stands last. */
+  /** By origin, whose number the catalog's providers bound; the most recently used is last. */
   readonly #idle = new Map<string, Idle[]>();
 
   constructor(clock: Clock) {
@@ -53,7 +53,7 @@ export class Network implements Transport, ConnectionPool {
     if (at !== -1) idle.splice(at, 1);
   }
 
-  /** Where the youngest is too old, all are: their provider is about to close them, or something in between has forgotten them. */
+  /** If the youngest is too old, all are: the provider is about to close them, or a device on the way has dropped them. */
   #takeIdle(origin: string): Connection | null {
     const idle = this.#idle.get(origin);
     const last = idle?.pop();

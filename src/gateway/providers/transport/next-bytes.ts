@@ -1,6 +1,9 @@
 import type { Body } from "./transport.ts";
 
-/** `read` for who reads few pieces, and wants to wait for them. null: the body is over. Rejects with what broke it off. */
+/**
+ * `read` as a promise, for callers that read few pieces. Resolves with null at the end of the body; rejects with the reason why
+ * it broke off.
+ */
 export function nextBytes(body: Body): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => body.read({ take: resolve, fail: reject }));
 }

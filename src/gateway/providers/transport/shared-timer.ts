@@ -1,12 +1,12 @@
 /**
- * One timer for all that wait for their time, however many they are and however often it moves: a timer each would cost a
- * stream more memory than all else that it needs for its deadlines.
+ * One timer that checks the deadlines of all calls and streams. A timer for each would use more memory per stream than all its
+ * other deadline state.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import { timerStepMs } from "../../limits.ts";
 
 export interface TimerListener {
-  /** Called again and again, at most `timerStepMs` late. @param nowMs monotonic */
+  /** Called repeatedly, at most `timerStepMs` late. @param nowMs monotonic */
   look(nowMs: number): void;
 }
 

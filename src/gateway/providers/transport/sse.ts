@@ -1,8 +1,11 @@
-/** Bytes of an event stream to the data of its events, however the network cut them. */
+/**
+ * Parses the bytes of an event stream into the data of its events, in whatever pieces they arrive. Written by hand because it
+ * finds lines in bytes and decodes only the data.
+ */
 import { Buffer } from "node:buffer";
 import { upstreamEventBytesMax } from "../../limits.ts";
 
-/** An event that grew beyond the bound. */
+/** An event that exceeds the bound. */
 export class EventTooLargeError extends Error {
   override name = "EventTooLargeError";
 }
@@ -16,28 +19,27 @@ const dataField = new TextEncoder().encode("data");
 const twoLineEnds = new TextEncoder().encode("\n\n");
 
 /**
- * Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: any line end, comments, several data lines,
- * a byte order mark, characters split between chunks; bytes that are no UTF-8 become U+FFFD. Event names, ids and
- * retry times are left unread, and, unlike the standard, an event cut off by a clean end of the stream counts.
- * Lines are looked for among the bytes, and data alone is made text.
+ * Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: any line end, comments, several data lines, a byte
+ * order mark, characters split between chunks; invalid UTF-8 becomes U+FFFD. Event names, ids and retry times are ignored.
+ * Unlike the standard, an event that the clean end of the stream cuts off counts.
  */
 export class EventParser {
   readonly #bytesMax: number;
-  /** The beginning of a line whose end has not arrived. */
+  /** The start of a line whose end has not arrived. */
   #begun: Uint8Array[] = [];
-  /** Of the event so far; null: it has none. */
+  /** The data of the event so far; null if it has none. */
   #data: string | null = null;
-  /** Of the event so far, and of the line that has begun. */
+  /** Bytes of the event so far and of the unfinished line. */
   #bytes = 0;
   #firstLine = true;
-  /** The last line ended with a carriage return: a line feed that follows belongs to it. */
+  /** The last line ended with a carriage return, so a following line feed belongs to it. */
   #returned = false;
 
   constructor(bytesMax: number = upstreamEventBytesMax) {
     this.#bytesMax = bytesMax;
   }
 
-  /** The data of the events that these bytes complete. @throws EventTooLargeError */
+  /** Returns the data of the events that these bytes complete. @throws EventTooLargeError */
   feed(chunk: Uint8Array): string[] {
     const bytes = asBuffer(chunk);
     const events: string[] = [];
@@ -53,7 +55,7 @@ export class EventParser {
     return events;
   }
 
-  /** The stream has ended: the data of a last event that lacked its empty line. */
+  /** Returns the data of a last event that lacked its empty line. Called at the end of the stream. */
   end(): string[] {
     return this.feed(twoLineEnds);
   }
@@ -93,7 +95,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** @param returns whether the bytes hold a carriage return at all, which those of most providers do not */
+/** @param returns whether the bytes contain a carriage return, which most providers never send */
 function lineEnd(bytes: Buffer, start: number, returns: boolean): number {
   const feed = bytes.indexOf(lineFeed, start);
   if (!returns) return feed;

@@ -1,4 +1,4 @@
-/** An open stream of a provider: reads the network only when somebody asks. */
+/** An open stream of a provider. It reads the network only on request. */
 import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
@@ -18,7 +18,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
   readonly #decode: (data: string) => ProviderEvent[];
   readonly #clock: Clock;
   readonly #parser = new EventParser();
-  #taker: EventReceiver | null = null;
+  #receiver: EventReceiver | null = null;
   #finishSeen = false;
   #over = false;
 
@@ -28,13 +28,13 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
     this.#clock = clock;
   }
 
-  next(taker: EventReceiver): void {
-    if (this.#over) return taker.take([]);
-    this.#taker = taker;
+  next(receiver: EventReceiver): void {
+    if (this.#over) return receiver.take([]);
+    this.#receiver = receiver;
     this.#upstream.read(this);
   }
 
-  /** After the end there is nothing left to cancel, and the connection is kept for the next call. */
+  /** After the end there is nothing to cancel, and the connection is kept for the next call. */
   async cancel(): Promise<void> {
     if (this.#over) return;
     this.#over = true;
@@ -60,7 +60,10 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
     this.#deliver([failed(asFailure(reason))]);
   }
 
-  /** Whatever these bytes complete, up to the end of the stream; null is the end of the body. @throws EventTooLargeError */
+  /**
+   * Decodes the events that these bytes complete, up to the end of the stream; null is the end of the body. @throws
+   * EventTooLargeError
+   */
   #decodeInto(events: ProviderEvent[], bytes: Uint8Array | null): void {
     for (const data of bytes === null ? this.#parser.end() : this.#parser.feed(bytes)) {
       for (const event of this.#decode(data)) {
@@ -72,23 +75,23 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
     if (bytes === null) events.push(this.#endOfBody());
   }
 
-  /** Not every provider says that it is done; a reason why the answer ended is as good. */
+  /** Not every provider marks the end; a finish reason is as good. */
   #endOfBody(): ProviderEvent {
     return this.#finishSeen ? { kind: "end" } : failed(new UpstreamFailure("upstream_error", "the stream broke off"));
   }
 
   #deliver(events: ProviderEvent[]): void {
-    const taker = this.#taker;
-    this.#taker = null;
-    if (this.#over) return taker?.take([]);
+    const receiver = this.#receiver;
+    this.#receiver = null;
+    if (this.#over) return receiver?.take([]);
     const last = events.at(-1)?.kind;
     this.#over = last === "end" || last === "failure";
     if (last === "failure") this.#upstream.close();
     if (last === "end") void this.#readTail();
-    taker?.take(events);
+    receiver?.take(events);
   }
 
-  /** Reads on to the end of the body, which is due at once, so that the connection can serve the next call. */
+  /** Reads to the end of the body, which is due at once, so that the connection can carry the next call. */
   async #readTail(): Promise<void> {
     const enough = new AbortController();
     const late = sleep(this.#clock, streamTailMs, enough.signal).then(() => "late" as const);

@@ -1,4 +1,4 @@
-/** How bytes get to a provider: over the network, or within the process for the sandbox. */
+/** How bytes reach a provider: over the network, or within the process for the sandbox. */
 
 export interface Post {
   headers: Record<string, string>;
@@ -6,38 +6,38 @@ export interface Post {
 }
 
 export interface PostOptions {
-  /** On a connection that has carried nothing yet. */
+  /** Use a new connection. */
   fresh?: boolean;
 }
 
-/** The beginning of an answer. */
+/** The start of a response. */
 export interface ResponseHead {
   status: number;
-  /** By name in lower case; several of one name are joined by commas. */
+  /** By name in lower case; repeated headers are joined by commas. */
   headers: ReadonlyMap<string, string>;
 }
 
-/** Who waits for the next bytes of a body: told once, of one or the other. */
+/** Receives the next bytes of a body: exactly one of its methods is called, once. */
 export interface BytesReceiver {
-  /** null: the body is over. */
+  /** null at the end of the body. */
   take(bytes: Uint8Array | null): void;
   /** The body broke off. */
   fail(reason: unknown): void;
 }
 
-/** A body as it comes in. Its taker is called back, for a promise a piece would cost more than all else that is done with it. */
+/** A body as it arrives. It uses callbacks because a promise for each piece would cost more than its other handling. */
 export interface Body {
-  /** Asks for the next bytes, which are told at once where they are here. One taker at a time. */
-  read(taker: BytesReceiver): void;
+  /** Requests the next bytes; calls back at once if they have arrived. Allows one receiver at a time. */
+  read(receiver: BytesReceiver): void;
 }
 
-/** One request on its way, and what is answered. Nothing of it waits for ever on its own account: whoever waits ends it. */
+/** One request and its response. It has no deadline of its own: the caller ends it. */
 export interface TransportCall extends Body {
-  /** Resolves when the request goes out; null: it has. @throws what speaks against a connection */
+  /** Resolves when the request is sent; null if it has been. @throws why no connection could be opened */
   readonly connecting: Promise<void> | null;
-  /** @throws what broke it off, StaleConnectionError among it */
+  /** @throws why the response broke off, for example StaleConnectionError */
   head(): Promise<ResponseHead>;
-  /** Ends it from this side: what is being waited for rejects with `reason`. After the end of the body it does nothing. */
+  /** Ends the call from our side: pending operations reject with `reason`. Does nothing after the end of the body. */
   end(reason: Error): void;
 }
 
@@ -46,8 +46,8 @@ export interface Transport {
 }
 
 /**
- * The connection that was kept from an earlier call was closed as the request was sent: nothing was answered, and in so short a
- * time hardly anything was worked, so another connection may carry the request.
+ * A connection kept from an earlier call closed as the request was sent. No response arrived, and the provider had almost no
+ * time to work, so the request may be sent on another connection.
  */
 export class StaleConnectionError extends Error {
   override name = "StaleConnectionError";

@@ -1,4 +1,4 @@
-/** One call to a provider under four clocks: whatever it waits for, it waits no longer than they allow. */
+/** One call to a provider under four timeouts: connect, first byte, idle and total. */
 import type { Clock } from "../../../kernel/clock.ts";
 import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
 import { UpstreamFailure } from "../provider.ts";
@@ -17,17 +17,17 @@ import { decompressed } from "./decompress.ts";
 /** Milliseconds. */
 export interface ProviderClocks {
   connectMs: number;
-  /** From sending to the first byte of the answer's body. */
+  /** From sending the request to the first byte of the body. */
   firstByteMs: number;
-  /** Between two chunks of the answer, while somebody waits for the next one. */
+  /** Between two pieces of the body, while the caller waits for the next one. */
   idleMs: number;
   /** From the start of the generation. */
   streamMs: number;
 }
 
-/** Kept until the head is here, and not with a stream that goes on for long: what is called may hold the whole request. */
+/** Kept only until the head arrives, since the callbacks may hold the whole request and a stream may be long. */
 export interface SendOptions extends PostOptions {
-  /** Called when the request goes out. */
+  /** Called when the request is sent. */
   onSent?: (() => void) | undefined;
   onResent?: (() => void) | undefined;
 }
@@ -45,11 +45,11 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
   readonly #endsAt: number;
   #phase: "connection" | "first byte" | "next byte" = "connection";
   #firstByteBy = Infinity;
-  /** Monotonic milliseconds: when what is being waited for is too late. */
+  /** Monotonic milliseconds: the deadline of the current wait. */
   #dueBy = Infinity;
   #call: TransportCall | null = null;
   #body: Body | null = null;
-  #taker: BytesReceiver | null = null;
+  #receiver: BytesReceiver | null = null;
   #failure: UpstreamFailure | null = null;
 
   constructor({ clock, clocks, startedAt }: UpstreamCallOptions) {
@@ -59,14 +59,14 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
     sharedTimerOf(clock).add(this);
   }
 
-  /** Why the upstream was ended from this side; null: it was not. */
+  /** Why we ended the call; null if we did not. */
   get failure(): UpstreamFailure | null {
     return this.#failure;
   }
 
   /**
-   * Sends the request and waits for the head of its answer. Where a connection that was kept turns out to be closed, nothing of
-   * an answer has come, and the request goes out once more over a new one, which `onResent` is told.
+   * Sends the request and waits for the head of its response. If a kept connection turns out to be closed before any part of a
+   * response, the request is sent again on a new one and `onResent` is called.
    * @throws UpstreamFailure
    */
   async post(
@@ -105,12 +105,12 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
     return head;
   }
 
-  /** They are due within the first-byte clock, or as long after as nobody asks for them. */
-  read(taker: BytesReceiver): void {
-    if (this.#failure !== null) return taker.fail(this.#failure);
-    if (this.#body === null) return taker.take(null);
+  /** The first bytes are due within the first-byte timeout, even if the caller asks for them later. */
+  read(receiver: BytesReceiver): void {
+    if (this.#failure !== null) return receiver.fail(this.#failure);
+    if (this.#body === null) return receiver.take(null);
     this.#dueBy = this.#phase === "first byte" ? this.#firstByteBy : this.#clock.monotonic() + this.#clocks.idleMs;
-    this.#taker = taker;
+    this.#receiver = receiver;
     this.#body.read(this);
   }
 
@@ -122,21 +122,21 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
   take(bytes: Uint8Array | null): void {
     this.#phase = "next byte";
     this.#dueBy = Infinity;
-    this.#taker?.take(bytes);
+    this.#receiver?.take(bytes);
   }
 
-  /** Tells an UpstreamFailure. */
+  /** Fails with an UpstreamFailure. */
   fail(reason: unknown): void {
-    this.#taker?.fail(this.#explained(reason));
+    this.#receiver?.fail(this.#explained(reason));
   }
 
-  /** Ends the upstream for this reason; what is being waited for rejects with it. The first reason stands. */
+  /** Ends the call for this reason; pending operations reject with it. The first reason is kept. */
   end(failure: UpstreamFailure): void {
     this.#failure ??= failure;
     this.close();
   }
 
-  /** Nothing more is wanted of the answer. */
+  /** The caller needs nothing more of the response. */
   close(): void {
     sharedTimerOf(this.#clock).delete(this);
     this.#call?.end(this.#failure ?? new UpstreamFailure("upstream_error", "given up"));
@@ -164,7 +164,7 @@ function timeout(detail: string): UpstreamFailure {
   return new UpstreamFailure("upstream_timeout", detail);
 }
 
-/** The system's name of what went wrong, such as ECONNREFUSED; the message could carry anything. */
+/** The system's name of the error, such as ECONNREFUSED; the message could contain anything. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;

@@ -1,6 +1,6 @@
 /**
- * Codes, types, states and reasons that vendors document for their errors. Our log repeats these and no other: whatever else
- * stands in such a field may be anything, a client's text included.
+ * The codes, types, states and reasons that vendors document for their errors. Our log contains only these: any other value in
+ * such a field may be anything, including a client's text.
  */
 const errorNames: ReadonlySet<string> = new Set(
   `
@@ -30,7 +30,7 @@ const errorNames: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Vendors' numbers for their errors have at most five digits. */
+/** Vendors' error numbers have at most five digits. */
 export function isErrorName(word: string): boolean {
   return errorNames.has(word) || /^\d{1,5}$/.test(word);
 }

@@ -1,4 +1,4 @@
-/** Looking into JSON that somebody else wrote: every step may find something other than expected. */
+/** Reads JSON from others: every step may find something unexpected. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -6,18 +6,18 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Asked of every delta of a stream, so without a list of its fields. */
+/** Called for every delta of a stream, so it builds no list of the fields. */
 export function isEmpty(object: JsonObject): boolean {
   for (const _field in object) return false;
   return true;
 }
 
-/** null: it is no object. */
+/** null if it is not an object. */
 export function asObject(value: unknown): JsonObject | null {
   return isObject(value) ? value : null;
 }
 
-/** null: it is no text. */
+/** null if it is not a text. */
 export function asText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
@@ -28,12 +28,12 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : none;
 }
 
-/** A count of tokens: a whole number from 0; anything else is no count. */
+/** A token count: a whole number from 0; null for anything else. */
 export function asCount(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** undefined: it is not JSON. */
+/** undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

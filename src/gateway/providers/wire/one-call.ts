@@ -1,11 +1,11 @@
 /**
- * `parallel_tool_calls: false`: an answer calls one tool at most. Google has no word for it, and others pass over theirs, so the
- * promise is kept here: a client gets the first call alone. With its result the model can make the next one.
+ * `parallel_tool_calls: false`: an answer calls at most one tool. Google has no field for it, and others ignore theirs, so the
+ * gateway enforces it: a client receives only the first call. After its result the model can make the next one.
  */
 import { asArray, asObject, isEmpty } from "./json.ts";
 import type { WholeAnswer, ChatBody, ProviderEvent, WireFormat } from "../provider.ts";
 
-/** The format as it is where the client takes several calls at once, as it does unless it says otherwise. */
+/** Returns the format unchanged if the client accepts several calls at once, which is the default. */
 export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): WireFormat {
   if (chat["parallel_tool_calls"] !== false) return format;
   return {
@@ -23,11 +23,11 @@ function onlyFirstCall(answer: WholeAnswer): WholeAnswer {
   return calls.length <= 1 ? answer : { ...answer, message: { ...answer.message, tool_calls: calls.slice(0, 1) } };
 }
 
-/** None where the event told of another call and of nothing else. */
+/** Returns none if the event only contains another call. */
 function onlyFirstCallEvent(event: ProviderEvent): ProviderEvent[] {
   if (event.kind !== "delta" || !("tool_calls" in event.delta)) return [event];
-  const { tool_calls: told, ...rest } = event.delta;
-  const pieces = asArray(told).filter((piece) => asObject(piece)?.["index"] === 0);
+  const { tool_calls: toolCalls, ...rest } = event.delta;
+  const pieces = asArray(toolCalls).filter((piece) => asObject(piece)?.["index"] === 0);
   const delta = pieces.length === 0 ? rest : { ...rest, tool_calls: pieces };
   return isEmpty(delta) && event.finishReason === null && event.logprobs === undefined ? [] : [{ ...event, delta }];
 }

@@ -1,12 +1,12 @@
-/** From a provider's counts, total and parts, to one usage. */
+/** Combines a provider's counts, total and parts, into one usage. */
 import type { ReportedUsage } from "../../models/model.ts";
 
 export interface ReportedCounts {
-  /** null: not told. */
+  /** null if not reported. */
   prompt: number | null;
-  /** null: not told. */
+  /** null if not reported. */
   completion: number | null;
-  /** 0: not told. */
+  /** 0 if not reported. */
   total: number;
   cached: number;
   cacheWrite: number;
@@ -14,8 +14,8 @@ export interface ReportedCounts {
 }
 
 /**
- * A side that was not told, or told as zero, is what the total leaves for it. Reasoning that a provider counted outside of its
- * completion is added to it. What else the total has above its parts is told apart, for the parts do not bear it out.
+ * A side that was not reported, or reported as zero, is the rest of the total. Reasoning that the provider counted outside of
+ * its completion is added to it. Any further rest of the total is returned separately, because the parts do not explain it.
  */
 export function reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: ReportedCounts): ReportedUsage {
   const promptTokens = prompt || (remainder(total, completion) ?? prompt);
@@ -34,7 +34,7 @@ export function reportedUsage({ prompt, completion, total, cached, cacheWrite, r
   };
 }
 
-/** null: the total tells nothing of this side. */
+/** null if the total says nothing about this side. */
 function remainder(total: number, other: number | null): number | null {
   return other === null || total <= other ? null : total - other;
 }

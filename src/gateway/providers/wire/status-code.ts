@@ -1,4 +1,4 @@
-/** What the status of an answer means for us, and how much words beside it weigh. */
+/** Maps a response's status to our error code, and weighs the body's words against it. */
 import type { UpstreamCode } from "../provider.ts";
 
 const codeByStatus = new Map<number, UpstreamCode>([
@@ -17,11 +17,11 @@ export function codeOfStatus(status: number): UpstreamCode {
 }
 
 /**
- * Where the status says that our key or credit is at fault, words can only say that it is a rate limit instead.
- * @param told what the body says, in words that mean one thing; undefined: nothing of the kind
+ * If the status says that our key or credit is at fault, the body can only change that to a rate limit.
+ * @param byBody the code that the body's words stand for; undefined if they stand for none
  */
-export function weighed(status: number, told: UpstreamCode | undefined): UpstreamCode {
+export function weighed(status: number, byBody: UpstreamCode | undefined): UpstreamCode {
   const byStatus = codeOfStatus(status);
-  if (byStatus === "upstream_auth") return told === "upstream_rate_limited" ? told : byStatus;
-  return told ?? byStatus;
+  if (byStatus === "upstream_auth") return byBody === "upstream_rate_limited" ? byBody : byStatus;
+  return byBody ?? byStatus;
 }

@@ -1,4 +1,4 @@
-/** The arguments of a tool call: text in chat completions, an object for those who want to see it as one. */
+/** The arguments of a tool call: text in chat completions, an object in some other formats. */
 import { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } from "../../../http/json-bytes.ts";
 import { jsonDepthMax, jsonValuesMax } from "../../../http/limits.ts";
 import { asObject, parseJson, type JsonObject } from "./json.ts";
@@ -9,15 +9,15 @@ export function toolArguments(text: string): JsonObject | null {
 }
 
 /**
- * Reads the arguments of a request's calls, one after the other. They came as JSON within strings, so that the look at the
- * request's own nesting and values has not seen theirs: together they may be as deep and as many as a whole request may.
+ * Parses the arguments of a request's calls, one after another. They are JSON within strings, which the check of the request's
+ * own depth and values has not seen, so together they may be as deep and as many as a whole request.
  */
 export class ToolArguments {
   #values = 0;
 
   /**
-   * Nothing at all calls without arguments.
-   * @returns null: it is no JSON object, or too deep, or one value too many
+   * An empty text is a call without arguments.
+   * @returns null if it is not a JSON object, too deep, or has too many values
    */
   read(text: string): JsonObject | null {
     if (text === "") return {};

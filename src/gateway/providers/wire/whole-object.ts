@@ -1,4 +1,4 @@
-/** Whether pieces of JSON text have come to the end of one object: says where one call's arguments end and another's begin. */
+/** Detects the end of one JSON object in pieces of text: where one call's arguments end and the next one's begin. */
 import { backslash, closeBracket, closeBrace, openBracket, openBrace, quote } from "../../../http/json-bytes.ts";
 
 export class WholeObject {
@@ -7,7 +7,7 @@ export class WholeObject {
   #escaped = false;
   #begun = false;
 
-  /** An object was begun and closed. */
+  /** Whether an object has begun and ended. */
   get closed(): boolean {
     return this.#begun && this.#depth === 0;
   }

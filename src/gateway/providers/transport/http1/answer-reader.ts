@@ -1,4 +1,4 @@
-/** Reads one HTTP/1.1 answer from a connection's bytes, however the network cut them. */
+/** Parses one HTTP/1.1 response from a connection's bytes, in whatever pieces they arrive. */
 import { Buffer } from "node:buffer";
 import { upstreamHeadBytesMax } from "../../../limits.ts";
 import type { ResponseHead } from "../transport.ts";
@@ -19,15 +19,15 @@ const lineEnd = "\r\n";
 const carriageReturn = 0x0d;
 const lineFeed = 0x0a;
 const sizeDigitsMax = 8;
-/** The digits of a chunk's size; extensions after them mean nothing to anybody. */
+/** The hexadecimal size of a chunk; extensions after it are ignored. */
 const chunkSize = /^([\da-f]{1,8})[ \t]*(?:;|$)/i;
 
 export class AnswerReader {
   readonly #parts: AnswerParts;
   #state: "head" | "counted" | "size" | "chunk" | "chunk end" | "trailer" | "until close" | "over" = "head";
-  /** The beginning of a head or a line whose end has not arrived. */
+  /** The start of a head or a line whose end has not arrived. */
   #rest: Buffer | null = null;
-  /** Bytes of the body, or of its chunk, that are still to come. */
+  /** Bytes of the body, or of its chunk, that have not arrived. */
   #left = 0;
   #keeps = false;
 
@@ -35,7 +35,7 @@ export class AnswerReader {
     this.#parts = parts;
   }
 
-  /** Not to be called after the end. @throws MalformedAnswerError */
+  /** Must not be called after the end. @throws MalformedAnswerError */
   push(arrived: Buffer): void {
     const bytes = this.#rest === null ? arrived : Buffer.concat([this.#rest, arrived]);
     this.#rest = null;
@@ -45,11 +45,11 @@ export class AnswerReader {
       if (next === at) return this.#wait(bytes.subarray(at));
       at = next;
     }
-    // Bytes that nobody asked for speak against whoever sends them.
+    // Bytes after the end were not requested, so the connection is not reused.
     if (this.#state === "over") this.#parts.ended(this.#keeps && at === bytes.length);
   }
 
-  /** The connection was closed. @returns whether that was the answer's regular end */
+  /** Reports that the connection was closed. @returns whether this was the response's regular end */
   closed(): boolean {
     if (this.#state !== "until close") return false;
     this.#state = "over";
@@ -62,7 +62,7 @@ export class AnswerReader {
     this.#rest = rest;
   }
 
-  /** @returns up to where the bytes are read; `at` itself where more are needed first */
+  /** @returns the end of the bytes that were read; `at` itself if more bytes are needed */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case "counted":
@@ -101,7 +101,7 @@ export class AnswerReader {
     return end;
   }
 
-  /** Digits and a line's end, which is all that most sizes are, are read as they stand; all else as a line. */
+  /** Parses digits and a line end directly, which is what most sizes are; anything else as a line. */
   #readSize(bytes: Buffer, at: number): number {
     let size = 0;
     let next = at;
@@ -144,7 +144,7 @@ function endsLine(bytes: Buffer, at: number): boolean {
   return bytes[at] === carriageReturn && bytes[at + 1] === lineFeed;
 }
 
-/** @returns -1: it is none */
+/** @returns -1 if the byte is not a hexadecimal digit */
 function hexDigit(byte = 0): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const lower = byte | 0x20;

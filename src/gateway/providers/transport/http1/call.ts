@@ -1,14 +1,14 @@
-/** One request on a connection, and its answer: read as it comes in, kept until somebody asks, and never far ahead of that. */
+/** One request on a connection and its response: kept until the caller reads it, with a bounded read-ahead. */
 import { Buffer } from "node:buffer";
 import { upstreamReadAheadBytesMax } from "../../../limits.ts";
 import type { BytesReceiver, ResponseHead, TransportCall } from "../transport.ts";
 import type { AnswerParts } from "./answer-reader.ts";
 
-/** What carries the call, as far as the call moves it. */
+/** The operations of a connection that a call uses. */
 export interface Carrier {
   pause(): void;
   resume(): void;
-  /** The answer is over. */
+  /** The response has ended. */
   release(keeps: boolean): void;
   close(): void;
 }
@@ -17,10 +17,10 @@ export class HttpCall implements TransportCall, AnswerParts {
   readonly #carrier: Carrier;
   #connecting: PromiseWithResolvers<void> | null;
   #answering: PromiseWithResolvers<ResponseHead> | null = null;
-  #taker: BytesReceiver | null = null;
-  /** Come before somebody asked for it. */
+  #receiver: BytesReceiver | null = null;
+  /** Arrived before the caller asked for it. */
   #head: ResponseHead | null = null;
-  /** What has come and was not asked for yet. */
+  /** Pieces that arrived before the caller asked for them. */
   #ahead: Uint8Array[] = [];
   #aheadBytes = 0;
   #paused = false;
@@ -43,11 +43,11 @@ export class HttpCall implements TransportCall, AnswerParts {
     return this.#answering.promise;
   }
 
-  read(taker: BytesReceiver): void {
-    if (this.#ahead.length > 0) taker.take(this.#takeAhead());
-    else if (this.#failure !== null) taker.fail(this.#failure);
-    else if (this.#over) taker.take(null);
-    else this.#taker = taker;
+  read(receiver: BytesReceiver): void {
+    if (this.#ahead.length > 0) receiver.take(this.#takeAhead());
+    else if (this.#failure !== null) receiver.fail(this.#failure);
+    else if (this.#over) receiver.take(null);
+    else this.#receiver = receiver;
   }
 
   end(reason: Error): void {
@@ -62,7 +62,7 @@ export class HttpCall implements TransportCall, AnswerParts {
     this.#connecting = null;
   }
 
-  /** Told and forgotten: a stream may stay open for long. */
+  /** Delivers the head and drops it: a stream may stay open for long. */
   begun(head: ResponseHead): void {
     if (this.#answering === null) this.#head = head;
     this.#answering?.resolve(head);
@@ -70,8 +70,8 @@ export class HttpCall implements TransportCall, AnswerParts {
   }
 
   piece(bytes: Uint8Array): void {
-    const taker = this.#takeTaker();
-    if (taker !== null) return taker.take(bytes);
+    const receiver = this.#takeReceiver();
+    if (receiver !== null) return receiver.take(bytes);
     this.#ahead.push(bytes);
     this.#aheadBytes += bytes.length;
     if (this.#aheadBytes > upstreamReadAheadBytesMax) this.#pause(true);
@@ -81,22 +81,22 @@ export class HttpCall implements TransportCall, AnswerParts {
     this.#over = true;
     this.#pause(false);
     this.#carrier.release(keeps);
-    this.#takeTaker()?.take(null);
+    this.#takeReceiver()?.take(null);
   }
 
-  /** The connection is gone. What had come before is still to be read. */
+  /** The connection is gone. Pieces that arrived before can still be read. */
   fail(reason: Error): void {
     if (this.#over || this.#failure !== null) return;
     this.#failure = reason;
     this.#connecting?.reject(reason);
     this.#answering?.reject(reason);
-    this.#takeTaker()?.fail(reason);
+    this.#takeReceiver()?.fail(reason);
   }
 
-  #takeTaker(): BytesReceiver | null {
-    const taker = this.#taker;
-    this.#taker = null;
-    return taker;
+  #takeReceiver(): BytesReceiver | null {
+    const receiver = this.#receiver;
+    this.#receiver = null;
+    return receiver;
   }
 
   #takeAhead(): Uint8Array {

@@ -1,4 +1,4 @@
-/** A connection to an origin: TCP, and TLS where it is https. It carries one call at a time. */
+/** A connection to an origin: TCP, or TLS for https. It carries one call at a time. */
 import type { Buffer } from "node:buffer";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -9,11 +9,11 @@ import { AnswerReader } from "./answer-reader.ts";
 import { HttpCall, type Carrier } from "./call.ts";
 import { ConnectionClosedError } from "./errors.ts";
 
-/** Who keeps connections between calls. */
+/** Keeps connections between calls. */
 export interface ConnectionPool {
-  /** It can carry another call. */
+  /** The connection can carry another call. */
   free(connection: Connection): void;
-  /** It can carry nothing any more. */
+  /** The connection is closed. */
   gone(connection: Connection): void;
 }
 
@@ -23,14 +23,14 @@ export class Connection implements Carrier {
   readonly #keeper: ConnectionPool;
   readonly #clock: Clock;
   #open = false;
-  /** The request of a call that waits for the connection to stand. */
+  /** The request of a call that waits until the connection is open. */
   #unsent: string | null = null;
   #call: HttpCall | null = null;
   #reader: AnswerReader | null = null;
   #carried = 0;
-  /** Monotonic milliseconds: when the call's request was given to it. */
+  /** Monotonic milliseconds: when the connection received the call's request. */
   #carriesSince = 0;
-  /** The call has been answered in part, so the connection was not stale. */
+  /** Part of the response has arrived, so the connection was not stale. */
   #heard = false;
   #error: Error | null = null;
 
@@ -46,7 +46,7 @@ export class Connection implements Carrier {
     this.#socket.on("close", () => this.#closed());
   }
 
-  /** @param request its bytes as they go over the wire */
+  /** @param request its bytes on the wire */
   carry(request: string): HttpCall {
     const call = new HttpCall(this, this.#open);
     this.#call = call;
@@ -87,7 +87,7 @@ export class Connection implements Carrier {
 
   #take(bytes: Buffer): void {
     this.#heard = true;
-    // Nobody has asked for anything: what comes all the same could be taken for the next answer.
+    // Bytes that arrive between calls could be mistaken for the next response, so the connection is closed.
     if (this.#reader === null) return this.close();
     try {
       this.#reader.push(bytes);
@@ -102,7 +102,10 @@ export class Connection implements Carrier {
     this.#call?.fail(this.#wasStale() ? new StaleConnectionError() : (this.#error ?? new ConnectionClosedError()));
   }
 
-  /** Its other side closes what has long been idle, at times just as a request is sent. Later it had the request, and may have worked on it. */
+  /**
+   * Providers close idle connections, sometimes just as a request is sent. After more time the provider had the request and may
+   * have worked on it.
+   */
   #wasStale(): boolean {
     if (this.#carried === 0 || this.#heard) return false;
     return this.#clock.monotonic() - this.#carriesSince <= staleConnectionMsMax;

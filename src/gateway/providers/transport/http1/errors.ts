@@ -1,11 +1,11 @@
-/** What can be wrong with a connection that a system has no name for. */
+/** Connection errors for which the system has no name. */
 
-/** What came is no HTTP/1.1. */
+/** The bytes are not a valid HTTP/1.1 response. */
 export class MalformedAnswerError extends Error {
   override name = "MalformedAnswerError";
 }
 
-/** The other side closed the connection before its answer was over. */
+/** The provider closed the connection before the end of its response. */
 export class ConnectionClosedError extends Error {
   override name = "ConnectionClosedError";
 }

@@ -1,4 +1,4 @@
-/** Reads an answer's status line and headers. */
+/** Parses a response's status line and headers. */
 import type { ResponseHead } from "../transport.ts";
 import { MalformedAnswerError } from "./errors.ts";
 
@@ -6,7 +6,7 @@ const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
 const fieldName = /^[!#$%&'*+.^`|~\w-]+$/;
 
 export interface ParsedHead extends ResponseHead {
-  /** HTTP/1.0 keeps no connection unless it says so. */
+  /** HTTP/1.0 connections close unless the header says otherwise. */
   minor: "0" | "1";
 }
 

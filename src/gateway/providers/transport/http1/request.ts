@@ -1,18 +1,18 @@
-/** A request as it goes over the wire. */
+/** Writes a request as its bytes on the wire. */
 import { Buffer } from "node:buffer";
 import type { Post } from "../transport.ts";
 
-/** What is the same for all requests to one URL. */
+/** What all requests to one URL share. */
 interface Destination {
   origin: string;
   /** Request line and host. */
   beginning: string;
 }
 
-/** A URL makes each of its parts anew for whoever asks. */
+/** A URL object computes its parts on each access, so they are kept. */
 const destinations = new WeakMap<URL, Destination>();
 
-/** @param url not to be changed from then on */
+/** @param url must not change afterwards */
 export function destinationOf(url: URL): Destination {
   const known = destinations.get(url);
   if (known) return known;
@@ -24,7 +24,7 @@ export function destinationOf(url: URL): Destination {
 
 const unfit = /[^\t\x20-\x7e]/;
 
-/** @throws TypeError where a header would not stay one line; it names the header, never its value */
+/** @throws TypeError if a header has a line break; the message names the header, never its value */
 export function requestText({ beginning }: Destination, { headers, body }: Post): string {
   let text = beginning;
   for (const [name, value] of Object.entries(headers)) {

@@ -1,10 +1,10 @@
-/** A part of the bytes that came in one piece. */
+/** Returns a part of the bytes that arrived in one piece. */
 import { Buffer } from "node:buffer";
 
 /**
- * Up to here a copy is cheaper than a view: JavaScriptCore keeps a small buffer among its objects until the first view of it, which
- * moves it to memory of its own, to be given back one by one in the collector's pause.
- * Source: `fastSizeLimit` of https://github.com/WebKit/WebKit/blob/main/Source/JavaScriptCore/runtime/JSArrayBufferView.h
+ * Up to this size a copy is cheaper than a view. JavaScriptCore keeps a small buffer among its objects until its first view,
+ * which moves it to separate memory that the collector then frees one by one during its pause. Source: `fastSizeLimit` of
+ * https://github.com/WebKit/WebKit/blob/main/Source/JavaScriptCore/runtime/JSArrayBufferView.h
  */
 const copiedBytesMax = 1_000;
 
