@@ -7,9 +7,9 @@ import { nearest } from "../../src/kernel/nearest.ts";
 import { readYarnClassicLock } from "../../src/security/lockfiles/npm/yarn-classic.ts";
 import { readRequirements } from "../../src/security/lockfiles/pypi/requirements.ts";
 import { parseBaseUrl } from "../../src/http/base-url.ts";
-import { isLicenceId } from "../../src/security/sboms/licence-ids.ts";
+import { isSpdxLicenseId } from "../../src/security/sboms/license-ids.ts";
 import { graphOf } from "../../src/security/sboms/spdx/graph.ts";
-import { draftOfSpdx2 } from "../../src/security/sboms/spdx/draft-2.ts";
+import { extractSpdx2 } from "../../src/security/sboms/spdx/extract-2.ts";
 import { parsePackageUrl } from "../../src/security/versions/package-url.ts";
 import { versionToMatch } from "../../src/security/versions/version-to-match.ts";
 import { Dice } from "./bodies/dice.ts";
@@ -30,8 +30,8 @@ describe("what once held it for seconds is read at once or refused", () => {
     ["a comment that names what needs it", () => readRequirements(`a==1 # via${" ".repeat(length)}\rx`, "requirements.txt")],
     ["a package URL of slashes", () => parsePackageUrl(`pkg:npm/${"/".repeat(length)}a`)],
     ["a context of digits", () => graphOf({ "@context": `https://spdx.org/${"0".repeat(length)}` })],
-    ["a creator of blanks", () => draftOfSpdx2(creators(`Tool:${" ".repeat(length)}\n`), "json")],
-    ["a licence of exceptions", () => isLicenceId(`a${"-exception-e".repeat(length / 12)}\0`)],
+    ["a creator of blanks", () => extractSpdx2(creators(`Tool:${" ".repeat(length)}\n`), "json")],
+    ["a license of exceptions", () => isSpdxLicenseId(`a${"-exception-e".repeat(length / 12)}\0`)],
     ["a gem's version that begins as a platform", () => versionToMatch({ ...gem, version: `1-arm-aix${"il".repeat(40)}!` })],
     ["a gem's version of platforms", () => versionToMatch({ ...gem, version: `${"-arm-aix".repeat(length / 8)}!` })],
     ["a quoted word of escapes that does not end", () => readYarnClassicLock(`"${'\\"'.repeat(length / 2)}`)],

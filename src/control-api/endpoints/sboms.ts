@@ -5,7 +5,7 @@ import { sbomBytesMax, sbomFilenameCharactersMax } from "../../security/limits.t
 import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
-import type { StorableSbom } from "../../security/sboms/sbom-rows.ts";
+import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
@@ -18,7 +18,7 @@ interface SentDocument {
 }
 
 /** @throws ControlError invalid_body with what is wrong with the document; LimitReachedError where too many are being read */
-async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<StorableSbom> {
+async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
   try {
     const { taken } = await sboms.take({ pieces, path: null, workspace });
     if (taken?.sbom) return taken.sbom;

@@ -18,8 +18,8 @@ export const archiveBudget: Budget = {
   ratioFromBytes: archiveRatioFromBytes,
 };
 
-/** One archive's spending; what goes beyond ends the archive, for whoever made it meant no good. */
-export class Spending {
+/** One archive's usage; what goes beyond ends the archive, for whoever made it meant no good. */
+export class BudgetUsage {
   readonly #budget: Budget;
   /** Bytes of the archive that have been read. */
   readonly #read: () => number;

@@ -1,5 +1,5 @@
 /** What a file is, by its first bytes: a zip archive, a tar archive, or neither; each of them perhaps compressed by gzip. */
-import type { Spending } from "./budget.ts";
+import type { BudgetUsage } from "./budget.ts";
 import { ByteReader, type Bytes } from "./byte-reader.ts";
 import type { Entry } from "./entry.ts";
 import { gunzip } from "./inflate.ts";
@@ -21,26 +21,26 @@ export interface Unwrapped {
 const headBytes = 512;
 
 /** @throws UnreadableError where the file ends in the middle of its compressed data, or that is damaged */
-export async function unwrap(pieces: AsyncIterable<Bytes>, spending: Spending): Promise<Unwrapped> {
+export async function unwrap(pieces: AsyncIterable<Bytes>, usage: BudgetUsage): Promise<Unwrapped> {
   const outer = new ByteReader(pieces);
   const isGzip = startsWith(await head(outer), [0x1f, 0x8b]);
-  const reader = isGzip ? new ByteReader(spending.over(gunzip(rest(outer)))) : outer;
+  const reader = isGzip ? new ByteReader(usage.over(gunzip(rest(outer)))) : outer;
   const close = async () => {
     await reader.close();
     await outer.close();
   };
   try {
     const first = await head(reader);
-    return { entries: entriesOf(first, reader, spending), isGzip, first, bytes: () => rest(reader), close };
+    return { entries: entriesOf(first, reader, usage), isGzip, first, bytes: () => rest(reader), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function entriesOf(first: Bytes, reader: ByteReader, spending: Spending): AsyncGenerator<Entry> | null {
+function entriesOf(first: Bytes, reader: ByteReader, usage: BudgetUsage): AsyncGenerator<Entry> | null {
   if (startsWith(first, [0x50, 0x4b, 0x03, 0x04]) || startsWith(first, [0x50, 0x4b, 0x05, 0x06]))
-    return zipEntries(reader, spending);
+    return zipEntries(reader, usage);
   return isTar(first) ? tarEntries(reader) : null;
 }
 

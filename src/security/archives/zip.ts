@@ -3,7 +3,7 @@
  * truncated archive gives all that is there. The directory at the end is looked for, and not used.
  */
 import { crc32 } from "node:zlib";
-import type { Spending } from "./budget.ts";
+import type { BudgetUsage } from "./budget.ts";
 import { ByteReader, type Bytes, type Section } from "./byte-reader.ts";
 import { refusalOfName, type Entry } from "./entry.ts";
 import { inflateRaw } from "./inflate.ts";
@@ -15,14 +15,14 @@ const fileSignature = 0x04034b50;
 const directorySignatures = new Set([0x02014b50, 0x06054b50, 0x06064b50, 0x08064b50]);
 
 /** @throws UnreadableError where the archive is damaged or truncated, BudgetError; everything before has come */
-export async function* zipEntries(reader: ByteReader, spending: Spending): AsyncGenerator<Entry> {
+export async function* zipEntries(reader: ByteReader, usage: BudgetUsage): AsyncGenerator<Entry> {
   for (;;) {
     const signature = await reader.exactly(4);
     const number = new DataView(signature.buffer, signature.byteOffset).getUint32(0, true);
     if (directorySignatures.has(number)) return requireEnd(reader, signature);
     if (number !== fileSignature) throw new UnreadableError("holds a damaged zip header, or is no zip archive");
     const header = await readFileHeader(reader);
-    const file = new ZippedFile(reader, header, spending);
+    const file = new ZippedFile(reader, header, usage);
     if (!header.name.endsWith("/")) yield { name: header.name, refusal: refusalOf(header), bytes: () => file.bytes() };
     await file.passOver();
   }
@@ -42,11 +42,11 @@ class ZippedFile {
   readonly #section: Section | null;
   readonly #pieces: AsyncGenerator<Bytes>;
 
-  constructor(reader: ByteReader, header: FileHeader, spending: Spending) {
+  constructor(reader: ByteReader, header: FileHeader, usage: BudgetUsage) {
     this.#reader = reader;
     this.#header = header;
     this.#section = header.sums === null ? null : { left: header.sums.compressed };
-    this.#pieces = this.#checked(spending);
+    this.#pieces = this.#checked(usage);
   }
 
   /** Who stops reading does not stop the file: `passOver` goes on where it stood. */
@@ -68,9 +68,9 @@ class ZippedFile {
     await this.#reader.skip(this.#section);
   }
 
-  async *#checked(spending: Spending): AsyncGenerator<Bytes> {
+  async *#checked(usage: BudgetUsage): AsyncGenerator<Bytes> {
     let [crc, uncompressed] = [0, 0];
-    for await (const piece of spending.over(this.#plain())) {
+    for await (const piece of usage.over(this.#plain())) {
       crc = crc32(piece, crc);
       uncompressed += piece.length;
       yield piece;

@@ -32,7 +32,7 @@ export interface LockFormat {
   /** Of the file, without its folders. */
   names: RegExp;
   /** A file in the same folder that stands in its place. */
-  yieldsTo?: string;
+  replacedBy?: string;
   /** A file in the same folder that it is read with. */
   companion?: string;
   /** @throws LockFileError */
@@ -41,7 +41,12 @@ export interface LockFormat {
 
 export const lockFormats: readonly LockFormat[] = [
   { ecosystem: "npm", names: /^npm-shrinkwrap\.json$/, read: ({ text }) => readPackageLock(text) },
-  { ecosystem: "npm", names: /^package-lock\.json$/, yieldsTo: "npm-shrinkwrap.json", read: ({ text }) => readPackageLock(text) },
+  {
+    ecosystem: "npm",
+    names: /^package-lock\.json$/,
+    replacedBy: "npm-shrinkwrap.json",
+    read: ({ text }) => readPackageLock(text),
+  },
   { ecosystem: "npm", names: /^yarn\.lock$/, read: ({ text }) => readYarnLock(text) },
   { ecosystem: "npm", names: /^pnpm-lock\.yaml$/, read: ({ text }) => readPnpmLock(text) },
   { ecosystem: "PyPI", names: /^poetry\.lock$/, read: ({ text }) => readPoetryLock(text) },
@@ -70,7 +75,7 @@ export function lockFormatOf(path: string): LockFormat | null {
 }
 
 /** Whether importing a repository needs the file: a lock file, or one that another is read with. */
-export function isWanted(path: string): boolean {
+export function isLockFileOrCompanion(path: string): boolean {
   return lockFormatOf(path) !== null || lockFormats.some(({ companion }) => companion === nameOf(path));
 }
 

@@ -22,14 +22,14 @@ export interface LockedPackage {
 }
 
 /** Purls; `from` is null for the project itself. */
-export interface LockNeed {
+export interface LockDependency {
   from: string | null;
   to: string;
 }
 
 export interface LockGraph {
   packages: LockedPackage[];
-  needs: LockNeed[];
+  needs: LockDependency[];
   /** What the file names and does not pin, with the reason. */
   skipped: { name: string; reason: string }[];
 }
@@ -81,7 +81,7 @@ export class LockGraphBuilder {
   }
 
   /** For files that do not name what the project itself needs: what nothing else needs is that. */
-  needTops(): void {
+  inferDirectDependencies(): void {
     const needed = new Set([...this.#needs].flatMap(([from, targets]) => [...targets.keys()].filter((to) => to !== from)));
     for (const purl of this.#packages.keys()) if (!needed.has(purl)) this.need(null, purl);
   }

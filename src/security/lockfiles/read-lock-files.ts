@@ -12,21 +12,21 @@ export interface RepositoryFile {
   bytes: Uint8Array;
 }
 
-export interface ReadLockFile extends LockGraph {
+export interface ParsedLockFile extends LockGraph {
   path: string;
   ecosystem: Ecosystem;
 }
 
-export interface ReadLockFiles {
-  read: ReadLockFile[];
+export interface ParsedLockFiles {
+  read: ParsedLockFile[];
   /** Those that could not be read, and why: a broken one does not keep the others out. */
   failed: { path: string; reason: string }[];
 }
 
 /** In the order of their paths, whatever order they come in. */
-export function readLockFiles(files: readonly RepositoryFile[]): ReadLockFiles {
+export function readLockFiles(files: readonly RepositoryFile[]): ParsedLockFiles {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const result: ReadLockFiles = { read: [], failed: [] };
+  const result: ParsedLockFiles = { read: [], failed: [] };
   for (const file of [...byPath.values()].toSorted((one, other) => byCodeUnits(one.path, other.path))) {
     const format = lockFormatOf(file.path);
     if (format === null || isReplaced(file, format, byPath)) continue;
@@ -50,8 +50,8 @@ function readOne(file: RepositoryFile, format: LockFormat, files: ReadonlyMap<st
   return format.read({ text, path: file.path, beside });
 }
 
-function isReplaced({ path }: RepositoryFile, { yieldsTo }: LockFormat, files: ReadonlyMap<string, RepositoryFile>): boolean {
-  return yieldsTo !== undefined && files.has(besidePath(path, yieldsTo));
+function isReplaced({ path }: RepositoryFile, { replacedBy }: LockFormat, files: ReadonlyMap<string, RepositoryFile>): boolean {
+  return replacedBy !== undefined && files.has(besidePath(path, replacedBy));
 }
 
 function besidePath(path: string, name: string): string {

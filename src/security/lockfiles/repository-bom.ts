@@ -4,7 +4,7 @@
  */
 import { readSbom } from "../sboms/read-sbom.ts";
 import type { SbomDocument, SbomRelation } from "../sboms/document.ts";
-import type { ReadLockFile } from "./read-lock-files.ts";
+import type { ParsedLockFile } from "./read-lock-files.ts";
 
 const rootRef = "repository";
 
@@ -14,7 +14,7 @@ export interface RepositoryBom {
 }
 
 /** Equal lock files give equal bytes. @param name of the repository @throws SbomRefusal too_large */
-export function repositoryBom(name: string, files: readonly ReadLockFile[]): RepositoryBom {
+export function repositoryBom(name: string, files: readonly ParsedLockFile[]): RepositoryBom {
   const bytes = new TextEncoder().encode(JSON.stringify(bomOf(name, files)));
   const document = readSbom(bytes);
   const relations = relationsIn(files);
@@ -25,7 +25,7 @@ export function repositoryBom(name: string, files: readonly ReadLockFile[]): Rep
   return { bytes, document: { ...document, components } };
 }
 
-function bomOf(name: string, files: readonly ReadLockFile[]) {
+function bomOf(name: string, files: readonly ParsedLockFile[]) {
   return {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
@@ -54,7 +54,7 @@ function bomOf(name: string, files: readonly ReadLockFile[]) {
   };
 }
 
-function needsOf(path: string, needs: ReadLockFile["needs"]): { ref: string; dependsOn: string[] }[] {
+function needsOf(path: string, needs: ParsedLockFile["needs"]): { ref: string; dependsOn: string[] }[] {
   const bySource = Map.groupBy(needs, ({ from }) => refOf(path, from));
   return [...bySource].map(([ref, targets]) => ({ ref, dependsOn: targets.map(({ to }) => refOf(path, to)) }));
 }
@@ -65,7 +65,7 @@ function refOf(path: string, purl: string | null = null): string {
 }
 
 /** As the lock files say it: the step from the repository to the file is none of the project's. */
-function relationsIn(files: readonly ReadLockFile[]): Map<string, SbomRelation> {
+function relationsIn(files: readonly ParsedLockFile[]): Map<string, SbomRelation> {
   return new Map(
     files.flatMap(({ path, packages }) => packages.map(({ purl, relation }) => [refOf(path, purl), relation] as const)),
   );

@@ -12,7 +12,7 @@ import { requestScan } from "../scans/request-scan.ts";
 import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
 import { rowCharacters } from "../sboms/row-characters.ts";
 import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
-import type { StorableSbom } from "../sboms/sbom-rows.ts";
+import type { SbomRows } from "../sboms/sbom-rows.ts";
 import { packageIds } from "../versions/store.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
 import { findOrCreateProject, projectNotFound } from "./find-or-create.ts";
@@ -30,7 +30,7 @@ export interface SbomToStore {
   /** Where the document was made from; null: it was uploaded, and a project that is there stays what it is. */
   origin: { provider: Exclude<ProjectProvider, "upload">; repository: string | null } | null;
   filename: string | null;
-  sbom: StorableSbom;
+  sbom: SbomRows;
 }
 
 export interface SbomStoreParts {
@@ -63,7 +63,7 @@ async function requireProject({ workspace, project }: SbomToStore, sql: Database
 }
 
 /** In statements of their own: packages are everybody's, and are not to be locked for as long as a large document takes. */
-async function addPackages({ packages }: StorableSbom, sql: Database): Promise<void> {
+async function addPackages({ packages }: SbomRows, sql: Database): Promise<void> {
   for (let at = 0; at < packages.length; at += packagesPerStatement) {
     await packageIds(packages.slice(at, at + packagesPerStatement), sql);
   }
@@ -131,7 +131,7 @@ async function insertWhole({ asked, project, id, at }: WholeSbom, tx: Transactio
   for (const rows of edgeRows) await insertEdges({ sbom: id, rows }, tx);
 }
 
-function viewOf(sbom: StorableSbom, { project, id, changed }: { project: ProjectRow; id: string; changed: boolean }): StoredSbom {
+function viewOf(sbom: SbomRows, { project, id, changed }: { project: ProjectRow; id: string; changed: boolean }): StoredSbom {
   return {
     sbom_id: id,
     project_id: project.id,

@@ -1,5 +1,5 @@
 /** The lock files of an archive of a repository: zip, tar or tar.gz. Nothing of it is written anywhere. */
-import { Spending, type Budget } from "../archives/budget.ts";
+import { BudgetUsage, type Budget } from "../archives/budget.ts";
 import type { Bytes } from "../archives/byte-reader.ts";
 import { refusalOfName, type Entry } from "../archives/entry.ts";
 import { BudgetError, UnreadableError } from "../archives/unreadable-error.ts";
@@ -11,9 +11,9 @@ import {
   repositoryArchiveEntriesMax,
   repositoryArchiveUnpackedBytesMax,
 } from "../limits.ts";
-import { isWanted } from "../lockfiles/formats.ts";
+import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
 import type { Turns } from "../../process/yield-if-due.ts";
-import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";
+import { CollectedFiles, isIgnored, type RepositoryFiles } from "./collected-files.ts";
 import { RepositoryError } from "./repository-error.ts";
 
 export const repositoryBudget: Budget = {
@@ -24,18 +24,18 @@ export const repositoryBudget: Budget = {
 };
 
 /** In the pieces in which it came. */
-export interface SentArchive {
+export interface UploadedArchive {
   pieces: readonly Uint8Array[];
   turns: Turns;
 }
 
 /** @throws RepositoryError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
-export async function archiveFiles(archive: SentArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
+export async function archiveFiles(archive: UploadedArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
   const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const spending = new Spending(budget, () => length);
+  const usage = new BudgetUsage(budget, () => length);
   try {
-    await collect(archive, spending, collecting);
+    await collect(archive, usage, collecting);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     const advice = error instanceof BudgetError ? "" : ": make it again and upload the whole of it";
@@ -50,18 +50,18 @@ interface Collecting {
   tops: Set<string>;
 }
 
-async function collect(archive: SentArchive, spending: Spending, { found, tops }: Collecting): Promise<void> {
-  const { entries, close } = await unwrap(piecesOf(archive), spending);
+async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, tops }: Collecting): Promise<void> {
+  const { entries, close } = await unwrap(piecesOf(archive), usage);
   if (entries === null) throw new RepositoryError("The file is no archive that is taken: zip, tar and tar.gz are");
   try {
     for await (const entry of entries) {
-      spending.entry();
+      usage.entry();
       const unsafe = refusalOfName(entry.name);
       if (unsafe !== null)
         throw new RepositoryError(`The archive is not taken: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
       const path = entry.name.replace(/^(?:\.\/+)+/, "");
       if (tops.size < 2) tops.add(path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
-      if (isPassedOver(path) || !isWanted(path)) continue;
+      if (isIgnored(path) || !isLockFileOrCompanion(path)) continue;
       if (entry.refusal === null) await addFile(entry, path, found);
       else found.refuse(path, entry.refusal);
     }
@@ -82,7 +82,7 @@ async function addFile(entry: Entry, path: string, found: CollectedFiles): Promi
 }
 
 /** Small ones, with everybody else's turn between them: what is passed over is read as well, and nothing else of that waits. */
-async function* piecesOf({ pieces, turns }: SentArchive): AsyncGenerator<Bytes> {
+async function* piecesOf({ pieces, turns }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
   for (const bytes of pieces) {
     for (let at = 0; at < bytes.length; at += pieceBytes) {

@@ -14,7 +14,7 @@ export interface RepositoryFiles {
 const passedOver = new Set([".git", "node_modules", "vendor"]);
 
 /** @param path with slashes */
-export function isPassedOver(path: string): boolean {
+export function isIgnored(path: string): boolean {
   return path.split("/").some((part) => passedOver.has(part));
 }
 

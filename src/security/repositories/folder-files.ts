@@ -3,8 +3,8 @@ import { open, opendir } from "node:fs/promises";
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { folderDepthMax, lockFileBytesMax, repositoryFoldersMax } from "../limits.ts";
-import { isWanted } from "../lockfiles/formats.ts";
-import { CollectedFiles, isPassedOver, type RepositoryFiles } from "./collected-files.ts";
+import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
+import { CollectedFiles, isIgnored, type RepositoryFiles } from "./collected-files.ts";
 import { RepositoryError } from "./repository-error.ts";
 
 /** @throws RepositoryError for a folder that is too large; Error of the file system where it is none */
@@ -20,8 +20,8 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
     for await (const entry of await opendir(join(folder, within))) {
       const path = within === "" ? entry.name : `${within}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (!isPassedOver(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
-      } else if (isWanted(path)) {
+        if (!isIgnored(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
+      } else if (isLockFileOrCompanion(path)) {
         if (entry.isFile()) await addFile({ folder, path }, found);
         else found.refuse(path, "is a link, and links are not followed");
       }

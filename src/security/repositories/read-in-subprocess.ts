@@ -5,13 +5,13 @@ import { sbomReadHereBytesMax } from "../limits.ts";
 import type { SbomReader } from "../sboms/reader/reader.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
 import { readRepository, type ReadRepository } from "./read-repository.ts";
-import { packedForReader, type ReaderInput } from "./reader-input.ts";
+import { encodeReaderInput, type ReaderInput } from "./reader-input.ts";
 import { RepositoryError } from "./repository-error.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 
 /** @throws RepositoryError where nothing can be read, or not in time; LimitReachedError */
-export async function readApart(
+export async function readInSubprocess(
   input: ReaderInput,
   { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
 ): Promise<ReadRepository> {
@@ -20,7 +20,7 @@ export async function readApart(
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
   if (bytes <= sbomReadHereBytesMax) return readRepository(input.name, input.found);
   try {
-    const { taken, rest } = await sboms.readApart(program, { input: packedForReader(input), workspace });
+    const { taken, rest } = await sboms.readInSubprocess(program, { input: encodeReaderInput(input), workspace });
     if (taken?.sbom) return { sbom: taken.sbom, ...toldOf(rest) };
     throw new RepositoryError(taken?.refused ?? "The lock files cannot be read");
   } catch (error) {

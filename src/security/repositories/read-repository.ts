@@ -2,20 +2,20 @@
 import type { Static } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
-import { readLockFiles, type ReadLockFile } from "../lockfiles/read-lock-files.ts";
+import { readLockFiles, type ParsedLockFile } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
-import { storableSbom, type StorableSbom } from "../sboms/sbom-rows.ts";
+import { toSbomRows, type SbomRows } from "../sboms/sbom-rows.ts";
 import { packageUrlTypeOf } from "../versions/ecosystem.ts";
 import type { RepositoryFiles } from "./collected-files.ts";
 import { RepositoryError } from "./repository-error.ts";
-import type { LockFileView, NotTaken } from "./schema.ts";
+import type { LockFileView, SkippedFile } from "./schema.ts";
 
 export interface ReadRepository {
-  sbom: StorableSbom;
+  sbom: SbomRows;
   lockFiles: Static<typeof LockFileView>[];
-  notRead: Static<typeof NotTaken>[];
-  notPinned: Static<typeof NotTaken>[];
+  notRead: Static<typeof SkippedFile>[];
+  notPinned: Static<typeof SkippedFile>[];
 }
 
 /** @param name of the repository, which its document has too @throws RepositoryError where no lock file can be read */
@@ -40,9 +40,9 @@ export function readRepository(name: string, { files, refused }: RepositoryFiles
   };
 }
 
-function storable(name: string, read: readonly ReadLockFile[]): StorableSbom {
+function storable(name: string, read: readonly ParsedLockFile[]): SbomRows {
   try {
-    return storableSbom(repositoryBom(name, read).document);
+    return toSbomRows(repositoryBom(name, read).document);
   } catch (error) {
     if (!(error instanceof SbomRefusal)) throw error;
     throw new RepositoryError(
@@ -51,7 +51,7 @@ function storable(name: string, read: readonly ReadLockFile[]): StorableSbom {
   }
 }
 
-function nothingRead(name: string, notRead: Static<typeof NotTaken>[]): RepositoryError {
+function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): RepositoryError {
   const [first] = notRead;
   if (first === undefined) {
     return new RepositoryError(
@@ -63,7 +63,7 @@ function nothingRead(name: string, notRead: Static<typeof NotTaken>[]): Reposito
 }
 
 /** As the tools API names ecosystems: the types of package URLs but for two. */
-function ecosystemWord({ ecosystem }: ReadLockFile): string {
+function ecosystemWord({ ecosystem }: ParsedLockFile): string {
   if (ecosystem === "Go") return "go";
   return ecosystem === "RubyGems" ? "rubygems" : packageUrlTypeOf(ecosystem);
 }

@@ -14,19 +14,19 @@ interface Head {
 }
 
 /** A line, and the files behind it. */
-export function packedForReader({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
+export function encodeReaderInput({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
   const head: Head = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
   return [new TextEncoder().encode(`${JSON.stringify(head)}\n`), ...files.map(({ bytes }) => bytes)];
 }
 
-export function unpackedForReader(line: string, bytes: Uint8Array): ReaderInput {
+export function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput {
   const { name, refused, files } = headOf(line);
   let at = 0;
   const cut = files.map(({ path, length }) => ({ path, bytes: bytes.subarray(at, (at += length)) }));
   return { name, found: { files: cut, refused } };
 }
 
-/** The other end is `packedForReader`. */
+/** The other end is `encodeReaderInput`. */
 function headOf(line: string): Head {
   return JSON.parse(line) as Head;
 }

@@ -2,17 +2,17 @@
  * Reads the lock files of one repository that come on stdin, one behind the other, behind a line that says where each of them is.
  * A process, so that files that take too long or too much memory end without harm; SbomReader starts it.
  */
-import { answerApart, sentApart } from "../sboms/reader/subprocess-io.ts";
-import type { TakenBody } from "../sboms/reader/parse-sbom-field.ts";
+import { writeSubprocessOutput, readSubprocessInput } from "../sboms/reader/subprocess-io.ts";
+import type { ParsedBody } from "../sboms/reader/parse-sbom-field.ts";
 import { readRepository } from "./read-repository.ts";
-import { unpackedForReader } from "./reader-input.ts";
+import { decodeReaderInput } from "./reader-input.ts";
 import { RepositoryError } from "./repository-error.ts";
 
-await answerApart(taken(await sentApart()));
+await writeSubprocessOutput(taken(await readSubprocessInput()));
 
-function taken({ head, bytes }: { head: string; bytes: Uint8Array }): TakenBody {
+function taken({ head, bytes }: { head: string; bytes: Uint8Array }): ParsedBody {
   try {
-    const { name, found } = unpackedForReader(head, bytes);
+    const { name, found } = decodeReaderInput(head, bytes);
     const { sbom, ...told } = readRepository(name, found);
     return { taken: { refused: null, sbom }, rest: new TextEncoder().encode(JSON.stringify(told)) };
   } catch (error) {

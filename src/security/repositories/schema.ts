@@ -8,7 +8,7 @@ export const LockFileView = Type.Object({
   not_pinned: Type.Integer({ description: "How many it names without one version: those are not watched" }),
 });
 
-export const NotTaken = Type.Object({
+export const SkippedFile = Type.Object({
   path: Type.String({ description: "The lock file, or the lock file and the package" }),
   reason: Type.String({ description: "Words that complete a sentence about it" }),
 });
@@ -21,8 +21,8 @@ export const ImportedRepository = Type.Composite(
       provider: Type.String({ description: "Where it came from: github, gitlab, git or archive" }),
       repository: Type.Union([Type.String(), Type.Null()], { description: "Its address, where it has one" }),
       lock_files: Type.Array(LockFileView, { description: "What was read" }),
-      not_read: Type.Array(NotTaken, { description: "Lock files that were not read, and why" }),
-      not_pinned: Type.Array(NotTaken, { description: "The first packages that are pinned to no version, and why" }),
+      not_read: Type.Array(SkippedFile, { description: "Lock files that were not read, and why" }),
+      not_pinned: Type.Array(SkippedFile, { description: "The first packages that are pinned to no version, and why" }),
     }),
   ],
   { description: "What was imported, and what was not" },

@@ -4,10 +4,10 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { storeSbom, type SbomStoreParts } from "../projects/store-sbom.ts";
 import type { SbomReader } from "../sboms/reader/reader.ts";
 import type { RepositoryFiles } from "./collected-files.ts";
-import { readApart } from "./read-in-subprocess.ts";
+import { readInSubprocess } from "./read-in-subprocess.ts";
 import type { ImportedRepository } from "./schema.ts";
 
-export interface RepositoryToStore {
+export interface RepositoryImport {
   actor: Actor;
   workspace: WorkspaceId;
   /** Id or exact name; null: the project is named as the repository is. */
@@ -23,12 +23,12 @@ export interface RepositoryToStore {
  * @throws RepositoryError where no lock file can be read; ControlError as storing a document does
  */
 export async function storeRepository(
-  asked: RepositoryToStore,
+  asked: RepositoryImport,
   parts: SbomStoreParts & { sboms: SbomReader },
 ): Promise<ImportedRepository> {
   const { actor, workspace, name, origin, found } = asked;
   const project = asked.project ?? name;
-  const { sbom, lockFiles, notRead, notPinned } = await readApart({ name, found }, { sboms: parts.sboms, workspace });
+  const { sbom, lockFiles, notRead, notPinned } = await readInSubprocess({ name, found }, { sboms: parts.sboms, workspace });
   const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
   return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
 }

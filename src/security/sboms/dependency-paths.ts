@@ -1,11 +1,11 @@
 /**
- * How each component came in: one shortest way of dependencies from the root. What no dependency leads to came in with what
+ * How each component came in: one shortest path of dependencies from the root. What no dependency leads to came in with what
  * holds it; of several held, those that another needs come after it, since lists of everything in an image or a folder hold
  * direct and transitive ones alike. Cycles end, because each is reached once; the time is linear in edges.
  */
 import type { SbomEdge, SbomRelation } from "./document.ts";
 
-export interface Way {
+export interface DependencyPath {
   relation: SbomRelation;
   distance: number | null;
   via: string | null;
@@ -19,16 +19,16 @@ interface Graph {
   holdings: readonly SbomEdge[];
 }
 
-/** @returns a way for each ref that one leads to */
-export function findWays({ root, tops, edges, holdings }: Graph): Map<string, Way> {
+/** @returns a path for each ref that one leads to */
+export function findDependencyPaths({ root, tops, edges, holdings }: Graph): Map<string, DependencyPath> {
   const needs = targetsBySource(edges);
   const holds = targetsBySource(holdings);
   const needed = new Set(edges.filter(({ from, to }) => from !== to).map(({ to }) => to));
-  const ways = new Map<string, Way>();
+  const paths = new Map<string, DependencyPath>();
   const next = { needs: [] as string[], held: [] as SbomEdge[], heldAndNeeded: [] as SbomEdge[] };
-  const reach = (ref: string, way: Way): void => {
-    if (ways.has(ref)) return;
-    ways.set(ref, way);
+  const reach = (ref: string, path: DependencyPath): void => {
+    if (paths.has(ref)) return;
+    paths.set(ref, path);
     next.needs.push(ref);
   };
   if (root !== null) reach(root, { relation: "root", distance: 0, via: null });
@@ -37,18 +37,18 @@ export function findWays({ root, tops, edges, holdings }: Graph): Map<string, Wa
     const from = next.needs[at];
     if (from !== undefined) {
       at++;
-      for (const to of needs.get(from) ?? []) reach(to, after(from, ways));
+      for (const to of needs.get(from) ?? []) reach(to, after(from, paths));
       for (const to of holds.get(from) ?? []) (needed.has(to) ? next.heldAndNeeded : next.held).push({ from, to });
       continue;
     }
     const holding = next.held.pop() ?? next.heldAndNeeded.pop();
-    if (holding === undefined) return ways;
-    reach(holding.to, after(holding.from, ways));
+    if (holding === undefined) return paths;
+    reach(holding.to, after(holding.from, paths));
   }
 }
 
-function after(via: string, ways: ReadonlyMap<string, Way>): Way {
-  const distance = (ways.get(via)?.distance ?? 0) + 1;
+function after(via: string, paths: ReadonlyMap<string, DependencyPath>): DependencyPath {
+  const distance = (paths.get(via)?.distance ?? 0) + 1;
   return { relation: distance === 1 ? "direct" : "transitive", distance, via };
 }
 

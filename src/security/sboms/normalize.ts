@@ -4,13 +4,13 @@ import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { sbomComponentsMax, sbomEdgesMax } from "../limits.ts";
 import { printPackageUrl } from "../versions/package-url.ts";
 import type { SbomComponent, SbomDocument, SbomEdge } from "./document.ts";
-import type { Draft, DraftComponent } from "./draft.ts";
+import type { ParsedSbom, ParsedComponent } from "./parsed-sbom.ts";
 import { readPurl } from "./purl.ts";
 import { SbomRefusal } from "./refusal.ts";
-import { findWays, type Way } from "./dependency-paths.ts";
+import { findDependencyPaths, type DependencyPath } from "./dependency-paths.ts";
 
 /** @throws SbomRefusal too_large */
-export function finishSbom(draft: Draft, bytes: Uint8Array): SbomDocument {
+export function normalizeSbom(draft: ParsedSbom, bytes: Uint8Array): SbomDocument {
   bound("components", draft.components.length, sbomComponentsMax);
   bound("relationships", draft.edges.length + draft.holdings.length, sbomEdgesMax);
   const all = draft.root === null ? draft.components : [draft.root, ...draft.components];
@@ -18,8 +18,8 @@ export function finishSbom(draft: Draft, bytes: Uint8Array): SbomDocument {
   const edges = inOrder(draft.edges);
   const root = draft.root === null ? null : (refs.get(draft.root) ?? null);
   const holdings = inOrder([...draft.holdings, ...parentHoldings(all, refs)]);
-  const ways = findWays({ root, tops: draft.tops.toSorted(), edges, holdings });
-  const finish = (component: DraftComponent) => finished({ component, refs, ways });
+  const paths = findDependencyPaths({ root, tops: draft.tops.toSorted(), edges, holdings });
+  const finish = (component: ParsedComponent) => finished({ component, refs, paths });
   const described = new Set(refs.values());
   const content = {
     format: draft.format,
@@ -32,7 +32,7 @@ export function finishSbom(draft: Draft, bytes: Uint8Array): SbomDocument {
     components: draft.components.map(finish).toSorted((one, other) => byCodeUnits(one.ref, other.ref)),
     edges,
     missingRefs: missingRefs([...edges, ...draft.holdings], new Set([...described, ...draft.otherRefs])),
-    otherSteps: otherSteps(ways, described),
+    otherSteps: otherSteps(paths, described),
   };
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { ...content, encoding: draft.encoding, sha256, digest: digestOf(content) };
@@ -43,26 +43,26 @@ function bound(what: string, count: number, max: number): void {
 }
 
 interface ComponentToFinish {
-  component: DraftComponent;
-  refs: ReadonlyMap<DraftComponent, string>;
-  ways: ReadonlyMap<string, Way>;
+  component: ParsedComponent;
+  refs: ReadonlyMap<ParsedComponent, string>;
+  paths: ReadonlyMap<string, DependencyPath>;
 }
 
-function finished({ component, refs, ways }: ComponentToFinish): SbomComponent {
+function finished({ component, refs, paths }: ComponentToFinish): SbomComponent {
   const ref = refs.get(component) ?? "";
-  const way: Way = ways.get(ref) ?? { relation: "unknown", distance: null, via: null };
+  const path: DependencyPath = paths.get(ref) ?? { relation: "unknown", distance: null, via: null };
   const { type, group, name, version, versionRange, hashes, scope, external } = component;
   const parent = component.parent === null ? null : (refs.get(component.parent) ?? null);
   const purl = readPurl(component.purl);
   const licenses = unique(component.licenses);
-  return { ref, type, group, name, version, versionRange, purl, licenses, hashes, scope, external, parent, ...way };
+  return { ref, type, group, name, version, versionRange, purl, licenses, hashes, scope, external, parent, ...path };
 }
 
 /** A component without a reference of its own gets one made of what it is, so that other orders of it give the same. */
-function referencesOf(components: readonly DraftComponent[]): Map<DraftComponent, string> {
+function referencesOf(components: readonly ParsedComponent[]): Map<ParsedComponent, string> {
   const taken = new Set(components.flatMap(({ ref }) => ref ?? []));
   const counts = new Map<string, number>();
-  const made = components.map((component): [DraftComponent, string] => {
+  const made = components.map((component): [ParsedComponent, string] => {
     if (component.ref !== null) return [component, component.ref];
     const named = `${component.group === null ? "" : `${component.group}/`}${component.name}`;
     const base = component.purl ?? (component.version === null ? named : `${named}@${component.version}`);
@@ -77,7 +77,7 @@ function referencesOf(components: readonly DraftComponent[]): Map<DraftComponent
   return new Map(made);
 }
 
-function parentHoldings(components: readonly DraftComponent[], refs: ReadonlyMap<DraftComponent, string>): SbomEdge[] {
+function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMap<ParsedComponent, string>): SbomEdge[] {
   return components.flatMap((component) => {
     const from = component.parent === null ? undefined : refs.get(component.parent);
     const to = refs.get(component);
@@ -95,8 +95,8 @@ function missingRefs(edges: readonly SbomEdge[], known: ReadonlySet<string>): st
   return unique(edges.flatMap(({ from, to }) => [from, to].filter((ref) => !known.has(ref))));
 }
 
-function otherSteps(ways: ReadonlyMap<string, Way>, described: ReadonlySet<string>): SbomDocument["otherSteps"] {
-  const steps = [...ways].filter(([ref]) => !described.has(ref)).map(([ref, { via }]) => ({ ref, via }));
+function otherSteps(paths: ReadonlyMap<string, DependencyPath>, described: ReadonlySet<string>): SbomDocument["otherSteps"] {
+  const steps = [...paths].filter(([ref]) => !described.has(ref)).map(([ref, { via }]) => ({ ref, via }));
   return steps.toSorted((one, other) => byCodeUnits(one.ref, other.ref));
 }
 

@@ -2,7 +2,7 @@ import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
 /** What a workspace keeps: how many documents, and the characters of all their rows. */
-export async function selectKept(workspace: WorkspaceId, sql: Queries): Promise<{ documents: number; characters: number }> {
+export async function selectUsage(workspace: WorkspaceId, sql: Queries): Promise<{ documents: number; characters: number }> {
   const [row] = await sql<{ documents: number; characters: number }[]>`
     SELECT count(*)::integer AS documents, coalesce(sum(row_characters), 0)::double precision AS characters
     FROM sboms WHERE workspace_id = ${workspace}`;
@@ -21,7 +21,7 @@ export async function selectStoredAt(
 }
 
 /** @param sha256 of the document, in hexadecimal */
-export async function anySbom({ workspace, sha256 }: { workspace: WorkspaceId; sha256: string }, sql: Queries): Promise<boolean> {
+export async function hasSbom({ workspace, sha256 }: { workspace: WorkspaceId; sha256: string }, sql: Queries): Promise<boolean> {
   const rows = await sql`SELECT 1 FROM sboms WHERE workspace_id = ${workspace} AND sha256 = decode(${sha256}, 'hex') LIMIT 1`;
   return rows.length > 0;
 }

@@ -5,7 +5,7 @@ import { quotaHourMs } from "../../accounts/limits.ts";
 import { sbomRowCharactersMax, sbomsPerHourMax, sbomsPerWorkspaceMax } from "../limits.ts";
 import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/full.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
-import { anySbom, selectKept, selectStoredAt } from "./quota-store.ts";
+import { hasSbom, selectUsage, selectStoredAt } from "./quota-store.ts";
 
 interface Documents {
   workspace: WorkspaceId;
@@ -21,7 +21,7 @@ export async function requireRoomForSbom({ sha256, ...documents }: Documents & {
   try {
     await requireRoom({ ...documents, more: 1 }, sql);
   } catch (error) {
-    if (!(await anySbom({ workspace: documents.workspace, sha256 }, sql))) throw error;
+    if (!(await hasSbom({ workspace: documents.workspace, sha256 }, sql))) throw error;
   }
 }
 
@@ -32,7 +32,7 @@ export async function takeRoomForSbom(documents: Documents, tx: Transaction): Pr
 }
 
 async function requireRoom({ workspace, now, more }: Documents & { more: number }, sql: Queries): Promise<void> {
-  const { documents, characters } = await selectKept(workspace, sql);
+  const { documents, characters } = await selectUsage(workspace, sql);
   if (documents + more > sbomsPerWorkspaceMax) {
     throw quotaFull({ what: "SBOMs", max: sbomsPerWorkspaceMax, limit: "sbomsPerWorkspaceMax" }, null);
   }

@@ -21,7 +21,7 @@ const magics: Magic[] = [
 ];
 
 /** @returns what the bytes are, for a sentence; null where nothing shows it */
-export function binaryKind(bytes: Uint8Array): string | null {
+export function recognizeBinary(bytes: Uint8Array): string | null {
   const found = magics.find(({ bytes: magic, at = 0 }) => magic.every((byte, index) => bytes[at + index] === byte));
   return found?.is ?? null;
 }
@@ -37,7 +37,7 @@ const textKinds: { pattern: RegExp; is: string }[] = [
   { pattern: /^lockfileVersion:/m, is: "a pnpm-lock.yaml file; make an SBOM of it, or import the repository" },
 ];
 
-export function textKind(text: string): string | null {
+export function recognizeText(text: string): string | null {
   const start = text.slice(0, 4_096);
   return textKinds.find(({ pattern }) => pattern.test(start))?.is ?? null;
 }
@@ -51,7 +51,7 @@ const xmlKinds: Record<string, string> = {
 };
 
 /** @param rootName as it is written, with its prefix */
-export function xmlKind(rootName: string): string {
+export function recognizeXml(rootName: string): string {
   const known = Object.hasOwn(xmlKinds, rootName) ? xmlKinds[rootName] : undefined;
   return known ?? `XML whose root element is <${rootName.slice(0, 100)}>`;
 }
@@ -75,7 +75,7 @@ const jsonKinds: { fields: string[]; is: string }[] = [
   },
 ];
 
-export function jsonKind(value: JsonValue): string {
+export function recognizeJson(value: JsonValue): string {
   if (Array.isArray(value)) return "a JSON list; an SBOM is one JSON object";
   if (!isObject(value)) return "JSON that is no object";
   const format = fieldOf(value, "bomFormat");

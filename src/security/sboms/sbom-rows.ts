@@ -8,7 +8,7 @@ import { packageIdentity, packageKey, packageNameOf, type PackageName } from "..
 import type { SbomComponent, SbomDocument } from "./document.ts";
 import { invalidSbom, SbomRefusal } from "./refusal.ts";
 
-export interface StorableSbom extends Pick<
+export interface SbomRows extends Pick<
   SbomDocument,
   "format" | "specVersion" | "encoding" | "documentId" | "name" | "sha256" | "digest"
 > {
@@ -55,7 +55,7 @@ interface Row {
 }
 
 /** @throws SbomRefusal invalid, where a text cannot be stored; too_large, where one package has too many versions */
-export function storableSbom(document: SbomDocument): StorableSbom {
+export function toSbomRows(document: SbomDocument): SbomRows {
   const rows = rowsOf(document);
   requireFewVersions(rows);
   const positions = new Map(rows.map(({ component, position }) => [component.ref, position]));
@@ -159,7 +159,7 @@ function columnsOf(rows: Row[]): ComponentColumns {
     relations: arrayText(rows, ({ component }) => component.relation),
     vias: arrayText(rows, ({ via }) => via),
     scopes: arrayText(rows, ({ component }) => component.scope),
-    licenses: arrayText(rows, ({ component }) => arrayText(component.licenses, (licence) => licence)),
+    licenses: arrayText(rows, ({ component }) => arrayText(component.licenses, (license) => license)),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { ComponentColumns, EdgeColumns, StorableSbom } from "./sbom-rows.ts";
+import type { ComponentColumns, EdgeColumns, SbomRows } from "./sbom-rows.ts";
 
-export interface NewSbom extends Omit<StorableSbom, "packages" | "componentRows" | "edgeRows"> {
+export interface NewSbom extends Omit<SbomRows, "packages" | "componentRows" | "edgeRows"> {
   id: string;
   workspace: WorkspaceId;
   project: string;

@@ -8,7 +8,7 @@
  * change, `.qualifier` = `-qualifier`, is not taken: ranges of advisories are written and read with the older order.
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
-import type { Reading, VersionOrder } from "./reading.ts";
+import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 
 interface Token {
   separator: "." | "-";
@@ -30,7 +30,7 @@ export const mavenOrder: VersionOrder = { read: readMaven, padding: wordAtom(end
 /** What a build leaves in the place of a version that it does not know, and characters that no repository can store. */
 const noVersion = /^(?:latest|release|unspecified)?$|[\s\\/:"<>|?*[\](){},$]/;
 
-function readMaven(text: string): Reading | null {
+function readMaven(text: string): ParsedVersion | null {
   const version = text.trim().toLowerCase();
   if (noVersion.test(version)) return null;
   const tokens = trimmed(tokensOf(version));

@@ -3,7 +3,7 @@
  * https://packaging.pypa.io/en/20.9/version.html#packaging.version.LegacyVersion
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
-import type { Reading } from "./reading.ts";
+import type { ParsedVersion } from "./version-order.ts";
 
 /** Before the epoch that begins a version of PEP 440. */
 const legacyRank = 0;
@@ -16,7 +16,7 @@ const final = "final";
  * A text without a digit, or with what only a range, a path or a placeholder has, is no version at all.
  * @param version in lower case, which PEP 440 does not know
  */
-export function readLegacy(version: string): Reading | null {
+export function readLegacy(version: string): ParsedVersion | null {
   if (!/^[\da-z.!+_:~-]+$/.test(version) || !/\d/.test(version)) return null;
   const parts = version.match(/\d+|[a-z]+|-|[!+_:~]+/g) ?? [];
   const atoms: Atom[] = [wordAtom(legacyRank)];

@@ -4,7 +4,7 @@
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
 import { readLegacy } from "./pypi-legacy.ts";
-import type { Reading, VersionOrder } from "./reading.ts";
+import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 
 const epochRank = 1;
 const releaseRanks = { end: 0, number: 1 };
@@ -38,7 +38,7 @@ const preSpellings: Partial<Record<string, number>> = {
 
 type Groups = Partial<Record<string, string>>;
 
-function readPypi(text: string): Reading | null {
+function readPypi(text: string): ParsedVersion | null {
   const version = text.trim().toLowerCase();
   const groups: Groups | undefined = pattern.exec(version)?.groups;
   if (groups === undefined) return readLegacy(version);

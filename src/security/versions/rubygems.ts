@@ -3,7 +3,7 @@
  * missing is zero. Source: https://docs.ruby-lang.org/en/master/Gem/Version.html
  */
 import { numberAtom, wordAtom, type Atom } from "./atom.ts";
-import type { Reading, VersionOrder } from "./reading.ts";
+import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 
 const ranks = { word: 0, number: 1 };
 const zero = numberAtom(ranks.number, "0");
@@ -12,7 +12,7 @@ export const rubygemsOrder: VersionOrder = { read: readGem, padding: zero };
 
 const pattern = /^\d[\dA-Za-z]*(?:\.[\dA-Za-z]+)*(?:-[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
 
-function readGem(text: string): Reading | null {
+function readGem(text: string): ParsedVersion | null {
   const version = text.trim();
   if (!pattern.test(version)) return null;
   const segments = version.replaceAll("-", ".pre.").match(/\d+|[A-Za-z]+/g) ?? [];

@@ -4,7 +4,7 @@
  * identifier is `-`: https://github.com/google/osv.dev/blob/master/osv/semver_index.py
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
-import type { Reading, VersionOrder } from "./reading.ts";
+import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 
 /** A longer row of identifiers comes later, numbers come before words, and any prerelease before the release. */
 const ranks = { end: 0, number: 1, word: 2, release: 3 };
@@ -14,15 +14,15 @@ export const semverOrder: VersionOrder = { read: readSemver, padding: wordAtom(r
 
 const pattern = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\dA-Za-z.-]+))?(?:\+[\dA-Za-z.-]*)?$/;
 
-function readSemver(text: string): Reading | null {
+function readSemver(text: string): ParsedVersion | null {
   const match = pattern.exec(text);
   if (match === null) return null;
   const [, major = "0", minor = "0", patch = "0", label] = match;
-  return semverReading({ numbers: [major, minor, patch], label });
+  return parsedSemver({ numbers: [major, minor, patch], label });
 }
 
 /** @param label what stands behind the hyphen: identifiers joined by dots */
-export function semverReading({ numbers, label }: { numbers: string[]; label: string | undefined }): Reading {
+export function parsedSemver({ numbers, label }: { numbers: string[]; label: string | undefined }): ParsedVersion {
   return {
     atoms: [...numbers.map((digits) => numberAtom(coreRank, digits)), ...labelAtoms(label)],
     numbers: numbers.map(withoutLeadingZeros),

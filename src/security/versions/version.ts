@@ -6,7 +6,7 @@ import { mavenOrder } from "./maven.ts";
 import { npmOrder } from "./npm.ts";
 import { nugetOrder } from "./nuget.ts";
 import { pypiOrder } from "./pypi.ts";
-import type { Reading, VersionOrder } from "./reading.ts";
+import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 import { rubygemsOrder } from "./rubygems.ts";
 import { semverOrder } from "./semver.ts";
 import { versionCharactersMax } from "../limits.ts";
@@ -25,7 +25,7 @@ const orders: Record<VersionScheme, VersionOrder> = {
   SemVer: semverOrder,
 };
 
-export interface KnownVersion extends Reading {
+export interface KnownVersion extends ParsedVersion {
   known: true;
   scheme: VersionScheme;
   /** As it was written. */

@@ -8,7 +8,7 @@ import { supportWords } from "../../../src/gateway/api/request/supports.ts";
 import { checkInput } from "../../../src/security/api/operations/check-input.ts";
 import { readRepository } from "../../../src/security/repositories/read-repository.ts";
 import { parseRepositoryAddress } from "../../../src/security/repositories/repository-address.ts";
-import { takeSbom } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
+import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
 import { credentialCharactersMax } from "../../../src/connectors/limits.ts";
 import { repositoryAddressCharactersMax, sbomReadHereBytesMax } from "../../../src/security/limits.ts";
@@ -41,8 +41,8 @@ const bytesOf = (value: unknown) => encoder.encode(typeof value === "string" ? v
 function* sbomRuns(document: unknown, text: HostileText): Generator<() => unknown> {
   const room = sbomReadHereBytesMax - bytesOf(document).length - 200;
   for (const one of withEachText(document, fitted(text, room))) {
-    yield () => takeSbom({ bytes: bytesOf({ project: "p", sbom: one }), path: ["sbom"] });
-    yield () => takeSbom({ bytes: bytesOf(one), path: null });
+    yield () => parseSbomField({ bytes: bytesOf({ project: "p", sbom: one }), path: ["sbom"] });
+    yield () => parseSbomField({ bytes: bytesOf(one), path: null });
   }
 }
 
@@ -72,7 +72,7 @@ export const sinks: readonly Sink[] = [
   })),
   ...[bomXml("1.6"), spdxTagValue("2.3")].map((document): Sink => ({
     name: "an SBOM in XML or as tags",
-    runs: (text) => textRuns(document, text, (written) => takeSbom({ bytes: bytesOf(written), path: null })),
+    runs: (text) => textRuns(document, text, (written) => parseSbomField({ bytes: bytesOf(written), path: null })),
   })),
   ...samples.map(([path, document]): Sink => ({
     name: path,

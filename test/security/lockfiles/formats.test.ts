@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isWanted } from "../../../src/security/lockfiles/formats.ts";
+import { isLockFileOrCompanion } from "../../../src/security/lockfiles/formats.ts";
 
 test("lock files are known by their names, in whatever folder", () => {
   const wanted = [
@@ -11,7 +11,7 @@ test("lock files are known by their names, in whatever folder", () => {
     "x/go.mod",
     "x/go.sum",
   ];
-  expect(wanted.filter((path) => !isWanted(path))).toEqual([]);
+  expect(wanted.filter((path) => !isLockFileOrCompanion(path))).toEqual([]);
   const others = [
     "package.json",
     "package-lock.json.bak",
@@ -22,5 +22,5 @@ test("lock files are known by their names, in whatever folder", () => {
     "go.mod/readme",
     "",
   ];
-  expect(others.filter(isWanted)).toEqual([]);
+  expect(others.filter(isLockFileOrCompanion)).toEqual([]);
 });

@@ -1,12 +1,12 @@
 /** Lock files of tests: what one says, as lines that are quick to read. */
-import { readLockFiles, type ReadLockFile, type RepositoryFile } from "../../../src/security/lockfiles/read-lock-files.ts";
+import { readLockFiles, type ParsedLockFile, type RepositoryFile } from "../../../src/security/lockfiles/read-lock-files.ts";
 
 export function fileOf(path: string, text: string): RepositoryFile {
   return { path, bytes: new TextEncoder().encode(text) };
 }
 
 /** @param beside texts of other files by their paths */
-export function read(path: string, text: string, beside: Record<string, string> = {}): ReadLockFile {
+export function read(path: string, text: string, beside: Record<string, string> = {}): ParsedLockFile {
   const files = [fileOf(path, text), ...Object.entries(beside).map(([other, content]) => fileOf(other, content))];
   const { read: found, failed } = readLockFiles(files);
   const file = found.find((one) => one.path === path);
@@ -15,12 +15,12 @@ export function read(path: string, text: string, beside: Record<string, string> 
 }
 
 /** `name@version relation scope`, in order; a dash where the file does not say. */
-export function packagesIn({ packages }: ReadLockFile): string[] {
+export function packagesIn({ packages }: ParsedLockFile): string[] {
   return packages.map(({ name, version, relation, scope }) => `${name}@${version} ${relation} ${scope ?? "-"}`);
 }
 
 /** `a > b`; the project itself is `.`. */
-export function needsIn({ needs }: ReadLockFile): string[] {
+export function needsIn({ needs }: ParsedLockFile): string[] {
   const short = (purl: string | null) => (purl === null ? "." : decodeURIComponent(purl.replace(/^pkg:[a-z]+\//, "")));
   return needs.map(({ from, to }) => `${short(from)} > ${short(to)}`);
 }

@@ -4,7 +4,7 @@ import type { Actor } from "../../../src/accounts/audit/actor.ts";
 import type { SbomToStore } from "../../../src/security/projects/store-sbom.ts";
 import { storeSbom } from "../../../src/security/projects/store-sbom.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
-import { storableSbom } from "../../../src/security/sboms/sbom-rows.ts";
+import { toSbomRows } from "../../../src/security/sboms/sbom-rows.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
 import { Control } from "../../support/control.ts";
 import { failureOf } from "../../support/failure-of.ts";
@@ -13,7 +13,7 @@ import { bomJson, bomXml } from "../../support/sbom-documents.ts";
 const actor: Actor = { kind: "member", email: "member@w", role: "member", carriedBy: "tools key" };
 const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-const storable = (value: unknown) => storableSbom(readSbom(bytesOf(value)));
+const storable = (value: unknown) => toSbomRows(readSbom(bytesOf(value)));
 /** Other bytes for each. */
 const bom = (nonce: number) => ({ ...bomJson("1.5"), version: nonce });
 

@@ -1,6 +1,6 @@
 /** "Entity bombs and oversized documents refused quickly": every shape of excess ends at a bound, in time and memory of the bytes. */
 import { describe, expect, test } from "bun:test";
-import { takeSbom } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
+import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/sbom-documents.ts";
 
 const mebibyte = 1024 * 1024;
@@ -75,7 +75,8 @@ test("a document of more than 1,000 versions of one package is refused by the na
   const components = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ type: "library", name: "lodash", purl: `pkg:npm/lodash@1.0.${index}` }));
   const take = (count: number) =>
-    takeSbom({ bytes: bytesOf({ bomFormat: "CycloneDX", specVersion: "1.6", components: components(count) }), path: null }).taken;
+    parseSbomField({ bytes: bytesOf({ bomFormat: "CycloneDX", specVersion: "1.6", components: components(count) }), path: null })
+      .taken;
   expect(take(1_000)?.refused).toBeNull();
   expect(take(1_001)?.refused).toBe(
     'The document has more than 1000 versions of the package "lodash"; split it into several projects',

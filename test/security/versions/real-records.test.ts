@@ -4,7 +4,7 @@ import type { AffectedPackage } from "../../../src/security/advisories/advisory.
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { readAffected, type OsvAffected } from "../../../src/security/versions/osv-affected.ts";
 import { evaluate } from "../../../src/security/versions/osv-range.ts";
-import { nearestUnaffected } from "../../../src/security/versions/release-line.ts";
+import { nearestUnaffected } from "../../../src/security/versions/nearest-unaffected.ts";
 import { compareVersions, readVersion, type KnownVersion } from "../../../src/security/versions/version.ts";
 import { readAll } from "../../support/advisories.ts";
 import { testData } from "../../support/test-data.ts";

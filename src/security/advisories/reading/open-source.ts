@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { Spending, type Budget } from "../../archives/budget.ts";
+import { BudgetUsage, type Budget } from "../../archives/budget.ts";
 import type { Bytes } from "../../archives/byte-reader.ts";
 import { linkRefusal, type Entry } from "../../archives/entry.ts";
 import { folderEntries } from "../../archives/folder.ts";
@@ -55,11 +55,11 @@ interface File {
 }
 
 async function* fileDocuments({ name, pieces, budget, bytesRead }: File): AsyncGenerator<Document> {
-  const spending = new Spending(budget, bytesRead);
-  const { entries, isGzip, first, bytes, close } = await unwrap(pieces, spending);
+  const usage = new BudgetUsage(budget, bytesRead);
+  const { entries, isGzip, first, bytes, close } = await unwrap(pieces, usage);
   try {
     if (entries !== null) {
-      yield* archiveDocuments(name, entries, spending);
+      yield* archiveDocuments(name, entries, usage);
     } else {
       const plainName = isGzip ? name.replace(/\.gz$/i, "") : name;
       yield { name, refusal: null, format: formatOf(plainName) ?? formatByContent(first), bytes };
@@ -69,9 +69,9 @@ async function* fileDocuments({ name, pieces, budget, bytesRead }: File): AsyncG
   }
 }
 
-async function* archiveDocuments(archive: string, entries: AsyncIterable<Entry>, spending: Spending): AsyncGenerator<Document> {
+async function* archiveDocuments(archive: string, entries: AsyncIterable<Entry>, usage: BudgetUsage): AsyncGenerator<Document> {
   for await (const entry of entries) {
-    spending.entry();
+    usage.entry();
     if (entry.refusal === linkRefusal) continue;
     yield* documentOf({ ...entry, name: `${archive}/${entry.name}` });
   }

@@ -1,7 +1,7 @@
 import { sbomFailedReadCalls } from "../../limits.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { SbomReader } from "../../sboms/reader/reader.ts";
-import type { TakenBody } from "../../sboms/reader/parse-sbom-field.ts";
+import type { ParsedBody } from "../../sboms/reader/parse-sbom-field.ts";
 import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
 import type { bodyPieces } from "./body-pieces.ts";
 import type { Called } from "./called.ts";
@@ -15,7 +15,7 @@ interface Reading {
   turn(large: boolean): Promise<EndTurn> | null;
 }
 
-export interface ReadDocument extends TakenBody {
+export interface ReadDocument extends ParsedBody {
   /** null: no turn was taken yet. */
   end: EndTurn | null;
 }

@@ -9,7 +9,7 @@ import type { Operation } from "../operations/operation.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { largeBodies } from "../../../http/byte-pace.ts";
 import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
-import type { TakenSbom } from "../../sboms/reader/parse-sbom-field.ts";
+import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import { bodyPieces } from "./body-pieces.ts";
 import { holderOf } from "./call-limits.ts";
 import type { Called } from "./called.ts";
@@ -19,7 +19,7 @@ import { readDocument } from "./read-document.ts";
 export interface Input {
   fields: Record<string, unknown>;
   /** Of an operation that takes one. */
-  sbom: TakenSbom | null;
+  sbom: SbomResult | null;
   /** The call's turn, where it has it already. */
   end: EndTurn | null;
 }

@@ -7,7 +7,7 @@ import type { Operation } from "../operations/operation.ts";
 import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
-import type { TakenSbom } from "../../sboms/reader/parse-sbom-field.ts";
+import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import { ControlError } from "../../../accounts/errors.ts";
 import { failure, limitReached, type Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
@@ -17,7 +17,7 @@ export interface Asked {
   input: Record<string, unknown>;
   caller: Caller;
   attachment: string | null;
-  sbom: TakenSbom | null;
+  sbom: SbomResult | null;
   /** The call's turn, where it has it already. */
   end: EndTurn | null;
 }

@@ -8,7 +8,7 @@ import type { Logger } from "../../../kernel/log.ts";
 import { OperationError } from "../operations/operation-error.ts";
 import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
-import type { TakenSbom } from "../../sboms/reader/parse-sbom-field.ts";
+import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import { bodyPieces } from "../calls/body-pieces.ts";
 import { holderOf } from "../calls/call-limits.ts";
 import type { Called } from "../calls/called.ts";
@@ -72,7 +72,7 @@ const sbomPath = ["params", "arguments", "sbom"];
 async function readMessage(
   called: Called,
   parts: ToolsParts,
-): Promise<{ message: unknown; sbom: TakenSbom | null; end: EndTurn | null }> {
+): Promise<{ message: unknown; sbom: SbomResult | null; end: EndTurn | null }> {
   const { sboms, limits } = parts;
   using lease = limits.documents.lease(holderOf(called.caller));
   const pieces = bodyPieces(called.request, { ...paced(parts), lease, bytesMax: sbomCallBytesMax });

@@ -6,7 +6,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { toolsDeadlineMs } from "../../limits.ts";
 import type { SbomReader } from "../../sboms/reader/reader.ts";
-import type { TakenSbom } from "../../sboms/reader/parse-sbom-field.ts";
+import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import type { Keyring } from "../../../accounts/secrets/keyring.ts";
 import type { Caller } from "./caller.ts";
 import { checkInput } from "./check-input.ts";
@@ -38,7 +38,7 @@ export interface Call<Input> {
   /** Id of a file that the caller sent ahead; null: none. */
   attachment: string | null;
   /** What the field `sbom` of an operation that takes one holds; null: nothing that could be one. */
-  sbom: TakenSbom | null;
+  sbom: SbomResult | null;
   parts: OperationParts;
 }
 

@@ -1,6 +1,6 @@
 /** Which version to go to, for one issue and for all that is known of a component. */
 import type { Affected } from "../../versions/osv-affected.ts";
-import { nearestUnaffected, type NoUpgradeReason, type Upgrade } from "../../versions/release-line.ts";
+import { nearestUnaffected, type NoUpgradeReason, type Upgrade } from "../../versions/nearest-unaffected.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { installedVersion, type Issue } from "../scan/match.ts";
 

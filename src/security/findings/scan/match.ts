@@ -5,7 +5,7 @@
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import type { Affected, OsvAffected } from "../../versions/osv-affected.ts";
 import { evaluate } from "../../versions/osv-range.ts";
-import { nearestUnaffected } from "../../versions/release-line.ts";
+import { nearestUnaffected } from "../../versions/nearest-unaffected.ts";
 import { versionToMatch } from "../../versions/version-to-match.ts";
 import { readVersion, type Version } from "../../versions/version.ts";
 import { evidenceOf, type Evidence, type SourceMatch } from "./evidence.ts";

@@ -6,8 +6,8 @@ import { fieldOf, objectOf } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, type LockGraph } from "../lock-graph.ts";
 import { parseLockJson } from "../parse/json.ts";
-import { addNestedPackages } from "./package-lock-nested.ts";
-import { addPlacedPackages } from "./package-lock-placed.ts";
+import { addV1Packages } from "./package-lock-v1.ts";
+import { addV2Packages } from "./package-lock-v2.ts";
 
 /** @throws LockFileError */
 export function readPackageLock(text: string): LockGraph {
@@ -19,8 +19,8 @@ export function readPackageLock(text: string): LockGraph {
   }
   const packages = objectOf(lock, "packages");
   // Version 2 says everything twice, for old and new npm; the newer way says more.
-  if (packages !== null) addPlacedPackages(packages, graph);
+  if (packages !== null) addV2Packages(packages, graph);
   else if (version === 3) throw new LockFileError("packages: is missing");
-  else addNestedPackages(objectOf(lock, "dependencies") ?? {}, graph);
+  else addV1Packages(objectOf(lock, "dependencies") ?? {}, graph);
   return graph.finish();
 }

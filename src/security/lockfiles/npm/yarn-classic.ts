@@ -27,7 +27,7 @@ export function readYarnClassicLock(text: string): LockGraph {
     const targets = needs.flatMap((need) => purls.get(need) ?? []);
     if (from !== undefined) for (const to of targets) graph.need(from, to);
   }
-  graph.needTops();
+  graph.inferDirectDependencies();
   return graph.finish();
 }
 

@@ -5,13 +5,13 @@
 import { fieldOf, textOf, textsOf, type JsonObject } from "../../sboms/json/value.ts";
 import { LockGraphBuilder, type LockGraph, type LockScope } from "../lock-graph.ts";
 import { lockEntries } from "../parse/lock-entries.ts";
-import { KnownProjects } from "./known-projects.ts";
+import { LockedProjects } from "./locked-projects.ts";
 import { requirementName } from "./project-name.ts";
 
 /** @throws LockFileError */
 export function readPdmLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
-  const index = new KnownProjects();
+  const index = new LockedProjects();
   const read = lockEntries(text).entries.map(({ name, version, fields }) => {
     const isOwn = fieldOf(fields, "editable") === true || textOf(fields, "path") !== null;
     if (version === null && !isOwn) graph.skip(name, "it has no version");
@@ -27,7 +27,7 @@ export function readPdmLock(text: string): LockGraph {
       if (needed !== null && needed !== name) for (const to of index.find(needed)) graph.need(purl, to);
     }
   }
-  graph.needTops();
+  graph.inferDirectDependencies();
   return graph.finish();
 }
 

@@ -5,12 +5,12 @@
 import { fieldOf, objectOf, textOf, textsOf, type JsonObject } from "../../sboms/json/value.ts";
 import { LockGraphBuilder, type LockGraph, type LockScope } from "../lock-graph.ts";
 import { lockEntries } from "../parse/lock-entries.ts";
-import { KnownProjects } from "./known-projects.ts";
+import { LockedProjects } from "./locked-projects.ts";
 
 /** @throws LockFileError */
 export function readPoetryLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
-  const index = new KnownProjects();
+  const index = new LockedProjects();
   const read = lockEntries(text).entries.map(({ name, version, fields }) => {
     const isFolder = textOf(objectOf(fields, "source") ?? {}, "type") === "directory";
     if (version === null) graph.skip(name, "it has no version");
@@ -24,7 +24,7 @@ export function readPoetryLock(text: string): LockGraph {
       for (const to of index.find(name)) graph.need(purl, to);
     }
   }
-  graph.needTops();
+  graph.inferDirectDependencies();
   return graph.finish();
 }
 

@@ -4,7 +4,7 @@
  * https://packaging.python.org/en/latest/specifications/dependency-specifiers/
  */
 import { LockGraphBuilder, type LockGraph, type LockScope } from "../lock-graph.ts";
-import { KnownProjects } from "./known-projects.ts";
+import { LockedProjects } from "./locked-projects.ts";
 import { requirementName } from "./project-name.ts";
 
 interface Requirement {
@@ -16,7 +16,7 @@ interface Requirement {
 /** @param path its name may say that it is for development alone @throws LockFileError */
 export function readRequirements(text: string, path: string): LockGraph {
   const graph = new LockGraphBuilder();
-  const index = new KnownProjects();
+  const index = new LockedProjects();
   const scope: LockScope | null = /(?:^|[-_./])(?:dev|develop|development|tests?|testing)(?=[-_./])/i.test(path)
     ? "excluded"
     : null;

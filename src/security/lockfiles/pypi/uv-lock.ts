@@ -5,12 +5,12 @@
 import { fieldOf, isObject, objectOf, objectsOf, textOf, type JsonObject, type JsonValue } from "../../sboms/json/value.ts";
 import { LockGraphBuilder, type LockGraph, type LockScope } from "../lock-graph.ts";
 import { lockEntries } from "../parse/lock-entries.ts";
-import { KnownProjects } from "./known-projects.ts";
+import { LockedProjects } from "./locked-projects.ts";
 
 /** @throws LockFileError */
 export function readUvLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
-  const index = new KnownProjects();
+  const index = new LockedProjects();
   const read = lockEntries(text).entries.map(({ name, version, fields }) => {
     const isOwn = isFolder(objectOf(fields, "source") ?? {});
     if (version === null && !isOwn) graph.skip(name, "it has no version");

@@ -1,9 +1,9 @@
 /** Gets the lock files that a platform lists, several at a time. */
 import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../../limits.ts";
-import { isWanted } from "../../lockfiles/formats.ts";
-import { CollectedFiles, isPassedOver } from "../collected-files.ts";
+import { isLockFileOrCompanion } from "../../lockfiles/formats.ts";
+import { CollectedFiles, isIgnored } from "../collected-files.ts";
 import { RepositoryError } from "../repository-error.ts";
-import { LargeAnswerError } from "./host-api.ts";
+import { ResponseTooLargeError } from "./host-api.ts";
 
 export interface ListedFile {
   path: string;
@@ -16,8 +16,8 @@ export interface ListedFile {
 }
 
 /** Lock files alone are kept of a list, so that it may be as long as it likes. */
-export function isListed(path: string): boolean {
-  return isWanted(path) && !isPassedOver(path);
+export function isLockFilePath(path: string): boolean {
+  return isLockFileOrCompanion(path) && !isIgnored(path);
 }
 
 /** @param get the bytes of one @throws RepositoryError */
@@ -52,7 +52,7 @@ async function fetchFile(file: ListedFile, get: (file: ListedFile) => Promise<Ui
   try {
     found.add({ path: file.path, bytes: await get(file) });
   } catch (error) {
-    if (!(error instanceof LargeAnswerError)) throw error;
+    if (!(error instanceof ResponseTooLargeError)) throw error;
     found.refuse(file.path, tooLarge);
   }
 }

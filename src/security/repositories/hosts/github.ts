@@ -5,9 +5,9 @@
  */
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, objectsOf, textOf, type JsonObject } from "../../sboms/json/value.ts";
-import { isPassedOver } from "../collected-files.ts";
+import { isIgnored } from "../collected-files.ts";
 import { RepositoryError } from "../repository-error.ts";
-import { fetchFiles, isListed, type ListedFile } from "./fetch-files.ts";
+import { fetchFiles, isLockFilePath, type ListedFile } from "./fetch-files.ts";
 import type { HostApi } from "./host-api.ts";
 import type { RepositoryHost } from "./repository-host.ts";
 
@@ -71,7 +71,7 @@ async function listFolders(branch: string, read: (tree: string, query: string) =
       listed.push(...listedFile(entry, folder.within));
       const path = folder.within + (textOf(entry, "path") ?? "");
       const tree = textOf(entry, "type") === "tree" ? textOf(entry, "sha") : null;
-      if (tree !== null && !isPassedOver(path)) folders.push({ tree, within: `${path}/` });
+      if (tree !== null && !isIgnored(path)) folders.push({ tree, within: `${path}/` });
     }
   }
   return listed;
@@ -79,7 +79,7 @@ async function listFolders(branch: string, read: (tree: string, query: string) =
 
 function listedFile(entry: JsonObject, within: string): ListedFile[] {
   const path = within + (textOf(entry, "path") ?? "");
-  if (textOf(entry, "type") !== "blob" || !isListed(path)) return [];
+  if (textOf(entry, "type") !== "blob" || !isLockFilePath(path)) return [];
   const size = fieldOf(entry, "size");
   return [
     { path, sha: textOf(entry, "sha") ?? "", mode: textOf(entry, "mode") ?? "", size: typeof size === "number" ? size : null },

@@ -7,7 +7,7 @@ import type { OutsideAnswer } from "../../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { RepositoryError } from "../repository-error.ts";
-import { fetchFiles, isListed, type ListedFile } from "./fetch-files.ts";
+import { fetchFiles, isLockFilePath, type ListedFile } from "./fetch-files.ts";
 import type { HostApi } from "./host-api.ts";
 import type { RepositoryHost } from "./repository-host.ts";
 
@@ -74,6 +74,6 @@ function nextPage({ headers }: OutsideAnswer): [string, string][] | null {
 
 function listedFile(entry: JsonObject): ListedFile[] {
   const path = textOf(entry, "path") ?? "";
-  if (textOf(entry, "type") !== "blob" || !isListed(path)) return [];
+  if (textOf(entry, "type") !== "blob" || !isLockFilePath(path)) return [];
   return [{ path, sha: textOf(entry, "id") ?? "", mode: textOf(entry, "mode") ?? "", size: null }];
 }

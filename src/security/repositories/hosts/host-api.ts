@@ -12,7 +12,7 @@ import type { JsonValue } from "../../sboms/json/value.ts";
 import { RepositoryError } from "../repository-error.ts";
 import { limitedUntil } from "./limited-until.ts";
 
-export interface HostCalls {
+export interface HostApiParts {
   call: CallOutside;
   clock: Clock;
   /** Of the API, without a slash at its end. */
@@ -28,9 +28,9 @@ export interface HostCalls {
 }
 
 /** Of one file it says no more than that this one is not taken. */
-export class LargeAnswerError extends RepositoryError {}
+export class ResponseTooLargeError extends RepositoryError {}
 
-interface Asked {
+interface HostRequest {
   /** Below the base, with its query. */
   path: string;
   bytesMax: number;
@@ -38,14 +38,14 @@ interface Asked {
 }
 
 export class HostApi {
-  readonly #parts: HostCalls;
+  readonly #parts: HostApiParts;
 
-  constructor(parts: HostCalls) {
+  constructor(parts: HostApiParts) {
     this.#parts = parts;
   }
 
   /** @throws RepositoryError unless the platform answers with 200 */
-  async get({ path, bytesMax, headers = {} }: Asked): Promise<OutsideAnswer> {
+  async get({ path, bytesMax, headers = {} }: HostRequest): Promise<OutsideAnswer> {
     let url = new URL(`${this.#parts.base}${path}`);
     let redirects = 0;
     for (let tries = 1; ;) {
@@ -62,7 +62,7 @@ export class HostApi {
   }
 
   /** @throws RepositoryError also for what is no JSON */
-  async json(asked: Asked): Promise<{ value: JsonValue; answer: OutsideAnswer }> {
+  async json(asked: HostRequest): Promise<{ value: JsonValue; answer: OutsideAnswer }> {
     const answer = await this.get(asked);
     try {
       return { value: jsonOf(answer.body.toString()), answer };
@@ -96,7 +96,7 @@ export class HostApi {
     } catch (error) {
       const name = error instanceof Error ? error.name : "";
       if (name === "TooLargeError")
-        throw new LargeAnswerError(`${this.#parts.title} gave an answer larger than ${bytesMax} bytes`);
+        throw new ResponseTooLargeError(`${this.#parts.title} gave an answer larger than ${bytesMax} bytes`);
       if (name === "NotOutsideError" || name === "BaseUrlError")
         throw this.#refusal("is not at an address that is reachable from everywhere");
       if (isLast) throw this.#refusal("does not answer: try again later");

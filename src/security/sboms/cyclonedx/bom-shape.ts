@@ -8,7 +8,7 @@
 import type { JsonObject } from "../json/value.ts";
 import { always, field, list, type ObjectShape, object, oneOf, opaque, type RuleBreak, text } from "../shape/shape.ts";
 import { component, service } from "./component-shape.ts";
-import { attribute, citations, hashes, licences, properties, reference, timestamp } from "./small-shapes.ts";
+import { attribute, citations, hashes, licenses, properties, reference, timestamp } from "./small-shapes.ts";
 
 const tool = object(
   {
@@ -40,7 +40,7 @@ const metadata = object(
     timestamp: field(timestamp),
     tools: field({ kind: "either", list: list(() => tool, { items: "tool" }), object: toolComponents }),
     component: field(component),
-    licenses: field(licences, { since: 3 }),
+    licenses: field(licenses, { since: 3 }),
     properties: field(properties, { since: 3 }),
     authors: field(opaque),
     manufacture: field(opaque),

@@ -13,7 +13,7 @@ import {
   type RuleBreak,
   text,
 } from "../shape/shape.ts";
-import { attribute, content, hashes, licences, patches, properties, reference, swid } from "./small-shapes.ts";
+import { attribute, content, hashes, licenses, patches, properties, reference, swid } from "./small-shapes.ts";
 
 const types = new Map([
   ...["application", "framework", "library", "container", "operating-system", "device", "firmware", "file"].map(
@@ -53,7 +53,7 @@ export const component: ObjectShape = object(
     isExternal: field(flag, { since: 7, xml: attribute() }),
     scope: field(oneOf("required", "optional", "excluded")),
     hashes: field(hashes),
-    licenses: field(licences),
+    licenses: field(licenses),
     purl: field(text()),
     swid: field(swid),
     pedigree: field(pedigree),
@@ -86,7 +86,7 @@ export const service: ObjectShape = object(
     name: field(text(), { required: always }),
     version: field(version),
     data: field(list(() => serviceData, { items: "classification", passes: "dataflow" })),
-    licenses: field(licences),
+    licenses: field(licenses),
     services: field(list(() => service, { items: "service" })),
     properties: field(properties, { since: 3 }),
     authenticated: field(flag),

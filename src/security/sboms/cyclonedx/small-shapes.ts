@@ -1,5 +1,5 @@
 /** The parts of a CycloneDX document that hold no components; source: the JSON schemas of versions 1.2 to 1.7. */
-import { isLicenceId } from "../licence-ids.ts";
+import { isSpdxLicenseId } from "../license-ids.ts";
 import { isObject } from "../json/value.ts";
 import { always, field, list, object, oneOf, opaque, text } from "../shape/shape.ts";
 
@@ -54,10 +54,10 @@ const property = object(
 
 export const properties = list(() => property, { items: "property" });
 
-const licence = object(
+const license = object(
   {
     "bom-ref": field(reference, { since: 5, xml: attribute() }),
-    id: field(text({ allows: isLicenceId, says: "an id of SPDX's licence list (any other licence goes into `name`)" })),
+    id: field(text({ allows: isSpdxLicenseId, says: "an id of SPDX's license list (any other license goes into `name`)" })),
     name: field(text()),
     acknowledgement: field(oneOf("declared", "concluded"), { since: 6, xml: attribute() }),
     text: field(attachment),
@@ -72,9 +72,9 @@ const licence = object(
   },
 );
 
-const licenceChoice = object(
+const licenseChoice = object(
   {
-    license: field(licence),
+    license: field(license),
     expression: field(text()),
     "bom-ref": field(reference, { since: 5 }),
     acknowledgement: field(oneOf("declared", "concluded"), { since: 6 }),
@@ -91,8 +91,8 @@ const licenceChoice = object(
   },
 );
 
-/** Versions 1.5 and 1.6 know a list of licences or one expression; before and after them any mixture is allowed. */
-export const licences = list(() => licenceChoice, {
+/** Versions 1.5 and 1.6 know a list of licenses or one expression; before and after them any mixture is allowed. */
+export const licenses = list(() => licenseChoice, {
   choice: {
     license: { field: "license" },
     expression: { field: "expression" },
@@ -102,7 +102,7 @@ export const licences = list(() => licenceChoice, {
     (version === 5 || version === 6) &&
     items.length > 1 &&
     items.some((item) => isObject(item) && Object.hasOwn(item, "expression"))
-      ? "must hold one expression alone, or licences alone"
+      ? "must hold one expression alone, or licenses alone"
       : null,
 });
 

@@ -14,7 +14,7 @@ import {
   space,
 } from "../../../http/json-bytes.ts";
 
-export interface CutOut {
+export interface ExtractedField {
   /** The document, as the value was written; of a text what it says. */
   document: Uint8Array;
   /** The body with `{}` or `""` where the document stood. */
@@ -25,7 +25,7 @@ export interface CutOut {
  * @param path the fields that lead to the document; where one stands twice the last counts, as when JSON is parsed
  * @returns null where the body has no object or text there: then it is what it is, and judged as a whole
  */
-export function cutOut(body: Uint8Array, path: readonly string[]): CutOut | null {
+export function extractJsonField(body: Uint8Array, path: readonly string[]): ExtractedField | null {
   let at = skipSpace(body, 0);
   for (const key of path) {
     const value = body[at] === openBrace ? lastValueOf(body, at, key) : null;

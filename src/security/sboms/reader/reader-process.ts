@@ -3,13 +3,13 @@
  * A process, so that one that takes too long or too much memory ends without harm; SbomReader starts it.
  */
 import { toolsBodyBytesMax } from "../../limits.ts";
-import { answerApart, sentApart } from "./subprocess-io.ts";
-import { takeSbom, type SbomPath } from "./parse-sbom-field.ts";
+import { writeSubprocessOutput, readSubprocessInput } from "./subprocess-io.ts";
+import { parseSbomField, type SbomPath } from "./parse-sbom-field.ts";
 
-const { head, bytes } = await sentApart();
-const { taken, rest } = takeSbom({ bytes, path: pathOf(head) });
+const { head, bytes } = await readSubprocessInput();
+const { taken, rest } = parseSbomField({ bytes, path: pathOf(head) });
 // What is more than a call may have beside its document is refused there: its first bytes are enough to see that.
-await answerApart({ taken, rest: rest.subarray(0, toolsBodyBytesMax + 1) });
+await writeSubprocessOutput({ taken, rest: rest.subarray(0, toolsBodyBytesMax + 1) });
 
 /** SbomReader writes it. */
 function pathOf(line: string): SbomPath {

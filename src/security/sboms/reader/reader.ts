@@ -19,9 +19,9 @@ import { FairTurns } from "../../../accounts/quotas/fair-turns.ts";
 import { processesApartMax, spawnApart } from "../../../process/spawn-apart.ts";
 import { Turns } from "../../../process/yield-if-due.ts";
 import { SbomRefusal } from "../refusal.ts";
-import { spool, type Pieces } from "./spooled.ts";
-import { takenOf } from "./subprocess-codec.ts";
-import { takeSbom, type SbomPath, type TakenBody } from "./parse-sbom-field.ts";
+import { spool, type Pieces } from "./spool-file.ts";
+import { decodeBody } from "./subprocess-codec.ts";
+import { parseSbomField, type SbomPath, type ParsedBody } from "./parse-sbom-field.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 const busy = "Too many SBOMs are being read at present (sbomReadersMax); nothing was stored, so try again in a minute";
@@ -40,7 +40,7 @@ interface ReaderParts {
   disk: Pick<DiskFloor, "require">;
 }
 
-interface SentBody {
+interface IncomingBody {
   /** As they come, or as they came. */
   pieces: Pieces;
   path: SbomPath;
@@ -65,12 +65,12 @@ export class SbomReader {
    * @throws LimitReachedError where too many documents are being read, or the disk is full; SbomRefusal too_large where the document
    *   takes too long, or the body has more than 1 MiB beside it; what reading the pieces throws. Other refusals are in what it gives
    */
-  async take({ pieces, path, workspace, arrived }: SentBody): Promise<TakenBody> {
+  async take({ pieces, path, workspace, arrived }: IncomingBody): Promise<ParsedBody> {
     await this.requireDisk();
     const { beginning, rest } = await begunOf(pieces);
     if (rest === null) {
       await arrived?.(false);
-      return takeSbom({ bytes: Buffer.concat(beginning), path });
+      return parseSbomField({ bytes: Buffer.concat(beginning), path });
     }
     const head = Buffer.from(`${JSON.stringify(path)}\n`);
     await using file = await spool(allOf([head, ...beginning], rest), this.#parts.folder);
@@ -86,14 +86,17 @@ export class SbomReader {
   }
 
   /**
-   * Runs a program in the workspace's turn that takes the input on stdin and answers on stdout by `linesOf`.
+   * Runs a program in the workspace's turn that takes the input on stdin and answers on stdout by `encodeBody`.
    * @throws LimitReachedError; SbomRefusal too_large where it takes too long
    */
-  readApart(path: string, { input, workspace }: { input: readonly Uint8Array[]; workspace: WorkspaceId }): Promise<TakenBody> {
+  readInSubprocess(
+    path: string,
+    { input, workspace }: { input: readonly Uint8Array[]; workspace: WorkspaceId },
+  ): Promise<ParsedBody> {
     return this.#readInTurn(path, { pieces: input }, workspace);
   }
 
-  async #readInTurn(path: string, sent: Sent, workspace: WorkspaceId): Promise<TakenBody> {
+  async #readInTurn(path: string, sent: Sent, workspace: WorkspaceId): Promise<ParsedBody> {
     const end = await this.#turns.take(workspace);
     try {
       return await this.#readInProcess(path, sent);
@@ -102,7 +105,7 @@ export class SbomReader {
     }
   }
 
-  async #readInProcess(path: string, sent: Sent): Promise<TakenBody> {
+  async #readInProcess(path: string, sent: Sent): Promise<ParsedBody> {
     const { clock } = this.#parts;
     const reader = spawnApart(path, "fd" in sent ? sent.fd : "pipe");
     let late = false;
@@ -145,7 +148,7 @@ async function* allOf(
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-function tooMuchBeside({ taken }: TakenBody, path: readonly string[]): SbomRefusal {
+function tooMuchBeside({ taken }: ParsedBody, path: readonly string[]): SbomRefusal {
   const place = path.join(".");
   const none = `There is no document at "${place}" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
   const some = `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "${place}"`;
@@ -153,12 +156,12 @@ function tooMuchBeside({ taken }: TakenBody, path: readonly string[]): SbomRefus
 }
 
 /** @throws when it cannot be started, or ends before its answer does */
-function answerOf(reader: ReturnType<typeof spawnApart>, input: readonly Uint8Array[] | null, turns: Turns): Promise<TakenBody> {
+function answerOf(reader: ReturnType<typeof spawnApart>, input: readonly Uint8Array[] | null, turns: Turns): Promise<ParsedBody> {
   return new Promise((resolve, reject) => {
     const { stdin, stdout } = reader;
     reader.on("error", reject);
     // One that ends early breaks this pipe too: the other end says so.
     if (stdin !== null && input !== null) pipeline(Readable.from(input), stdin).catch(() => {});
-    takenOf(stdout, turns).then(resolve, reject);
+    decodeBody(stdout, turns).then(resolve, reject);
   });
 }

@@ -6,23 +6,23 @@ import { linesOfBytes } from "../../../process/lines-of-bytes.ts";
 import type { Turns } from "../../../process/yield-if-due.ts";
 import type { PackageName } from "../../versions/package-name.ts";
 import { packagesPerStatement } from "../../limits.ts";
-import type { ComponentColumns, EdgeColumns, StorableSbom } from "../sbom-rows.ts";
-import type { TakenBody } from "./parse-sbom-field.ts";
+import type { ComponentColumns, EdgeColumns, SbomRows } from "../sbom-rows.ts";
+import type { ParsedBody } from "./parse-sbom-field.ts";
 
 type Line =
   /** The rest in base64. */
-  | { kind: "body"; rest: string; found: boolean; refused: string | null; sbom: StorableSbom | null }
+  | { kind: "body"; rest: string; found: boolean; refused: string | null; sbom: SbomRows | null }
   | { kind: "packages"; packages: PackageName[] }
   | { kind: "components"; rows: ComponentColumns }
   | { kind: "edges"; rows: EdgeColumns }
   /** Without it, something is missing. */
   | { kind: "end" };
 
-export function* linesOf({ taken, rest }: TakenBody): Generator<string> {
+export function* encodeBody({ taken, rest }: ParsedBody): Generator<string> {
   for (const line of partsOf({ taken, rest })) yield `${JSON.stringify(line)}\n`;
 }
 
-function* partsOf({ taken, rest }: TakenBody): Generator<Line> {
+function* partsOf({ taken, rest }: ParsedBody): Generator<Line> {
   const sbom = taken?.sbom ?? null;
   const head = sbom && { ...sbom, packages: [], componentRows: [], edgeRows: [] };
   const found = taken !== null;
@@ -38,8 +38,8 @@ function* partsOf({ taken, rest }: TakenBody): Generator<Line> {
 }
 
 /** @throws when the lines end before their end */
-export async function takenOf(chunks: AsyncIterable<Uint8Array>, turns: Turns): Promise<TakenBody> {
-  const body: TakenBody = { taken: null, rest: new Uint8Array() };
+export async function decodeBody(chunks: AsyncIterable<Uint8Array>, turns: Turns): Promise<ParsedBody> {
+  const body: ParsedBody = { taken: null, rest: new Uint8Array() };
   for await (const text of linesOfBytes(chunks)) {
     const line = parsed(text);
     if (line.kind === "end") return body;
@@ -49,7 +49,7 @@ export async function takenOf(chunks: AsyncIterable<Uint8Array>, turns: Turns): 
   throw new Error("The process that reads SBOMs ended before its answer did");
 }
 
-function addTo(body: TakenBody, line: Exclude<Line, { kind: "end" }>): void {
+function addTo(body: ParsedBody, line: Exclude<Line, { kind: "end" }>): void {
   const sbom = body.taken?.sbom;
   if (line.kind === "body") {
     body.rest = Buffer.from(line.rest, "base64");
@@ -60,7 +60,7 @@ function addTo(body: TakenBody, line: Exclude<Line, { kind: "end" }>): void {
   else sbom?.edgeRows.push(line.rows);
 }
 
-/** The other end is `linesOf`. */
+/** The other end is `encodeBody`. */
 function parsed(text: string): Line {
   return JSON.parse(text) as Line;
 }

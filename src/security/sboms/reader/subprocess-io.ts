@@ -1,17 +1,17 @@
 /** The side of a process that reads apart: what it gets on stdin, and how it answers. */
 import { answerLines, sentBytes } from "../../../process/apart.ts";
-import { linesOf } from "./subprocess-codec.ts";
-import type { TakenBody } from "./parse-sbom-field.ts";
+import { encodeBody } from "./subprocess-codec.ts";
+import type { ParsedBody } from "./parse-sbom-field.ts";
 
 const lineEnd = 0x0a;
 
 /** All of stdin: its first line, and what stands behind it. */
-export async function sentApart(): Promise<{ head: string; bytes: Uint8Array }> {
+export async function readSubprocessInput(): Promise<{ head: string; bytes: Uint8Array }> {
   const sent = await sentBytes();
   const end = sent.indexOf(lineEnd);
   return { head: sent.toString("utf8", 0, end), bytes: sent.subarray(end + 1) };
 }
 
-export async function answerApart(taken: TakenBody): Promise<void> {
-  await answerLines(linesOf(taken));
+export async function writeSubprocessOutput(taken: ParsedBody): Promise<void> {
+  await answerLines(encodeBody(taken));
 }

@@ -1,4 +1,4 @@
-/** Builds a value from XML elements as its shape says. Faults are left to the judge, who reads the value afterwards. */
+/** Builds a value from XML elements by its shape. `validate` finds the faults of that value afterwards. */
 import { sbomTextCharactersMax } from "../../limits.ts";
 import type { JsonObject, JsonValue } from "../json/value.ts";
 import type { Field, ListShape, ObjectShape, Shape } from "./shape.ts";
@@ -83,7 +83,7 @@ function itemFrame(parent: Frame, shape: ListShape, element: OpenElement): Frame
   const items = parent.value;
   if (!Array.isArray(items) || element.name === shape.passes) return null;
   if (shape.choice !== undefined) return chosenFrame(items, shape, element);
-  // What is no item is refused by the judge: it is no value that an item may have.
+  // `validate` refuses null, because no item may be null.
   if (element.name !== shape.items) return frameOf({ kind: "opaque" }, () => items.push(null));
   return frameOf(shape.of(), (value) => items.push(value));
 }

@@ -1,5 +1,5 @@
 /**
- * A small language for the rules of documents. Not TypeBox: one description has to judge JSON, build the same value from XML
+ * A small language for the rules of documents. Not TypeBox: one description has to validate JSON, build the same value from XML
  * elements, know since which version of the format a field exists, and name the place of a fault in either encoding.
  */
 import type { JsonObject, JsonValue } from "../json/value.ts";

@@ -10,7 +10,7 @@ export interface Fault {
   says: string;
 }
 
-interface Judgement {
+interface Validation {
   version: number;
   path: (string | number)[];
   faults: Fault[];
@@ -18,74 +18,74 @@ interface Judgement {
 }
 
 /** @returns the first faults, in the order of the document; none where it keeps the rules */
-export function judge({ value, shape, version }: { value: JsonValue; shape: Shape; version: number }): Fault[] {
-  const judgement: Judgement = { version, path: [], faults: [], identities: new Set() };
-  judgeValue(judgement, value, shape);
-  return judgement.faults;
+export function validate({ value, shape, version }: { value: JsonValue; shape: Shape; version: number }): Fault[] {
+  const validation: Validation = { version, path: [], faults: [], identities: new Set() };
+  validateValue(validation, value, shape);
+  return validation.faults;
 }
 
-function judgeValue(judgement: Judgement, value: JsonValue, shape: Shape): void {
-  if (judgement.faults.length >= sbomProblemsMax || shape.kind === "opaque") return;
-  if (shape.kind === "either") return judgeValue(judgement, value, Array.isArray(value) ? shape.list : shape.object);
-  if (shape.kind === "list") return judgeList(judgement, value, shape);
-  if (shape.kind === "object") return judgeObject(judgement, value, shape);
-  const says = shape.kind === "text" ? faultOfText(value, shape, judgement.version) : faultOfScalar(value, shape);
-  if (says !== null) fault(judgement, says);
+function validateValue(validation: Validation, value: JsonValue, shape: Shape): void {
+  if (validation.faults.length >= sbomProblemsMax || shape.kind === "opaque") return;
+  if (shape.kind === "either") return validateValue(validation, value, Array.isArray(value) ? shape.list : shape.object);
+  if (shape.kind === "list") return validateList(validation, value, shape);
+  if (shape.kind === "object") return validateObject(validation, value, shape);
+  const says = shape.kind === "text" ? faultOfText(value, shape, validation.version) : faultOfScalar(value, shape);
+  if (says !== null) fault(validation, says);
 }
 
-function judgeList(judgement: Judgement, value: JsonValue, shape: ListShape): void {
-  if (!Array.isArray(value)) return fault(judgement, `must be a list, not ${kindOf(value)}`);
-  if (value.length < (shape.itemsMin ?? 0)) return fault(judgement, "must not be empty");
-  const broken = shape.rule?.(value, judgement.version) ?? null;
-  if (broken !== null) fault(judgement, broken);
+function validateList(validation: Validation, value: JsonValue, shape: ListShape): void {
+  if (!Array.isArray(value)) return fault(validation, `must be a list, not ${kindOf(value)}`);
+  if (value.length < (shape.itemsMin ?? 0)) return fault(validation, "must not be empty");
+  const broken = shape.rule?.(value, validation.version) ?? null;
+  if (broken !== null) fault(validation, broken);
   const of = shape.of();
   for (const [index, item] of value.entries()) {
-    judgement.path.push(index);
-    judgeValue(judgement, item, of);
-    judgement.path.pop();
+    validation.path.push(index);
+    validateValue(validation, item, of);
+    validation.path.pop();
   }
 }
 
-function judgeObject(judgement: Judgement, value: JsonValue, shape: ObjectShape): void {
-  if (!isObject(value)) return fault(judgement, `must be an object, not ${kindOf(value)}`);
-  for (const key in value) judgeField({ judgement, value, shape, key });
+function validateObject(validation: Validation, value: JsonValue, shape: ObjectShape): void {
+  if (!isObject(value)) return fault(validation, `must be an object, not ${kindOf(value)}`);
+  for (const key in value) validateField({ validation, value, shape, key });
   for (const key in shape.fields) {
     const field = shape.fields[key];
-    if (field !== undefined && isRequired(field, judgement.version) && !Object.hasOwn(value, key)) {
-      fault(judgement, "is required", key);
+    if (field !== undefined && isRequired(field, validation.version) && !Object.hasOwn(value, key)) {
+      fault(validation, "is required", key);
     }
   }
-  judgeIdentity(judgement, value, shape);
-  const broken = shape.rule?.(value, judgement.version) ?? null;
-  if (broken !== null) fault(judgement, broken.says, broken.key);
+  validateIdentity(validation, value, shape);
+  const broken = shape.rule?.(value, validation.version) ?? null;
+  if (broken !== null) fault(validation, broken.says, broken.key);
 }
 
-interface FieldToJudge {
-  judgement: Judgement;
+interface FieldToValidate {
+  validation: Validation;
   value: JsonObject;
   shape: ObjectShape;
   key: string;
 }
 
-function judgeField({ judgement, value, shape, key }: FieldToJudge): void {
+function validateField({ validation, value, shape, key }: FieldToValidate): void {
   const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
-  const isKnown = field !== undefined && (field.since ?? 0) <= judgement.version;
+  const isKnown = field !== undefined && (field.since ?? 0) <= validation.version;
   if (!isKnown) {
-    if (shape.closedFrom === undefined || judgement.version < shape.closedFrom) return;
-    return fault(judgement, "is not a field that this version of the format knows here", key);
+    if (shape.closedFrom === undefined || validation.version < shape.closedFrom) return;
+    return fault(validation, "is not a field that this version of the format knows here", key);
   }
-  judgement.path.push(key);
-  judgeValue(judgement, value[key] ?? null, field.shape);
-  judgement.path.pop();
+  validation.path.push(key);
+  validateValue(validation, value[key] ?? null, field.shape);
+  validation.path.pop();
 }
 
-function judgeIdentity(judgement: Judgement, value: JsonObject, shape: ObjectShape): void {
+function validateIdentity(validation: Validation, value: JsonObject, shape: ObjectShape): void {
   const key = shape.identity?.(value) ?? null;
   if (key === null) return;
   const identity = fieldOf(value, key);
   if (typeof identity !== "string" || identity === "") return;
-  if (judgement.identities.has(identity)) fault(judgement, `is not unique: ${quoted(identity)} stands elsewhere too`, key);
-  else judgement.identities.add(identity);
+  if (validation.identities.has(identity)) fault(validation, `is not unique: ${quoted(identity)} stands elsewhere too`, key);
+  else validation.identities.add(identity);
 }
 
 function faultOfText(value: JsonValue, shape: TextShape, version: number): string | null {
@@ -112,9 +112,9 @@ function isRequired(field: Field, version: number): boolean {
   return field.required !== undefined && version >= field.required[0] && version <= field.required[1];
 }
 
-function fault(judgement: Judgement, says: string, key?: string): void {
-  if (judgement.faults.length >= sbomProblemsMax) return;
-  judgement.faults.push({ path: key === undefined ? [...judgement.path] : [...judgement.path, key], says });
+function fault(validation: Validation, says: string, key?: string): void {
+  if (validation.faults.length >= sbomProblemsMax) return;
+  validation.faults.push({ path: key === undefined ? [...validation.path] : [...validation.path, key], says });
 }
 
 function kindOf(value: JsonValue): string {

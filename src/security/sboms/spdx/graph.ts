@@ -1,6 +1,6 @@
 /** Whether a JSON document is SPDX 3, which has no `spdxVersion`: its `@context` shows it. */
 import { fieldOf, type JsonObject, type JsonValue } from "../json/value.ts";
-import { unsupported } from "../versions-read.ts";
+import { unsupportedVersion } from "../supported-versions.ts";
 
 const home = /^https?:\/\/spdx\.(?:org|github\.io)\//;
 /** Bounded: runs of digits of any length would be tried from each of their places. */
@@ -17,7 +17,8 @@ export function graphOf(document: JsonObject): JsonObject | null {
     .find((found) => found !== null);
   if (version === undefined || version === null) return null;
   const [, major = "", minor = ""] = version;
-  if (major !== "3" || minor !== "0") throw unsupported("SPDX", { written: `${major}.${minor}`, read: "2.2, 2.3 and 3.0" });
+  if (major !== "3" || minor !== "0")
+    throw unsupportedVersion("SPDX", { written: `${major}.${minor}`, read: "2.2, 2.3 and 3.0" });
   if (Object.hasOwn(document, "@graph")) return document;
   const { "@context": _, ...element } = document;
   return { "@graph": [element] };

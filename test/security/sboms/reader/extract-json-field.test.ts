@@ -1,12 +1,12 @@
 /** A document is cut out of a call's body by its bytes, and what is left says what the whole said. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cutOut } from "../../../../src/security/sboms/reader/extract-json-field.ts";
+import { extractJsonField } from "../../../../src/security/sboms/reader/extract-json-field.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const cut = (body: string, path = ["sbom"]) => {
-  const found = cutOut(bytesOf(body), path);
+  const found = extractJsonField(bytesOf(body), path);
   return found && { document: textOf(found.document), rest: textOf(found.rest) };
 };
 

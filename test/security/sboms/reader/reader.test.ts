@@ -13,7 +13,7 @@ import {
 } from "../../../../src/security/limits.ts";
 import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";
 import { SbomReader } from "../../../../src/security/sboms/reader/reader.ts";
-import { takeSbom } from "../../../../src/security/sboms/reader/parse-sbom-field.ts";
+import { parseSbomField } from "../../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { until } from "../../../support/until.ts";
@@ -27,12 +27,15 @@ test("a large document gives what the same code gives here, and the rest of its 
   const reader = testSbomReader();
   const bytes = bytesOf({ project: "p", sbom: largeBom(25_000), filename: "é" });
   expect(bytes.length).toBeGreaterThan(sbomReadHereBytesMax);
-  const [there, here] = [await reader.take({ pieces: [bytes], path: ["sbom"], workspace }), takeSbom({ bytes, path: ["sbom"] })];
+  const [there, here] = [
+    await reader.take({ pieces: [bytes], path: ["sbom"], workspace }),
+    parseSbomField({ bytes, path: ["sbom"] }),
+  ];
   expect(there.taken).toEqual(here.taken);
   expect(new TextDecoder().decode(there.rest)).toBe(new TextDecoder().decode(here.rest));
   expect(here.taken?.sbom?.components).toBe(25_000);
   const alone = bytesOf(largeBom(3_000));
-  expect(await reader.take({ pieces: [alone], path: null, workspace })).toEqual(takeSbom({ bytes: alone, path: null }));
+  expect(await reader.take({ pieces: [alone], path: null, workspace })).toEqual(parseSbomField({ bytes: alone, path: null }));
 }, 60_000);
 
 test("a large document that is refused is refused with the same sentence", async () => {

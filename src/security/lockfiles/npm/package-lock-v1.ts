@@ -2,7 +2,7 @@
 import { fieldOf, isObject, objectOf, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 import { quoted, type LockGraphBuilder } from "../lock-graph.ts";
-import { scopeOf } from "./package-lock-placed.ts";
+import { scopeOf } from "./package-lock-v2.ts";
 
 /** What is installed beside a package, and what above. */
 interface Level {
@@ -11,9 +11,9 @@ interface Level {
 }
 
 /** @throws LockFileError naming the entry */
-export function addNestedPackages(dependencies: JsonObject, graph: LockGraphBuilder): void {
+export function addV1Packages(dependencies: JsonObject, graph: LockGraphBuilder): void {
   addLevel(dependencies, null, graph);
-  graph.needTops();
+  graph.inferDirectDependencies();
 }
 
 /** @returns where what is nested in a package looks first */

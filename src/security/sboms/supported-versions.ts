@@ -6,18 +6,21 @@ import { SbomRefusal } from "./refusal.ts";
 export function cyclonedxMinor(specVersion: JsonValue | undefined): number {
   const minor = typeof specVersion === "string" ? /^1\.([2-7])$/.exec(specVersion)?.[1] : undefined;
   if (minor !== undefined) return Number(minor);
-  throw unsupported("CycloneDX", { written: specVersion, read: "1.2 to 1.7" });
+  throw unsupportedVersion("CycloneDX", { written: specVersion, read: "1.2 to 1.7" });
 }
 
 /** @returns 2 or 3. @throws SbomRefusal unsupported_version */
 export function spdx2Minor(spdxVersion: JsonValue | undefined): number {
   const minor = typeof spdxVersion === "string" ? /^SPDX-2\.([23])$/.exec(spdxVersion)?.[1] : undefined;
   if (minor !== undefined) return Number(minor);
-  throw unsupported("SPDX", { written: spdxVersion, read: "2.2, 2.3 and 3.0" });
+  throw unsupportedVersion("SPDX", { written: spdxVersion, read: "2.2, 2.3 and 3.0" });
 }
 
 /** @throws always */
-export function unsupported(format: string, { written, read }: { written: JsonValue | undefined; read: string }): SbomRefusal {
+export function unsupportedVersion(
+  format: string,
+  { written, read }: { written: JsonValue | undefined; read: string },
+): SbomRefusal {
   const shown = written === undefined ? "without a version" : `version ${JSON.stringify(written).slice(0, 50)}`;
   return new SbomRefusal(
     "unsupported_version",

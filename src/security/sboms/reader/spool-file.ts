@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-export interface Spooled extends AsyncDisposable {
+export interface SpoolFile extends AsyncDisposable {
   /** Open for reading, from the beginning. */
   fd: number;
 }
@@ -15,7 +15,7 @@ export interface Spooled extends AsyncDisposable {
  * @param folder of this process; made where it is not there
  * @throws what reading the pieces throws
  */
-export async function spool(pieces: Pieces, folder: string): Promise<Spooled> {
+export async function spool(pieces: Pieces, folder: string): Promise<SpoolFile> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, randomUUID());
   await using written = await open(path, "wx", 0o600);

@@ -1,11 +1,11 @@
 /** The line of a tag-value document where a fault lies. */
 import { isObject, type JsonValue } from "../json/value.ts";
-import { jsonPlace } from "../shape/places.ts";
+import { jsonLocation } from "../shape/locations.ts";
 import type { Path } from "../shape/validate.ts";
 import type { TagValueDocument } from "./tag-value.ts";
 
 /** Such as `line 12 (packages[0].name)`: of the field, or of the beginning of the nearest section that is known. */
-export function linePlace(path: Path, { value, lines }: TagValueDocument): string {
+export function lineLocation(path: Path, { value, lines }: TagValueDocument): string {
   let line: number | undefined;
   let at: JsonValue | undefined = value;
   for (const step of path) {
@@ -16,7 +16,7 @@ export function linePlace(path: Path, { value, lines }: TagValueDocument): strin
     } else at = Array.isArray(at) ? at[Number(step)] : undefined;
   }
   const begins = isObject(at) ? lines.get(at)?.get("") : undefined;
-  const place = jsonPlace(path);
+  const place = jsonLocation(path);
   const found = begins ?? line;
   return found === undefined ? place : `line ${found} (${place})`;
 }

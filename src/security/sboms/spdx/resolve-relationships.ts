@@ -1,15 +1,15 @@
 /** What SPDX documents of all versions share: they say what they describe, and one relationship after another. */
-import type { Draft } from "../draft.ts";
+import type { ParsedSbom } from "../parsed-sbom.ts";
 import { edgesOf, isNothing, type Relationship } from "./relationships.ts";
 
-type Described = Omit<Draft, "root" | "tops" | "edges" | "holdings"> & {
+type Described = Omit<ParsedSbom, "root" | "tops" | "edges" | "holdings"> & {
   relationships: Relationship[];
   /** Refs of what the document says it is about. */
   described: string[];
 };
 
 /** One package described is the root; several are all components, at one step from a root that the document does not name. */
-export function describedDraft({ relationships, described, components, ...rest }: Described): Draft {
+export function resolveRelationships({ relationships, described, components, ...rest }: Described): ParsedSbom {
   const packages = new Set(components.map(({ ref }) => ref));
   const tops = [...new Set(described)].filter((ref) => !isNothing(ref) && packages.has(ref));
   const [only] = tops.length === 1 ? tops : [];

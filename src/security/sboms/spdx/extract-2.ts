@@ -1,11 +1,11 @@
 /** An SPDX 2.2 or 2.3 document that was judged, as a draft. Its packages are the components; files and snippets are not. */
 import type { SbomEncoding } from "../document.ts";
-import type { Draft, DraftComponent } from "../draft.ts";
+import type { ParsedSbom, ParsedComponent } from "../parsed-sbom.ts";
 import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json/value.ts";
-import { describedDraft } from "./described.ts";
+import { resolveRelationships } from "./resolve-relationships.ts";
 import { isNothing, type Relationship } from "./relationships.ts";
 
-export function draftOfSpdx2(document: JsonObject, encoding: SbomEncoding): Draft {
+export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): ParsedSbom {
   const creation = objectOf(document, "creationInfo") ?? {};
   const documentRef = textOf(document, "SPDXID");
   const relationships = objectsOf(document, "relationships").map(relationshipOf);
@@ -16,7 +16,7 @@ export function draftOfSpdx2(document: JsonObject, encoding: SbomEncoding): Draf
   const others = [...objectsOf(document, "files"), ...objectsOf(document, "snippets")].flatMap(
     (other) => textOf(other, "SPDXID") ?? [],
   );
-  return describedDraft({
+  return resolveRelationships({
     format: "SPDX",
     specVersion: (textOf(document, "spdxVersion") ?? "").replace("SPDX-", ""),
     encoding,
@@ -42,7 +42,7 @@ function relationshipOf(written: JsonObject): Relationship {
   return { from: from ?? "", type: type ?? "", to: to ?? "" };
 }
 
-function componentOf(written: JsonObject): DraftComponent {
+function componentOf(written: JsonObject): ParsedComponent {
   return {
     ref: textOf(written, "SPDXID"),
     type: textOf(written, "primaryPackagePurpose")?.toLowerCase().replaceAll("_", "-") ?? null,
@@ -51,7 +51,7 @@ function componentOf(written: JsonObject): DraftComponent {
     version: textOf(written, "versionInfo"),
     versionRange: null,
     purl: purlOf(written),
-    licenses: licencesOf(written),
+    licenses: licensesOf(written),
     hashes: listOf(written, "checksums").length,
     scope: null,
     external: false,
@@ -66,9 +66,9 @@ function purlOf(written: JsonObject): string | null {
 }
 
 /** What was concluded, else what its author declared. */
-function licencesOf(written: JsonObject): string[] {
-  const licence = ["licenseConcluded", "licenseDeclared"]
+function licensesOf(written: JsonObject): string[] {
+  const license = ["licenseConcluded", "licenseDeclared"]
     .map((key) => textOf(written, key))
     .find((text) => !isNothing(text ?? null));
-  return licence === undefined || licence === null ? [] : [licence];
+  return license === undefined || license === null ? [] : [license];
 }

@@ -10,7 +10,7 @@ const installed = "node_modules/";
 type Purls = ReadonlyMap<string, string>;
 
 /** @throws LockFileError naming the entry */
-export function addPlacedPackages(packages: JsonObject, graph: LockGraphBuilder): void {
+export function addV2Packages(packages: JsonObject, graph: LockGraphBuilder): void {
   const purls = new Map<string, string>();
   for (const [place, entry] of Object.entries(packages)) {
     if (!isObject(entry)) throw new LockFileError(`packages[${quoted(place)}]: is no object`);
@@ -25,7 +25,7 @@ export function addPlacedPackages(packages: JsonObject, graph: LockGraphBuilder)
     const from = isOwn ? null : (purls.get(place) ?? null);
     if (!isOwn && from === null) continue;
     for (const [name, scope] of neededBy(entry, isOwn)) {
-      const to = purls.get(findPlace({ from: place, name, packages, purls }));
+      const to = purls.get(findPath({ from: place, name, packages, purls }));
       if (to !== undefined) graph.need(from, to, scope);
     }
   }
@@ -69,7 +69,7 @@ interface Search {
 }
 
 /** As Node.js finds modules: in the folder's own `node_modules`, then in those of each folder above. */
-function findPlace({ from, name, packages, purls }: Search): string {
+function findPath({ from, name, packages, purls }: Search): string {
   for (let folder = from; ;) {
     const place = folder === "" ? `${installed}${name}` : `${folder}/${installed}${name}`;
     if (purls.has(place) || Object.hasOwn(packages, place)) return place;

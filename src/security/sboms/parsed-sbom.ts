@@ -1,7 +1,7 @@
 /** What the reader of each format makes, before references are completed, ways are found and all is put in order. */
 import type { SbomEdge, SbomEncoding, SbomFormat } from "./document.ts";
 
-export interface DraftComponent {
+export interface ParsedComponent {
   ref: string | null;
   type: string | null;
   group: string | null;
@@ -13,10 +13,10 @@ export interface DraftComponent {
   hashes: number;
   scope: string | null;
   external: boolean;
-  parent: DraftComponent | null;
+  parent: ParsedComponent | null;
 }
 
-export interface Draft {
+export interface ParsedSbom {
   format: SbomFormat;
   specVersion: string;
   encoding: SbomEncoding;
@@ -24,10 +24,10 @@ export interface Draft {
   name: string | null;
   created: string | null;
   tools: string[];
-  root: DraftComponent | null;
+  root: ParsedComponent | null;
   /** Refs that the document says it is about where they are several: then none is the root. */
   tops: string[];
-  components: DraftComponent[];
+  components: ParsedComponent[];
   edges: SbomEdge[];
   /** `from` contains `to`, beside what the parents say. */
   holdings: SbomEdge[];

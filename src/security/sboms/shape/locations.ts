@@ -3,17 +3,17 @@ import type { Path } from "./validate.ts";
 import type { Shape } from "./shape.ts";
 
 /** Such as `components[12].purl`; the document itself is `document`. */
-export function jsonPlace(path: Path): string {
+export function jsonLocation(path: Path): string {
   const place = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
   return place === "" ? "document" : place.replace(/^\./, "");
 }
 
 /** Such as `/bom/components/component[13]/@bom-ref`: positions count from one, as XPath has it. */
-export function xmlPlace(path: Path, root: Shape): string {
+export function xmlLocation(path: Path, root: Shape): string {
   let place = "/bom";
   let shape: Shape | undefined = root;
   for (const step of path) {
-    const next: Step = typeof step === "number" ? itemPlace(step, shape) : fieldPlace(step, shape);
+    const next: Step = typeof step === "number" ? itemLocation(step, shape) : fieldLocation(step, shape);
     place += next.place;
     shape = next.shape;
   }
@@ -25,7 +25,7 @@ interface Step {
   shape: Shape | undefined;
 }
 
-function itemPlace(index: number, shape: Shape | undefined): Step {
+function itemLocation(index: number, shape: Shape | undefined): Step {
   const list = shape?.kind === "either" ? shape.list : shape;
   if (list?.kind !== "list") return { place: `[${index + 1}]`, shape: undefined };
   const name = list.choice !== undefined ? "*" : (list.items ?? list.flat ?? "*");
@@ -33,7 +33,7 @@ function itemPlace(index: number, shape: Shape | undefined): Step {
   return { place: `/${name}[${index + 1}]${attribute}`, shape: list.of() };
 }
 
-function fieldPlace(key: string, shape: Shape | undefined): Step {
+function fieldLocation(key: string, shape: Shape | undefined): Step {
   const object = shape?.kind === "either" ? shape.object : shape;
   const field = object?.kind === "object" && Object.hasOwn(object.fields, key) ? object.fields[key] : undefined;
   const name = field?.xml?.name ?? key;

@@ -23,7 +23,7 @@ export type NoUpgradeReason =
   /** Each version that fixes one is affected by another, or cannot be held against it. */
   | "no_version_clears_all";
 
-export interface UpgradeQuestion {
+export interface UpgradeSearch {
   installed: Version;
   /** The entries of one record, or of all records that concern the component. */
   entries: readonly Affected[];
@@ -35,7 +35,7 @@ export interface UpgradeQuestion {
  * The smallest version above the installed one that none of the entries affects. Releases go before prereleases, unless a
  * prerelease is installed. The smallest is on the installed version's own line wherever one on that line is clear.
  */
-export function nearestUnaffected({ installed, entries, published = [] }: UpgradeQuestion): Upgrade {
+export function nearestUnaffected({ installed, entries, published = [] }: UpgradeSearch): Upgrade {
   if (!installed.known) return { found: false, reason: "version_unknown" };
   if (evaluateAll({ version: installed, entries }).state === "unaffected") return { found: false, reason: "not_affected" };
   const candidates = [published, entries.flatMap(fixesOf)].map((texts) => upgradesOf({ installed, texts }));

@@ -10,7 +10,7 @@ interface Known {
 }
 
 /** The packages of a lock file by name. A file may have several versions of one, for several Pythons or platforms. */
-export class KnownProjects {
+export class LockedProjects {
   readonly #projects = new Map<string, Known[]>();
 
   /** @throws LockFileError for more versions of one than any lock file has */

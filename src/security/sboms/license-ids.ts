@@ -1,6 +1,6 @@
 /**
- * The ids of SPDX's lists of licences and exceptions, withdrawn ones included: what CycloneDX admits as a licence's `id`.
- * Its schemas list them all, and grow with SPDX's lists; here the licences come from a package that follows those.
+ * The ids of SPDX's lists of licenses and exceptions, withdrawn ones included: what CycloneDX admits as a license's `id`.
+ * Its schemas list them all, and grow with SPDX's lists; here the licenses come from a package that follows those.
  */
 import deprecated from "spdx-license-ids/deprecated.json" with { type: "json" };
 import current from "spdx-license-ids/index.json" with { type: "json" };
@@ -14,6 +14,6 @@ const exception = { letters: /^[A-Za-z0-9.-]+$/, word: /[A-Za-z0-9.-]-exception(
 const otherExceptions: ReadonlySet<string> = new Set(["GPL-CC-1.0", "Linux-syscall-note", "LLGPL", "SHL-2.0", "SHL-2.1"]);
 
 /** Ids count as they are written: `MIT`, not `mit`. */
-export function isLicenceId(id: string): boolean {
+export function isSpdxLicenseId(id: string): boolean {
   return ids.has(id) || orLater.test(id) || (exception.letters.test(id) && exception.word.test(id)) || otherExceptions.has(id);
 }

@@ -1,11 +1,11 @@
 /** An SPDX 3.0 document that was judged, as a draft. */
-import type { Draft, DraftComponent } from "../draft.ts";
+import type { ParsedSbom, ParsedComponent } from "../parsed-sbom.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue, listOf, objectsOf, textOf } from "../json/value.ts";
-import { describedDraft } from "./described.ts";
+import { resolveRelationships } from "./resolve-relationships.ts";
 import type { Relationship } from "./relationships.ts";
 import { idOf, packageTypes, relationshipClasses, typeOf } from "./shape-3.ts";
 
-export function draftOfSpdx3(document: JsonObject): Draft {
+export function extractSpdx3(document: JsonObject): ParsedSbom {
   const elements = objectsOf(document, "@graph");
   const byId = new Map(
     elements.flatMap((element): [string, JsonObject][] => [idOf(element)].flatMap((id) => (id === null ? [] : [[id, element]]))),
@@ -14,8 +14,8 @@ export function draftOfSpdx3(document: JsonObject): Draft {
   const creation = resolved(head === null ? undefined : fieldOf(head, "creationInfo"), byId) ?? {};
   const relationships = elements.filter((element) => relationshipClasses.has(typeOf(element))).flatMap(relationshipsOf);
   const packages = elements.filter((element) => packageTypes.has(typeOf(element)));
-  const licences = licencesByPackage(relationships, byId);
-  return describedDraft({
+  const licenses = licensesByPackage(relationships, byId);
+  return resolveRelationships({
     format: "SPDX",
     specVersion: textOf(creation, "specVersion") ?? "3.0",
     encoding: "json-ld",
@@ -23,7 +23,7 @@ export function draftOfSpdx3(document: JsonObject): Draft {
     name: head === null ? null : textOf(head, "name"),
     created: textOf(creation, "created"),
     tools: listOf(creation, "createdUsing").flatMap((tool) => textOf(resolved(tool, byId) ?? {}, "name") ?? []),
-    components: packages.map((written) => componentOf(written, licences.get(idOf(written) ?? "") ?? [])),
+    components: packages.map((written) => componentOf(written, licenses.get(idOf(written) ?? "") ?? [])),
     relationships,
     described: head === null ? [] : rootsOf(head, byId, relationships),
     otherRefs: new Set([...byId].filter(([, element]) => !packageTypes.has(typeOf(element))).map(([id]) => id)),
@@ -72,25 +72,25 @@ function rootsOf(head: JsonObject, byId: ReadonlyMap<string, JsonObject>, relati
 }
 
 /** What was concluded, else what was declared. */
-function licencesByPackage(relationships: readonly Relationship[], byId: ReadonlyMap<string, JsonObject>): Map<string, string[]> {
-  const licences = new Map<string, string[]>();
+function licensesByPackage(relationships: readonly Relationship[], byId: ReadonlyMap<string, JsonObject>): Map<string, string[]> {
+  const licenses = new Map<string, string[]>();
   for (const kind of ["hasDeclaredLicense", "hasConcludedLicense"]) {
     for (const { from, type, to } of relationships) {
-      const licence = type === kind ? licenceText(to, byId) : null;
-      if (licence !== null) licences.set(from, [licence]);
+      const license = type === kind ? licenseText(to, byId) : null;
+      if (license !== null) licenses.set(from, [license]);
     }
   }
-  return licences;
+  return licenses;
 }
 
-function licenceText(reference: string, byId: ReadonlyMap<string, JsonObject>): string | null {
+function licenseText(reference: string, byId: ReadonlyMap<string, JsonObject>): string | null {
   const element = byId.get(reference) ?? {};
   const written = textOf(element, "simplelicensing_licenseExpression") ?? textOf(element, "name");
   const last = reference.slice(reference.lastIndexOf("/") + 1);
   return written ?? (/^(?:NoAssertion|None)(?:License)?$/.test(last) ? null : last);
 }
 
-function componentOf(written: JsonObject, licenses: string[]): DraftComponent {
+function componentOf(written: JsonObject, licenses: string[]): ParsedComponent {
   return {
     ref: idOf(written),
     type: textOf(written, "software_primaryPurpose")?.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`) ?? null,

@@ -1,12 +1,12 @@
 /** A CycloneDX document that was judged, as a draft. */
-import type { Draft, DraftComponent } from "../draft.ts";
+import type { ParsedSbom, ParsedComponent } from "../parsed-sbom.ts";
 import type { SbomEdge, SbomEncoding } from "../document.ts";
 import { isObject, type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json/value.ts";
 
-export function draftOfBom(bom: JsonObject, encoding: SbomEncoding): Draft {
+export function extractCycloneDx(bom: JsonObject, encoding: SbomEncoding): ParsedSbom {
   const metadata = objectOf(bom, "metadata") ?? {};
   const described = objectOf(metadata, "component");
-  const components: DraftComponent[] = [];
+  const components: ParsedComponent[] = [];
   const root = described === null ? null : componentOf(described, null);
   if (described !== null) gather(described, { parent: root, into: components });
   gather(bom, { parent: null, into: components });
@@ -28,7 +28,7 @@ export function draftOfBom(bom: JsonObject, encoding: SbomEncoding): Draft {
 }
 
 /** Nested components too, each after the one that holds it. */
-function gather(holder: JsonObject, { parent, into }: { parent: DraftComponent | null; into: DraftComponent[] }): void {
+function gather(holder: JsonObject, { parent, into }: { parent: ParsedComponent | null; into: ParsedComponent[] }): void {
   for (const written of objectsOf(holder, "components")) {
     const component = componentOf(written, parent);
     into.push(component);
@@ -36,7 +36,7 @@ function gather(holder: JsonObject, { parent, into }: { parent: DraftComponent |
   }
 }
 
-function componentOf(written: JsonObject, parent: DraftComponent | null): DraftComponent {
+function componentOf(written: JsonObject, parent: ParsedComponent | null): ParsedComponent {
   return {
     ref: textOf(written, "bom-ref"),
     type: textOf(written, "type"),
@@ -45,7 +45,7 @@ function componentOf(written: JsonObject, parent: DraftComponent | null): DraftC
     version: textOf(written, "version"),
     versionRange: textOf(written, "versionRange"),
     purl: textOf(written, "purl"),
-    licenses: objectsOf(written, "licenses").flatMap(licenceText),
+    licenses: objectsOf(written, "licenses").flatMap(licenseText),
     hashes: listOf(written, "hashes").length,
     scope: textOf(written, "scope"),
     external: written["isExternal"] === true,
@@ -53,9 +53,9 @@ function componentOf(written: JsonObject, parent: DraftComponent | null): DraftC
   };
 }
 
-function licenceText(choice: JsonObject): string[] {
-  const licence = objectOf(choice, "license") ?? {};
-  return [textOf(choice, "expression") ?? textOf(licence, "id") ?? textOf(licence, "name")].filter((text) => text !== null);
+function licenseText(choice: JsonObject): string[] {
+  const license = objectOf(choice, "license") ?? {};
+  return [textOf(choice, "expression") ?? textOf(license, "id") ?? textOf(license, "name")].filter((text) => text !== null);
 }
 
 function edgesOf(bom: JsonObject): SbomEdge[] {

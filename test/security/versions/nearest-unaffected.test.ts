@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { readAffected, type OsvEvent } from "../../../src/security/versions/osv-affected.ts";
 import { evaluateAll } from "../../../src/security/versions/osv-range.ts";
-import { nearestUnaffected, type Upgrade } from "../../../src/security/versions/release-line.ts";
+import { nearestUnaffected, type Upgrade } from "../../../src/security/versions/nearest-unaffected.ts";
 import { compareVersions, readVersion } from "../../../src/security/versions/version.ts";
 import { known } from "../../support/version-table.ts";
 
