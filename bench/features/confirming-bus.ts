@@ -1,5 +1,5 @@
 /** A bus on which settlements are done as soon as they are stored, as if metering had booked them. */
-import type { Backlog, Bus, Delivered, Reply, Service, Stream, Survey, Topic } from "../../src/backing/bus.ts";
+import type { Backlog, Bus, Delivered, Reply, ScatterService, Service, Stream, Topic } from "../../src/backing/bus.ts";
 import { encodeSettled } from "../../src/gateway/journal/settlement-codec.ts";
 
 type Listener = (payload: Uint8Array) => void;
@@ -53,12 +53,12 @@ export class ConfirmingBus implements Bus {
     this.#bus.broadcast(topic, payload);
   }
 
-  survey(survey: Survey, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
-    return this.#bus.survey(survey, payload, waitMs);
+  scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    return this.#bus.scatter(service, payload, waitMs);
   }
 
-  report(survey: Survey, handler: (payload: Uint8Array) => Uint8Array): Disposable {
-    return this.#bus.report(survey, handler);
+  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
+    return this.#bus.serveScatter(service, handler);
   }
 
   connected(): boolean {

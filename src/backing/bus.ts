@@ -1,53 +1,53 @@
 /**
- * Port 1 of 2: how processes talk. `embedded/bus.ts` is one process, `distributed/bus.ts` a fleet on NATS.
- * test/contracts/bus.ts says what both must do. Payloads are bytes; who sends them owns their schema.
+ * Port 1 of 2: how processes communicate. `embedded/bus.ts` serves one process, `nats/bus.ts` a fleet.
+ * test/contracts/bus.ts defines what both must do. Payloads are bytes; the sender owns their schema.
  *
  * Three shapes, three promises:
- * - request/serve: a question that one live server of a service answers. The outcome of a lost reply is unknown,
- *   so every question must be safe to ask twice.
+ * - request/serve: one live server of a service replies. The outcome of a request without a reply is unknown,
+ *   so every request must be safe to repeat.
  * - publish/consume: an event that is stored before `publish` resolves and delivered at least once.
- * - broadcast/listen and survey/report: best effort, to every process that is there.
+ * - broadcast/listen and scatter/serveScatter: best effort, to every connected process.
  */
 
-/** Who answers questions. One so far: admission decides who may spend what. */
+/** A service that replies to requests. There is one so far: admission decides which key may spend how much. */
 export type Service = "admission";
 
-/** Where events wait for a worker. */
+/** A queue in which events wait for a worker. */
 export type Stream = "settlements";
 
-/** What is told to every process, as a hint; correctness never rests on it. */
+/** The topic of a broadcast to every process. Correctness never depends on its delivery. */
 export type Topic =
-  /** A key, its owner or its workspace changed: forget what you cached. Payload: empty. */
+  /** A key, its owner or its workspace changed: drop cached copies. Payload: empty. */
   | "records-changed"
   /** Settlement batches that are in the ledger. Payload: JSON array of batch ids. */
   | "settled"
   /** The state of launch checks changed: read it again. */
   | "checks-changed"
-  /** A mail waits: send it. */
+  /** A mail is waiting to be sent. */
   | "mail-waits"
-  /** A project waits to be scanned. */
+  /** A project is waiting to be scanned. */
   | "scan-waits"
-  /** What a gateway counted of calls of the tools API. Payload: JSON, `[gateway, [[hash of a key, calls], …]]`. */
+  /** A gateway's count of calls of the tools API. Payload: JSON, `[gateway, [[hash of a key, calls], …]]`. */
   | "tools-calls";
 
-/** What every process is asked and may answer. */
-export type Survey =
+/** A request that goes to every process and that each may reply to. */
+export type ScatterService =
   /** Which generations of a workspace are open, and when were its requests of the last minute admitted? */
   "open-generations";
 
-/** Nobody received the question. */
+/** No server received the request. */
 export class BusUnavailableError extends Error {
   override name = "BusUnavailableError";
 }
 
-/** The question may or may not have been received. */
+/** A server may have received the request. */
 export class BusTimeoutError extends Error {
   override name = "BusTimeoutError";
 }
 
 export interface Reply {
   payload: Uint8Array;
-  /** True when the question went to a second server because the first was late: both may have acted on it. */
+  /** True when the request went to a second server because the first was late: both may have acted on it. */
   resent: boolean;
 }
 
@@ -66,15 +66,15 @@ export interface Backlog {
 
 export interface Bus extends AsyncDisposable {
   /**
-   * Asks one live server. A server that leaves the question unanswered for 100 ms is passed over until it beats again,
-   * and the same bytes go once more to another.
-   * @throws BusUnavailableError nobody is there, or the connection is down: at once where that is known; certainly not received
-   * @throws BusTimeoutError no answer within 2 s; outcome unknown
+   * Sends a request to one live server. A server that does not reply for 100 ms gets no further requests until its next
+   * heartbeat, and the same bytes go once more to another server.
+   * @throws BusUnavailableError no server is there, or the connection is down: at once where that is known; certainly not received
+   * @throws BusTimeoutError no reply within 2 s; outcome unknown
    */
   request(service: Service, payload: Uint8Array): Promise<Reply>;
-  /** How many questions to a service may be in flight now; at least 1. Callers gather what exceeds it. */
+  /** How many requests to a service may be in flight now; at least 1. Callers batch what exceeds it. */
   width(service: Service): number;
-  /** Answers questions until disposed. A handler that throws leaves the question unanswered. Disposing waits for handlers under way. */
+  /** Replies to requests until disposed. A request whose handler throws gets no reply. Disposing waits for running handlers. */
   serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable>;
 
   /**
@@ -83,10 +83,10 @@ export interface Bus extends AsyncDisposable {
    */
   publish(stream: Stream, id: string, payload: Uint8Array): Promise<void>;
   /**
-   * Delivers events in batches of at most `messagesMax`, one batch at a time; resolves of the handler acknowledge the
-   * whole batch, a throw delivers all of it again after a pause. Between the starts of two batches there are `everyMs`,
-   * unless the first was full: what comes after a pause is delivered at once. There is one consumer of a stream at work
-   * at a time in one process; several processes may compete.
+   * Delivers events in batches of at most `messagesMax`, one batch at a time. When the handler resolves, the whole batch is
+   * acknowledged; when it throws, all of it is delivered again after a pause. The starts of two batches are `everyMs` apart,
+   * unless the first was full; an event after an idle time is delivered at once. One process runs one consumer of a stream
+   * at a time; several processes may compete.
    */
   consume(
     stream: Stream,
@@ -100,13 +100,14 @@ export interface Bus extends AsyncDisposable {
   listen(topic: Topic, handler: (payload: Uint8Array) => void): Disposable;
 
   /**
-   * Asks every process that reports; resolves after `waitMs` or once all known ones have answered.
-   * @throws BusUnavailableError when nobody can be asked: no answers would look like nobody there
-   * @throws BusTimeoutError when a known one does not answer in time, or cannot: what it knows would look like nothing
+   * Sends a request to every process that serves it and gathers the replies; resolves after `waitMs` or once all known
+   * servers have replied.
+   * @throws BusUnavailableError when the request reaches no process: an empty result would look as if there were no server
+   * @throws BusTimeoutError when a known server does not reply in time, or cannot: the result would lack its data
    */
-  survey(survey: Survey, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
-  report(survey: Survey, handler: (payload: Uint8Array) => Uint8Array): Disposable;
+  scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
+  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable;
 
-  /** Whether questions and events can be sent at present. */
+  /** Whether requests and events can be sent at present. */
   connected(): boolean;
 }

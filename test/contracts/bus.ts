@@ -223,20 +223,20 @@ function hints(pair: () => BusPair): void {
 
   test("a survey brings the answer of every process that reports, and no more than one of each", async () => {
     const { bus, other } = pair();
-    using _here = bus.report("open-generations", (payload) => bytes(`here ${text(payload)}`));
-    using _there = other.report("open-generations", (payload) => bytes(`there ${text(payload)}`));
+    using _here = bus.serveScatter("open-generations", (payload) => bytes(`here ${text(payload)}`));
+    using _there = other.serveScatter("open-generations", (payload) => bytes(`there ${text(payload)}`));
     await until(async () => (await surveyed(bus))?.length === 2);
-    const answers = await bus.survey("open-generations", bytes("ws"), 300);
+    const answers = await bus.scatter("open-generations", bytes("ws"), 300);
     expect(answers.map(text).toSorted()).toEqual(["here ws", "there ws"]);
   });
 
   test("a survey to which one of those who are there cannot answer is none: nobody goes by half of what is known", async () => {
     const { bus, other } = pair();
-    using _here = bus.report("open-generations", () => bytes("here"));
-    const broken = other.report("open-generations", () => {
+    using _here = bus.serveScatter("open-generations", () => bytes("here"));
+    const broken = other.serveScatter("open-generations", () => {
       throw new Error("no report");
     });
-    const asked = () => bus.survey("open-generations", bytes("ws"), 200).catch((error: unknown) => error);
+    const asked = () => bus.scatter("open-generations", bytes("ws"), 200).catch((error: unknown) => error);
     await until(async () => (await asked()) instanceof BusTimeoutError);
     expect(await asked()).toBeInstanceOf(BusTimeoutError);
     broken[Symbol.dispose]();
@@ -246,7 +246,7 @@ function hints(pair: () => BusPair): void {
   test("a survey costs no waiting once it is known who is there, be it nobody", async () => {
     const { bus, other } = pair();
     expect(await quickSurvey(bus)).toEqual([]);
-    const report = other.report("open-generations", () => bytes("there"));
+    const report = other.serveScatter("open-generations", () => bytes("there"));
     await until(async () => (await surveyed(bus))?.length === 1);
     expect(await quickSurvey(bus)).toEqual(["there"]);
     report[Symbol.dispose]();
@@ -257,7 +257,7 @@ function hints(pair: () => BusPair): void {
 
 /** null: there was none, for it is not known yet who is there, or one was heard of only after the question was asked. */
 function surveyed(bus: Bus): Promise<Uint8Array[] | null> {
-  return bus.survey("open-generations", bytes("ws"), 1_000).catch(() => null);
+  return bus.scatter("open-generations", bytes("ws"), 1_000).catch(() => null);
 }
 
 /** Surveys until one ends long before its time. */

@@ -5,8 +5,8 @@ import {
   type Bus,
   type Delivered,
   type Reply,
+  type ScatterService,
   type Service,
-  type Survey,
   type Topic,
 } from "../../src/backing/bus.ts";
 import { decodeSettlements } from "../../src/gateway/journal/settlement-codec.ts";
@@ -16,7 +16,7 @@ import {
   busCallMs,
   eventPublishMs,
   messagesInFlightPerWorker,
-  reporterMemoryMs,
+  scatterServerMemoryMs,
   workerSilenceMsMax,
 } from "../../src/backing/limits.ts";
 import type { Chance } from "./chance.ts";
@@ -44,7 +44,7 @@ export class Network {
   readonly #parts: NetworkParts;
   #servers: Of<RequestHandler>[] = [];
   #listeners: (Of<(payload: Uint8Array) => void> & { topic: Topic })[] = [];
-  #reporters: (Of<(payload: Uint8Array) => Uint8Array> & { survey: Survey })[] = [];
+  #scatterServers: (Of<(payload: Uint8Array) => Uint8Array> & { service: ScatterService })[] = [];
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
@@ -65,8 +65,8 @@ export class Network {
       backlog: () => this.#backlog(host),
       broadcast: (topic, payload) => this.#broadcast(host, topic, payload ?? new Uint8Array()),
       listen: (topic, handler) => this.#register(this.#listeners, { host, topic, handler }),
-      survey: (survey, payload, waitMs) => this.#survey(host, survey, { payload, waitMs }),
-      report: (survey, handler) => this.#register(this.#reporters, { host, survey, handler }),
+      scatter: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs }),
+      serveScatter: (service, handler) => this.#register(this.#scatterServers, { host, service, handler }),
       connected: () => host.isConnected,
       [Symbol.asyncDispose]: async () => {},
     };
@@ -168,28 +168,33 @@ export class Network {
     }
   }
 
-  /** Survey messages are few and short, so they are not lost or late while both ends are connected. */
-  #survey(caller: Host, survey: Survey, { payload, waitMs }: { payload: Uint8Array; waitMs: number }): Promise<Uint8Array[]> {
+  /** Scattered requests are few and short: they are neither lost nor late where both processes are connected. */
+  #scatter(
+    caller: Host,
+    service: ScatterService,
+    { payload, waitMs }: { payload: Uint8Array; waitMs: number },
+  ): Promise<Uint8Array[]> {
     const { scheduler, conditions } = this.#parts;
     if (!caller.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
-    const since = scheduler.now - reporterMemoryMs;
-    this.#reporters = this.#reporters.filter(({ host }) => !host.isDead || host.lastReachableAt > since);
-    const asked = this.#reporters.filter((reporter) => reporter.survey === survey && reporter.host.lastReachableAt > since);
+    const since = scheduler.now - scatterServerMemoryMs;
+    this.#scatterServers = this.#scatterServers.filter(({ host }) => !host.isDead || host.lastReachableAt > since);
+    const known = this.#scatterServers.filter((server) => server.service === service && server.host.lastReachableAt > since);
     const transitMs = (): number => Math.min(conditions.delayMs(), waitMs / 3);
     return new Promise((resolve, reject) => {
-      const answers: Uint8Array[] = [];
-      const cancel = scheduler.plan(waitMs, caller, () => reject(new BusTimeoutError("a process did not answer a survey")));
+      const replies: Uint8Array[] = [];
+      const late = (): void => reject(new BusTimeoutError(`A known server of "${service}" did not reply`));
+      const cancel = scheduler.plan(waitMs, caller, late);
       const done = (): void => {
-        if (answers.length < asked.length) return;
+        if (replies.length < known.length) return;
         cancel();
-        resolve([...answers]);
+        resolve([...replies]);
       };
-      for (const { host, handler } of asked) {
+      for (const { host, handler } of known) {
         scheduler.plan(transitMs(), host, () => {
           if (!host.isConnected) return;
-          const report = handler(payload);
+          const reply = handler(payload);
           scheduler.plan(transitMs(), caller, () => {
-            answers.push(report);
+            replies.push(reply);
             done();
           });
         });

@@ -1,5 +1,5 @@
-/** A bus in memory that does what a test tells it to: delay, lose, repeat, resend. Without orders it is a perfect one. */
-import type { Backlog, Bus, Delivered, Reply, Service, Stream, Survey, Topic } from "../../src/backing/bus.ts";
+/** A bus in memory. A test can make it delay, lose, repeat or resend; by default it delivers everything at once. */
+import type { Backlog, Bus, Delivered, Reply, ScatterService, Service, Stream, Topic } from "../../src/backing/bus.ts";
 
 type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
 
@@ -9,45 +9,45 @@ export interface StoredEvent {
 }
 
 export class FakeBus implements Bus {
-  /** Every question sent, in order. */
-  readonly asked: Uint8Array[] = [];
+  /** The payload of every request, in order. */
+  readonly requests: Uint8Array[] = [];
   /** Every event stored and not consumed yet, in order. */
   stored: StoredEvent[] = [];
-  /** How many questions are under way, and the most there ever were. */
-  underWay = 0;
-  underWayMost = 0;
+  /** How many requests are in flight, and the most there ever were. */
+  inFlight = 0;
+  inFlightMost = 0;
   widthNow = 1_000;
-  /** Stands between asker and server: lose, delay or repeat here. */
+  /** Runs between client and server: lose, delay or repeat a request here. */
   carry: (deliver: () => Promise<Uint8Array>) => Promise<Reply> = async (deliver) => ({
     payload: await deliver(),
     resent: false,
   });
-  /** Stands before the stream: throw here to lose an event, or store it and throw to lose the acknowledgement. */
+  /** Runs before the stream: throw here to lose an event, or store it and throw to lose the acknowledgement. */
   store: (event: StoredEvent) => Promise<void> = async (event) => void this.stored.push(event);
-  /** Broadcasts of these topics reach nobody. */
+  /** Broadcasts of these topics are lost. */
   readonly silenced = new Set<Topic>();
   backlogNow: (() => Promise<Backlog>) | null = null;
 
   readonly #servers: Handler[] = [];
   readonly #listeners = new Set<{ topic: Topic; handler: (payload: Uint8Array) => void }>();
-  readonly #reporters = new Set<{ survey: Survey; handler: (payload: Uint8Array) => Uint8Array }>();
+  readonly #scatterServers = new Set<{ service: ScatterService; handler: (payload: Uint8Array) => Uint8Array }>();
   #consumer: { messagesMax: number; handler: (events: Delivered[]) => Promise<void> } | null = null;
-  #turn = 0;
+  #next = 0;
 
   async request(_service: Service, payload: Uint8Array): Promise<Reply> {
-    this.asked.push(payload);
-    this.underWay++;
-    this.underWayMost = Math.max(this.underWayMost, this.underWay);
+    this.requests.push(payload);
+    this.inFlight++;
+    this.inFlightMost = Math.max(this.inFlightMost, this.inFlight);
     try {
       return await this.carry(() => this.server()(payload));
     } finally {
-      this.underWay--;
+      this.inFlight--;
     }
   }
 
-  /** The servers in turn. */
+  /** The next server, round robin. */
   server(): Handler {
-    const handler = this.#servers[this.#turn++ % this.#servers.length];
+    const handler = this.#servers[this.#next++ % this.#servers.length];
     if (!handler) throw new Error("The test's bus has no server");
     return handler;
   }
@@ -74,7 +74,7 @@ export class FakeBus implements Bus {
     return { [Symbol.asyncDispose]: async () => void (this.#consumer = null) };
   }
 
-  /** Hands what is stored to the consumer, once; what it throws at stays stored. @returns how many events were consumed */
+  /** Delivers the stored events to the consumer, once; a batch at which it throws stays stored. @returns how many events were consumed */
   async deliver(): Promise<number> {
     const consumer = this.#consumer;
     if (!consumer) throw new Error("The test's bus has no consumer");
@@ -103,14 +103,14 @@ export class FakeBus implements Bus {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  async survey(survey: Survey, payload: Uint8Array): Promise<Uint8Array[]> {
-    return [...this.#reporters].filter((reporter) => reporter.survey === survey).map(({ handler }) => handler(payload));
+  async scatter(service: ScatterService, payload: Uint8Array): Promise<Uint8Array[]> {
+    return [...this.#scatterServers].filter((server) => server.service === service).map(({ handler }) => handler(payload));
   }
 
-  report(survey: Survey, handler: (payload: Uint8Array) => Uint8Array): Disposable {
-    const reporter = { survey, handler };
-    this.#reporters.add(reporter);
-    return { [Symbol.dispose]: () => void this.#reporters.delete(reporter) };
+  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
+    const server = { service, handler };
+    this.#scatterServers.add(server);
+    return { [Symbol.dispose]: () => void this.#scatterServers.delete(server) };
   }
 
   connected(): boolean {

@@ -5,5 +5,5 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 
 const bus = new DistributedBus({ url: new Secret(process.argv[2] ?? ""), name: "reporting", clock: systemClock, log: silentLog });
-bus.report("open-generations", () => new TextEncoder().encode(`reported by ${process.pid}`));
+bus.serveScatter("open-generations", () => new TextEncoder().encode(`reported by ${process.pid}`));
 console.log("reporting");

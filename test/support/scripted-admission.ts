@@ -57,7 +57,7 @@ export class ScriptedAdmission {
 
   /** Nothing is open here. */
   #report(listener: (workspace: string) => void): void {
-    this.bus.report("open-generations", (payload) => {
+    this.bus.serveScatter("open-generations", (payload) => {
       listener(decodeOpenQuestion(payload).workspace);
       return encodeOpenReport({ holds: [], windows: [] });
     });

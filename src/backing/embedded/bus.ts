@@ -1,7 +1,7 @@
-/** The bus of one process: questions are calls, events are rows, the rest are lists of listeners. */
+/** The bus of one process: requests are function calls, events are rows, the rest are lists of listeners. */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { admissionDeadlineMs, embeddedQuestionsInFlight } from "../limits.ts";
+import { admissionDeadlineMs, embeddedRequestsInFlight } from "../limits.ts";
 import {
   BusTimeoutError,
   BusUnavailableError,
@@ -9,25 +9,25 @@ import {
   type Bus,
   type Delivered,
   type Reply,
+  type ScatterService,
   type Service,
   type Stream,
-  type Survey,
   type Topic,
 } from "../bus.ts";
 import type { Database } from "../backing.ts";
 import { Outbox } from "./outbox.ts";
 
-type Answer = (payload: Uint8Array) => Promise<Uint8Array>;
+type RequestHandler = (payload: Uint8Array) => Promise<Uint8Array>;
 type Listener = (payload: Uint8Array) => void;
-type Reporter = (payload: Uint8Array) => Uint8Array;
+type ScatterHandler = (payload: Uint8Array) => Uint8Array;
 
 export class EmbeddedBus implements Bus {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #outbox: Outbox;
-  readonly #servers = new Map<Service, Answer>();
+  readonly #servers = new Map<Service, RequestHandler>();
   readonly #listeners = new Set<{ topic: Topic; handler: Listener }>();
-  readonly #reporters = new Set<{ survey: Survey; handler: Reporter }>();
+  readonly #scatterServers = new Set<{ service: ScatterService; handler: ScatterHandler }>();
   #open = true;
 
   constructor({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }) {
@@ -37,31 +37,31 @@ export class EmbeddedBus implements Bus {
   }
 
   async request(service: Service, payload: Uint8Array): Promise<Reply> {
-    const answer = this.#servers.get(service);
-    if (answer === undefined) throw new BusUnavailableError(`Nobody in this process serves "${service}"`);
+    const handler = this.#servers.get(service);
+    if (handler === undefined) throw new BusUnavailableError(`This process does not serve "${service}"`);
     try {
-      const reply = await withDeadline(this.#clock, admissionDeadlineMs, `The answer of "${service}"`, answer(payload));
+      const reply = await withDeadline(this.#clock, admissionDeadlineMs, `The reply of "${service}"`, handler(payload));
       return { payload: reply, resent: false };
     } catch (error) {
-      throw new BusTimeoutError(`The question to "${service}" was left unanswered`, { cause: error });
+      throw new BusTimeoutError(`The request to "${service}" got no reply`, { cause: error });
     }
   }
 
   width(): number {
-    return embeddedQuestionsInFlight;
+    return embeddedRequestsInFlight;
   }
 
-  serve(service: Service, handler: Answer): Promise<AsyncDisposable> {
-    const underWay = new Set<Promise<unknown>>();
-    const answer: Answer = async (payload) => {
+  serve(service: Service, handler: RequestHandler): Promise<AsyncDisposable> {
+    const inFlight = new Set<Promise<unknown>>();
+    const counted: RequestHandler = async (payload) => {
       const reply = handler(payload);
-      underWay.add(reply);
-      return await reply.finally(() => underWay.delete(reply));
+      inFlight.add(reply);
+      return await reply.finally(() => inFlight.delete(reply));
     };
-    this.#servers.set(service, answer);
+    this.#servers.set(service, counted);
     const dispose = async (): Promise<void> => {
-      if (this.#servers.get(service) === answer) this.#servers.delete(service);
-      await Promise.allSettled(underWay);
+      if (this.#servers.get(service) === counted) this.#servers.delete(service);
+      await Promise.allSettled(inFlight);
     };
     return Promise.resolve({ [Symbol.asyncDispose]: dispose });
   }
@@ -92,16 +92,16 @@ export class EmbeddedBus implements Bus {
     return kept(this.#listeners, { topic, handler });
   }
 
-  async survey(survey: Survey, payload: Uint8Array): Promise<Uint8Array[]> {
-    const asked = [...this.#reporters].filter((reporter) => reporter.survey === survey);
-    const answers: Uint8Array[] = [];
-    for (const { handler } of asked) this.#attempt(survey, () => void answers.push(handler(payload)));
-    if (answers.length < asked.length) throw new BusTimeoutError("Somebody who is there could not answer a survey");
-    return answers;
+  async scatter(service: ScatterService, payload: Uint8Array): Promise<Uint8Array[]> {
+    const servers = [...this.#scatterServers].filter((server) => server.service === service);
+    const replies: Uint8Array[] = [];
+    for (const { handler } of servers) this.#attempt(service, () => void replies.push(handler(payload)));
+    if (replies.length < servers.length) throw new BusTimeoutError(`A server of "${service}" could not reply`);
+    return replies;
   }
 
-  report(survey: Survey, handler: Reporter): Disposable {
-    return kept(this.#reporters, { survey, handler });
+  serveScatter(service: ScatterService, handler: ScatterHandler): Disposable {
+    return kept(this.#scatterServers, { service, handler });
   }
 
   connected(): boolean {
@@ -113,8 +113,8 @@ export class EmbeddedBus implements Bus {
     await this.#outbox[Symbol.asyncDispose]();
   }
 
-  /** A handler that fails concerns no other, nor who called. */
-  #attempt(subject: Topic | Survey, call: () => void): void {
+  /** A handler that fails stops neither the other handlers nor the caller. */
+  #attempt(subject: Topic | ScatterService, call: () => void): void {
     try {
       call();
     } catch (error) {

@@ -1,17 +1,17 @@
-/** The bus of a fleet: NATS for questions, surveys and broadcasts, JetStream for events. */
+/** The bus of a fleet: NATS for requests, scattered requests and broadcasts, JetStream for events. */
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busPayloadBytesMax } from "../limits.ts";
-import type { Backlog, Bus, Delivered, Reply, Service, Stream, Survey, Topic } from "../bus.ts";
-import { startAnswering } from "./request-server.ts";
-import { Asker } from "./request-client.ts";
+import type { Backlog, Bus, Delivered, Reply, Service, Stream, ScatterService, Topic } from "../bus.ts";
+import { startRequestServer } from "./request-server.ts";
+import { RequestClient } from "./request-client.ts";
 import { EventConsumer } from "./event-consumer.ts";
 import { EventStream } from "./event-stream.ts";
 import { NatsLink } from "./nats-link.ts";
-import { startReporting } from "./scatter-server.ts";
+import { startScatterServer } from "./scatter-server.ts";
 import { topicSubject } from "./subjects.ts";
-import { Surveyor } from "./scatter-client.ts";
+import { ScatterClient } from "./scatter-client.ts";
 
 export interface DistributedBusParts {
   url: Secret;
@@ -22,37 +22,37 @@ export interface DistributedBusParts {
 }
 
 /**
- * Questions, stored events and delivered events travel on connections of their own: the server closes one that is read too
- * slowly, and stalls one that sends too fast.
+ * Requests, stored events and delivered events have a connection each: the server closes a connection that is read too slowly,
+ * and stalls one that sends too fast.
  */
 export class DistributedBus implements Bus {
   readonly #parts: DistributedBusParts;
   readonly #stack = new AsyncDisposableStack();
-  readonly #questions: NatsLink;
+  readonly #requests: NatsLink;
   readonly #events: NatsLink;
-  readonly #askers = new Map<Service, Asker>();
-  readonly #surveyors = new Map<Survey, Surveyor>();
+  readonly #requestClients = new Map<Service, RequestClient>();
+  readonly #scatterClients = new Map<ScatterService, ScatterClient>();
   readonly #streams = new Map<Stream, EventStream>();
 
   /** Connects in the background: nothing waits for NATS. */
   constructor(parts: DistributedBusParts) {
     this.#parts = parts;
-    this.#questions = this.#stack.use(this.#openLink("questions"));
+    this.#requests = this.#stack.use(this.#openLink("requests"));
     this.#events = this.#stack.use(this.#openLink("events"));
   }
 
   request(service: Service, payload: Uint8Array): Promise<Reply> {
-    return this.#asker(service).ask(payload);
+    return this.#requestClient(service).request(payload);
   }
 
   width(service: Service): number {
-    return this.#asker(service).width;
+    return this.#requestClient(service).width;
   }
 
   serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
-    // Who serves will have to ask everybody, and must have listened by then for who is there.
-    this.#surveyor("open-generations");
-    return Promise.resolve(startAnswering({ ...this.#parts, link: this.#questions, service, handler }));
+    // A process that serves requests also scatters some, and must have heard the heartbeats of all servers by then.
+    this.#scatterClient("open-generations");
+    return Promise.resolve(startRequestServer({ ...this.#parts, link: this.#requests, service, handler }));
   }
 
   publish(stream: Stream, id: string, payload: Uint8Array): Promise<void> {
@@ -77,11 +77,11 @@ export class DistributedBus implements Bus {
 
   broadcast(topic: Topic, payload: Uint8Array = new Uint8Array()): void {
     if (payload.length > busPayloadBytesMax) throw new RangeError(`Cannot broadcast ${payload.length} bytes`);
-    this.#questions.publish(topicSubject(topic), payload);
+    this.#requests.publish(topicSubject(topic), payload);
   }
 
   listen(topic: Topic, handler: (payload: Uint8Array) => void): Disposable {
-    const subscription = this.#questions.subscribe(topicSubject(topic), ({ data }) => {
+    const subscription = this.#requests.subscribe(topicSubject(topic), ({ data }) => {
       try {
         handler(data);
       } catch (error) {
@@ -91,16 +91,16 @@ export class DistributedBus implements Bus {
     return { [Symbol.dispose]: () => void subscription[Symbol.asyncDispose]() };
   }
 
-  survey(survey: Survey, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
-    return this.#surveyor(survey).ask(payload, waitMs);
+  scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    return this.#scatterClient(service).scatter(payload, waitMs);
   }
 
-  report(survey: Survey, handler: (payload: Uint8Array) => Uint8Array): Disposable {
-    return startReporting({ ...this.#parts, link: this.#questions, survey, handler });
+  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
+    return startScatterServer({ ...this.#parts, link: this.#requests, service, handler });
   }
 
   connected(): boolean {
-    return this.#questions.up && this.#events.up;
+    return this.#requests.up && this.#events.up;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -111,12 +111,14 @@ export class DistributedBus implements Bus {
     return new NatsLink({ ...this.#parts, name: `${this.#parts.name} ${purpose}` });
   }
 
-  #asker(service: Service): Asker {
-    return made(this.#askers, service, () => this.#stack.use(new Asker({ ...this.#parts, link: this.#questions, service })));
+  #requestClient(service: Service): RequestClient {
+    const make = (): RequestClient => this.#stack.use(new RequestClient({ ...this.#parts, link: this.#requests, service }));
+    return made(this.#requestClients, service, make);
   }
 
-  #surveyor(survey: Survey): Surveyor {
-    return made(this.#surveyors, survey, () => this.#stack.use(new Surveyor({ ...this.#parts, link: this.#questions, survey })));
+  #scatterClient(service: ScatterService): ScatterClient {
+    const make = (): ScatterClient => this.#stack.use(new ScatterClient({ ...this.#parts, link: this.#requests, service }));
+    return made(this.#scatterClients, service, make);
   }
 
   #stream(stream: Stream): EventStream {

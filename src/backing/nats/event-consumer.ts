@@ -7,7 +7,7 @@ import type { Delivered, Stream } from "../bus.ts";
 import { EventPull } from "./event-pull.ts";
 import { consumerName, EventStream } from "./event-stream.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { StuckWatch } from "./stalled-consumer.ts";
+import { StalledConsumerDetector } from "./stalled-consumer.ts";
 
 export interface ConsumerParts {
   link: NatsLink;
@@ -25,7 +25,7 @@ export class EventConsumer implements AsyncDisposable {
   readonly #events: EventStream;
   readonly #pull: EventPull;
   readonly #watching: Disposable;
-  readonly #stuck = new StuckWatch();
+  readonly #stalled = new StalledConsumerDetector();
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
   #failures = 0;
@@ -84,7 +84,7 @@ export class EventConsumer implements AsyncDisposable {
 
   async #deliver(messages: Msg[]): Promise<void> {
     const { link, handler } = this.#parts;
-    this.#stuck.delivered();
+    this.#stalled.delivered();
     try {
       await handler(messages.map(deliveredOf));
     } catch (error) {
@@ -101,7 +101,7 @@ export class EventConsumer implements AsyncDisposable {
     const { clock, log, link, stream } = this.#parts;
     if (!link.up) return;
     const info = await this.#events.consumer();
-    if (this.#stuck.isStuck(info, clock.monotonic())) {
+    if (this.#stalled.isStalled(info, clock.monotonic())) {
       log.error({ event: "events.stuck", stream, pending: info.num_pending, unacknowledged: info.num_ack_pending });
       await this.#events.restartConsumer(info);
     }

@@ -1,25 +1,25 @@
-/** "I am here", every 100 ms, and "I leave" at the end. A process that is stuck beats no more: nothing else has to notice. */
+/** A heartbeat every 100 ms, and a goodbye at the end. A process that hangs sends none: nothing else has to detect that. */
 import type { Clock } from "../../kernel/clock.ts";
-import { workerBeatMs } from "../limits.ts";
+import { workerHeartbeatMs } from "../limits.ts";
 import type { NatsLink } from "./nats-link.ts";
 
 const goodbye = "-";
 
-export interface BeatParts {
+export interface HeartbeatParts {
   link: NatsLink;
   clock: Clock;
   subject: string;
-  /** Who beats. */
+  /** The sender's. */
   id: string;
 }
 
-/** Beats until disposed. */
-export function startBeat({ link, clock, subject, id }: BeatParts): Disposable {
+/** Sends heartbeats until disposed. */
+export function startHeartbeat({ link, clock, subject, id }: HeartbeatParts): Disposable {
   let cancel = (): void => {};
   const beat = (): void => {
     cancel();
     link.publish(subject, id);
-    cancel = clock.after(workerBeatMs, beat);
+    cancel = clock.after(workerHeartbeatMs, beat);
   };
   const watching = link.watch({ up: beat });
   beat();
@@ -32,7 +32,7 @@ export function startBeat({ link, clock, subject, id }: BeatParts): Disposable {
   };
 }
 
-export function readBeat(payload: Uint8Array): { id: string; leaves: boolean } {
+export function readHeartbeat(payload: Uint8Array): { id: string; leaves: boolean } {
   const text = new TextDecoder().decode(payload);
   return text.startsWith(goodbye) ? { id: text.slice(goodbye.length), leaves: true } : { id: text, leaves: false };
 }

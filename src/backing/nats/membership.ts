@@ -1,37 +1,37 @@
-/** Who is there, by their beats: who was silent for too many turns, or said goodbye, is not. */
-export class Roster {
-  readonly #silentTurns = new Map<string, number>();
-  readonly #silentTurnsMax: number;
+/** The live members of a group, by their heartbeats. A member that was silent for too many ticks, or said goodbye, is not one. */
+export class Membership {
+  readonly #silentTicks = new Map<string, number>();
+  readonly #silentTicksMax: number;
 
-  constructor(silentTurnsMax: number) {
-    this.#silentTurnsMax = silentTurnsMax;
+  constructor(silentTicksMax: number) {
+    this.#silentTicksMax = silentTicksMax;
   }
 
   get ids(): string[] {
-    return [...this.#silentTurns.keys()];
+    return [...this.#silentTicks.keys()];
   }
 
-  /** How long somebody has been silent; Infinity for who is not there. */
-  silentTurns(id: string): number {
-    return this.#silentTurns.get(id) ?? Number.POSITIVE_INFINITY;
+  /** How long a member has been silent; Infinity for an id that is no member. */
+  silentTicks(id: string): number {
+    return this.#silentTicks.get(id) ?? Number.POSITIVE_INFINITY;
   }
 
   heard(id: string): void {
-    this.#silentTurns.set(id, 0);
+    this.#silentTicks.set(id, 0);
   }
 
   left(id: string): void {
-    this.#silentTurns.delete(id);
+    this.#silentTicks.delete(id);
   }
 
-  turn(): void {
-    for (const [id, turns] of this.#silentTurns) {
-      if (turns + 1 > this.#silentTurnsMax) this.#silentTurns.delete(id);
-      else this.#silentTurns.set(id, turns + 1);
+  tick(): void {
+    for (const [id, ticks] of this.#silentTicks) {
+      if (ticks + 1 > this.#silentTicksMax) this.#silentTicks.delete(id);
+      else this.#silentTicks.set(id, ticks + 1);
     }
   }
 
   clear(): void {
-    this.#silentTurns.clear();
+    this.#silentTicks.clear();
   }
 }

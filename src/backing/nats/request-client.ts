@@ -1,28 +1,25 @@
-/** Questions to a service: the asker, not a queue group, chooses who answers, so that one frozen server stops nobody. */
+/**
+ * Requests to a service. The client chooses the server, where NATS would choose any member of a queue group: so one frozen
+ * server delays a few requests by 100 ms instead of its share of all of them by their deadline.
+ */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import {
-  admissionDeadlineMs,
-  admissionResendMs,
-  busPayloadBytesMax,
-  busSilenceMsMax,
-  questionMessagesWaitingMax,
-} from "../limits.ts";
+import { admissionDeadlineMs, admissionResendMs, busPayloadBytesMax, busRequestsWaitingMax, busSilenceMsMax } from "../limits.ts";
 import { BusTimeoutError, BusUnavailableError, type Reply, type Service } from "../bus.ts";
-import { readBeat } from "./heartbeat.ts";
-import { Crew } from "./worker-pool.ts";
+import { readHeartbeat } from "./heartbeat.ts";
+import { WorkerPool } from "./worker-pool.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { askSubject, serverBeatSubject } from "./subjects.ts";
-import { everyTurn, turnsOf } from "./ticker.ts";
+import { requestHeartbeatSubject, requestSubject } from "./subjects.ts";
+import { everyTick, ticksOf } from "./ticker.ts";
 
 interface Sending {
   server: string;
-  turns: number;
-  /** Unanswered for 100 ms: no longer counted as in flight. */
+  ticks: number;
+  /** Without a reply for 100 ms: no longer counted as in flight. */
   late: boolean;
 }
 
-interface Question {
+interface PendingRequest {
   token: string;
   payload: Uint8Array;
   /** Of the monotonic clock. */
@@ -34,43 +31,44 @@ interface Question {
 }
 
 const noResponders = 503;
-const lateTurns = turnsOf(admissionResendMs);
-const silentTurnsMax = turnsOf(busSilenceMsMax);
+const lateTicks = ticksOf(admissionResendMs);
+const silentTicksMax = ticksOf(busSilenceMsMax);
 
-export class Asker implements AsyncDisposable {
+export class RequestClient implements AsyncDisposable {
   readonly #link: NatsLink;
   readonly #service: Service;
   readonly #clock: Clock;
-  readonly #crew = new Crew();
+  readonly #pool = new WorkerPool();
   readonly #inbox = createInbox();
-  readonly #waiting: Question[] = [];
-  readonly #asked = new Map<string, Question>();
+  readonly #waiting: PendingRequest[] = [];
+  /** By token. */
+  readonly #inFlight = new Map<string, PendingRequest>();
   readonly #stack = new AsyncDisposableStack();
   #count = 0;
-  #turnsUp = 0;
+  #ticksUp = 0;
 
   constructor({ link, service, clock }: { link: NatsLink; service: Service; clock: Clock }) {
     this.#link = link;
     this.#service = service;
     this.#clock = clock;
     this.#stack.use(link.watch({ up: () => this.#linkUp(), down: () => this.#linkDown() }));
-    this.#stack.use(link.subscribe(serverBeatSubject(service), (message) => this.#heard(message)));
-    this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#answered(message)));
-    this.#stack.use(everyTurn(clock, () => this.#turn()));
+    this.#stack.use(link.subscribe(requestHeartbeatSubject(service), (message) => this.#heard(message)));
+    this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#replied(message)));
+    this.#stack.use(everyTick(clock, () => this.#tick()));
   }
 
   get width(): number {
-    return this.#crew.width;
+    return this.#pool.width;
   }
 
   /** @throws BusUnavailableError, BusTimeoutError */
-  ask(payload: Uint8Array): Promise<Reply> {
+  request(payload: Uint8Array): Promise<Reply> {
     if (!this.#link.up) return Promise.reject(new BusUnavailableError("The bus is not connected"));
-    if (this.#waiting.length >= questionMessagesWaitingMax) {
-      return Promise.reject(new BusUnavailableError(`${questionMessagesWaitingMax} questions wait for a server already`));
+    if (this.#waiting.length >= busRequestsWaitingMax) {
+      return Promise.reject(new BusUnavailableError(`${busRequestsWaitingMax} requests wait for a server already`));
     }
     if (payload.length > busPayloadBytesMax) {
-      return Promise.reject(new RangeError(`Cannot ask with ${payload.length} bytes: the bus takes ${busPayloadBytesMax}`));
+      return Promise.reject(new RangeError(`Cannot send ${payload.length} bytes: the bus takes ${busPayloadBytesMax}`));
     }
     return new Promise((resolve, reject) => {
       const token = (this.#count++).toString(36);
@@ -81,104 +79,104 @@ export class Asker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const question of this.#asked.values()) question.reject(new BusTimeoutError("The bus was closed"));
-    this.#asked.clear();
+    for (const request of this.#inFlight.values()) request.reject(new BusTimeoutError("The bus was closed"));
+    this.#inFlight.clear();
     this.#refuseWaiting("The bus was closed");
     await this.#stack.disposeAsync();
   }
 
   #heard(message: Msg): void {
-    const { id, leaves } = readBeat(message.data);
-    if (leaves) this.#crew.left(id);
-    else this.#crew.heard(id);
+    const { id, leaves } = readHeartbeat(message.data);
+    if (leaves) this.#pool.left(id);
+    else this.#pool.heard(id);
     this.#sendWaiting();
   }
 
-  #answered(message: Msg): void {
+  #replied(message: Msg): void {
     const [number, token] = message.subject.split(".").toReversed();
-    const question = this.#asked.get(token ?? "");
-    const sending = question?.sendings[Number(number)];
-    if (!question || !sending) return;
-    if (message.headers?.code === noResponders) return this.#notReceived(question, sending);
-    this.#asked.delete(question.token);
-    for (const { server, late } of question.sendings) if (!late) this.#crew.answered(server);
-    question.resolve({ payload: message.data, resent: question.sendings.length > 1 });
+    const request = this.#inFlight.get(token ?? "");
+    const sending = request?.sendings[Number(number)];
+    if (!request || !sending) return;
+    if (message.headers?.code === noResponders) return this.#notReceived(request, sending);
+    this.#inFlight.delete(request.token);
+    for (const { server, late } of request.sendings) if (!late) this.#pool.replied(server);
+    request.resolve({ payload: message.data, resent: request.sendings.length > 1 });
     this.#sendWaiting();
   }
 
-  /** That server is gone; where nobody else has the question, it was certainly not received and waits anew. */
-  #notReceived(question: Question, sending: Sending): void {
-    this.#crew.left(sending.server);
-    if (question.sendings.length > 1) {
+  /** That server is gone. Where no second server has the request, it was certainly not received and waits again. */
+  #notReceived(request: PendingRequest, sending: Sending): void {
+    this.#pool.left(sending.server);
+    if (request.sendings.length > 1) {
       sending.late = true;
       return;
     }
-    this.#asked.delete(question.token);
-    this.#waiting.unshift({ ...question, token: (this.#count++).toString(36), sendings: [] });
+    this.#inFlight.delete(request.token);
+    this.#waiting.unshift({ ...request, token: (this.#count++).toString(36), sendings: [] });
     this.#sendWaiting();
   }
 
-  #turn(): void {
-    this.#turnsUp = this.#link.up ? this.#turnsUp + 1 : 0;
-    this.#crew.turn();
+  #tick(): void {
+    this.#ticksUp = this.#link.up ? this.#ticksUp + 1 : 0;
+    this.#pool.tick();
     const now = this.#clock.monotonic();
-    for (const question of this.#asked.values()) this.#review(question, now);
+    for (const request of this.#inFlight.values()) this.#review(request, now);
     this.#sendWaiting();
     while (this.#waiting[0] && this.#waiting[0].deadline <= now) {
       this.#waiting.shift()?.reject(new BusUnavailableError(`No server of "${this.#service}" had room in time`));
     }
   }
 
-  /** Late: to another, once, with the same bytes. Too late: the outcome is unknown. */
-  #review(question: Question, now: number): void {
-    if (question.deadline <= now) {
-      this.#asked.delete(question.token);
-      for (const { server, late } of question.sendings) if (!late) this.#crew.late(server);
-      question.reject(new BusTimeoutError(`No answer of "${this.#service}" within ${admissionDeadlineMs} ms`));
+  /** After 100 ms the same bytes go to a second server, once. After the deadline the outcome is unknown. */
+  #review(request: PendingRequest, now: number): void {
+    if (request.deadline <= now) {
+      this.#inFlight.delete(request.token);
+      for (const { server, late } of request.sendings) if (!late) this.#pool.late(server);
+      request.reject(new BusTimeoutError(`No reply of "${this.#service}" within ${admissionDeadlineMs} ms`));
       return;
     }
-    for (const sending of question.sendings) {
-      if (sending.late || ++sending.turns < lateTurns) continue;
+    for (const sending of request.sendings) {
+      if (sending.late || ++sending.ticks < lateTicks) continue;
       sending.late = true;
-      this.#crew.late(sending.server);
+      this.#pool.late(sending.server);
     }
-    const [first, second] = question.sendings;
-    if (first?.late && !second && this.#link.up) this.#send(question, this.#crew.take(first.server));
+    const [first, second] = request.sendings;
+    if (first?.late && !second && this.#link.up) this.#send(request, this.#pool.take(first.server));
   }
 
   #sendWaiting(): void {
     while (this.#waiting.length > 0 && this.#link.up) {
-      const server = this.#crew.take();
+      const server = this.#pool.take();
       if (server === null) break;
-      const question = this.#waiting.shift();
-      if (question) this.#send(question, server);
+      const request = this.#waiting.shift();
+      if (request) this.#send(request, server);
     }
     if (this.#waiting.length === 0) return;
     if (!this.#link.up) this.#refuseWaiting("The bus is not connected");
-    else if (this.#crew.empty && this.#turnsUp > silentTurnsMax) this.#refuseWaiting(`Nobody serves "${this.#service}"`);
+    else if (this.#pool.empty && this.#ticksUp > silentTicksMax) this.#refuseWaiting(`No process serves "${this.#service}"`);
   }
 
-  #send(question: Question, server: string | null): void {
+  #send(request: PendingRequest, server: string | null): void {
     if (server === null) return;
-    const reply = `${this.#inbox}.${question.token}.${question.sendings.length}`;
-    question.sendings.push({ server, turns: 0, late: false });
-    this.#asked.set(question.token, question);
-    this.#link.publish(askSubject(this.#service, server), question.payload, reply);
+    const reply = `${this.#inbox}.${request.token}.${request.sendings.length}`;
+    request.sendings.push({ server, ticks: 0, late: false });
+    this.#inFlight.set(request.token, request);
+    this.#link.publish(requestSubject(this.#service, server), request.payload, reply);
   }
 
   #refuseWaiting(reason: string): void {
-    for (const question of this.#waiting.splice(0)) question.reject(new BusUnavailableError(reason));
+    for (const request of this.#waiting.splice(0)) request.reject(new BusUnavailableError(reason));
   }
 
   #linkDown(): void {
-    this.#crew.clear();
+    this.#pool.clear();
     this.#sendWaiting();
   }
 
-  /** What was under way may be lost on either side: it goes once more, to whoever is heard first. */
+  /** The request or its reply may be lost: each goes once more, to the first server that is heard. */
   #linkUp(): void {
-    this.#turnsUp = 0;
-    for (const { sendings } of this.#asked.values()) {
+    this.#ticksUp = 0;
+    for (const { sendings } of this.#inFlight.values()) {
       for (const sending of sendings) Object.assign(sending, { server: "", late: true });
     }
   }

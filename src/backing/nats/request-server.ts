@@ -1,15 +1,15 @@
-/** Serves questions under a subject of its own, for as long as it beats. */
+/** Serves requests under a subject of its own, for as long as it sends heartbeats. */
 import type { Msg } from "nats";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import { newInternalId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { admissionDeadlineMs, answersInFlightMax } from "../limits.ts";
+import { admissionDeadlineMs, busRepliesInFlightMax } from "../limits.ts";
 import type { Service } from "../bus.ts";
-import { startBeat } from "./heartbeat.ts";
+import { startHeartbeat } from "./heartbeat.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { askSubject, serverBeatSubject } from "./subjects.ts";
+import { requestHeartbeatSubject, requestSubject } from "./subjects.ts";
 
-export interface AnswererParts {
+export interface RequestServerParts {
   link: NatsLink;
   service: Service;
   handler: (payload: Uint8Array) => Promise<Uint8Array>;
@@ -17,29 +17,29 @@ export interface AnswererParts {
   log: Logger;
 }
 
-/** Answers until disposed: then it says goodbye, and finishes what it has. */
-export function startAnswering({ link, service, handler, clock, log }: AnswererParts): AsyncDisposable {
+/** Replies until disposed: then it says goodbye, and completes the requests that it has received. */
+export function startRequestServer({ link, service, handler, clock, log }: RequestServerParts): AsyncDisposable {
   const id = newInternalId(clock.now());
-  const underWay = new Set<Promise<void>>();
-  const answer = async (message: Msg): Promise<void> => {
+  const inFlight = new Set<Promise<void>>();
+  const replyTo = async (request: Msg): Promise<void> => {
     try {
-      link.publish(message.reply ?? "", await handler(message.data));
+      link.publish(request.reply ?? "", await handler(request.data));
     } catch (error) {
       log.error({ event: "bus.answer.failed", service, reason: String(error) });
     }
   };
-  const subscription = link.subscribe(askSubject(service, id), (message) => {
-    // Who asked too much hears nothing and goes elsewhere: an answer would come too late anyway.
-    if (underWay.size >= answersInFlightMax) return;
-    const answering = answer(message).finally(() => underWay.delete(answering));
-    underWay.add(answering);
+  const subscription = link.subscribe(requestSubject(service, id), (request) => {
+    // Above the bound a request gets no reply, and its client tries another server: a reply would come too late anyway.
+    if (inFlight.size >= busRepliesInFlightMax) return;
+    const replying = replyTo(request).finally(() => inFlight.delete(replying));
+    inFlight.add(replying);
   });
-  const beat = startBeat({ link, clock, subject: serverBeatSubject(service), id });
+  const heartbeat = startHeartbeat({ link, clock, subject: requestHeartbeatSubject(service), id });
   return {
     async [Symbol.asyncDispose]() {
-      beat[Symbol.dispose]();
+      heartbeat[Symbol.dispose]();
       await subscription[Symbol.asyncDispose]();
-      await withDeadline(clock, admissionDeadlineMs, "Answering", Promise.all(underWay)).catch(() => {});
+      await withDeadline(clock, admissionDeadlineMs, "Replying to requests", Promise.all(inFlight)).catch(() => {});
     },
   };
 }

@@ -1,64 +1,65 @@
-/** Asks all processes at once. Those that report beat, so that a survey knows whose answers it waits for. */
+/** Sends a request to all processes at once. Those that serve it send heartbeats, so the client knows whose replies it waits for. */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import { busSilenceMsMax, reporterMemoryMs, surveyListenMs } from "../limits.ts";
-import { BusTimeoutError, BusUnavailableError, type Survey } from "../bus.ts";
-import { readBeat } from "./heartbeat.ts";
+import { busSilenceMsMax, scatterListenMs, scatterServerMemoryMs } from "../limits.ts";
+import { BusTimeoutError, BusUnavailableError, type ScatterService } from "../bus.ts";
+import { readHeartbeat } from "./heartbeat.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { Roster } from "./membership.ts";
-import { reporterBeatSubject, surveySubject } from "./subjects.ts";
-import { everyTurn, turnsOf } from "./ticker.ts";
+import { Membership } from "./membership.ts";
+import { scatterHeartbeatSubject, scatterSubject } from "./subjects.ts";
+import { everyTick, ticksOf } from "./ticker.ts";
 
 interface Round {
-  /** By the id of who answered. */
-  answers: Map<string, Uint8Array>;
+  /** By the id of the server. */
+  replies: Map<string, Uint8Array>;
   check(): void;
   reject(error: Error): void;
 }
 
-/** After so many turns of listening whoever is there has been heard, and after so many more it is sure that nobody else is. */
-const heardTurns = turnsOf(surveyListenMs);
-const acquaintedTurns = turnsOf(busSilenceMsMax);
+/** After so many ticks of listening every live server has been heard; after so many more it is certain that there is no other. */
+const heardTicks = ticksOf(scatterListenMs);
+const acquaintedTicks = ticksOf(busSilenceMsMax);
 
-export class Surveyor implements AsyncDisposable {
+export class ScatterClient implements AsyncDisposable {
   readonly #link: NatsLink;
-  readonly #survey: Survey;
+  readonly #service: ScatterService;
   readonly #clock: Clock;
-  readonly #reporters = new Roster(turnsOf(reporterMemoryMs));
+  readonly #servers = new Membership(ticksOf(scatterServerMemoryMs));
   readonly #inbox = createInbox();
   readonly #rounds = new Map<string, Round>();
   readonly #stack = new AsyncDisposableStack();
   #count = 0;
-  #turnsUp = 0;
+  #ticksUp = 0;
 
-  constructor({ link, survey, clock }: { link: NatsLink; survey: Survey; clock: Clock }) {
+  constructor({ link, service, clock }: { link: NatsLink; service: ScatterService; clock: Clock }) {
     this.#link = link;
-    this.#survey = survey;
+    this.#service = service;
     this.#clock = clock;
-    this.#stack.use(link.watch({ up: () => void (this.#turnsUp = 0), down: () => this.#linkDown() }));
-    this.#stack.use(link.subscribe(reporterBeatSubject(survey), (message) => this.#heard(message)));
-    this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#answered(message)));
-    this.#stack.use(everyTurn(clock, () => this.#turn()));
+    this.#stack.use(link.watch({ up: () => void (this.#ticksUp = 0), down: () => this.#linkDown() }));
+    this.#stack.use(link.subscribe(scatterHeartbeatSubject(service), (message) => this.#heard(message)));
+    this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#replied(message)));
+    this.#stack.use(everyTick(clock, () => this.#tick()));
   }
 
   /**
-   * @throws BusUnavailableError when the link is down or goes down, or has just come up: no answers would look like nobody there
-   * @throws BusTimeoutError when somebody who was heard of lately does not answer: what they know would look like nothing
+   * @throws BusUnavailableError when the link is down or goes down, or has just come up: an empty result would look as if there
+   * were no server
+   * @throws BusTimeoutError when a server that was heard recently does not reply: the result would lack its data
    */
-  async ask(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+  async scatter(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
     if (!this.#link.up) throw new BusUnavailableError("The bus is not connected");
-    if (this.#turnsUp < heardTurns) throw new BusUnavailableError("It is not known yet who is there");
+    if (this.#ticksUp < heardTicks) throw new BusUnavailableError("The bus has not yet heard which processes are there");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const token = (this.#count++).toString(36);
-    const answers: Round["answers"] = new Map();
-    this.#rounds.set(token, { answers, check: () => this.#allAnswered(answers) && resolve(), reject });
+    const replies: Round["replies"] = new Map();
+    this.#rounds.set(token, { replies, check: () => this.#allReplied(replies) && resolve(), reject });
     const cancel = this.#clock.after(waitMs, resolve);
     try {
-      this.#link.publish(surveySubject(this.#survey), payload, `${this.#inbox}.${token}`);
-      if (this.#allAnswered(answers)) resolve();
+      this.#link.publish(scatterSubject(this.#service), payload, `${this.#inbox}.${token}`);
+      if (this.#allReplied(replies)) resolve();
       await promise;
-      if (!this.#knownAnswered(answers)) throw new BusTimeoutError("Somebody who is there did not answer a survey");
-      return [...answers.values()];
+      if (!this.#knownReplied(replies)) throw new BusTimeoutError(`A known server of "${this.#service}" did not reply`);
+      return [...replies.values()];
     } finally {
       cancel();
       this.#rounds.delete(token);
@@ -70,35 +71,37 @@ export class Surveyor implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
-  #allAnswered(answers: Round["answers"]): boolean {
-    return this.#turnsUp > acquaintedTurns && this.#knownAnswered(answers);
+  #allReplied(replies: Round["replies"]): boolean {
+    return this.#ticksUp > acquaintedTicks && this.#knownReplied(replies);
   }
 
-  #knownAnswered(answers: Round["answers"]): boolean {
-    return this.#reporters.ids.every((id) => answers.has(id));
+  #knownReplied(replies: Round["replies"]): boolean {
+    return this.#servers.ids.every((id) => replies.has(id));
   }
 
   #heard(message: Msg): void {
-    const { id, leaves } = readBeat(message.data);
-    if (leaves) this.#reporters.left(id);
-    else this.#reporters.heard(id);
+    const { id, leaves } = readHeartbeat(message.data);
+    if (leaves) this.#servers.left(id);
+    else this.#servers.heard(id);
   }
 
-  #answered(message: Msg): void {
+  #replied(message: Msg): void {
     const [id = "", token = ""] = message.subject.split(".").toReversed();
     const round = this.#rounds.get(token);
-    round?.answers.set(id, message.data);
+    round?.replies.set(id, message.data);
     round?.check();
   }
 
-  /** While the link is down nobody can be heard: who was there before it went is still expected when it is back. */
-  #turn(): void {
+  /** While the link is down no server can be heard: those known before are still expected when it is up again. */
+  #tick(): void {
     if (!this.#link.up) return;
-    this.#turnsUp++;
-    this.#reporters.turn();
+    this.#ticksUp++;
+    this.#servers.tick();
   }
 
   #linkDown(): void {
-    for (const { reject } of this.#rounds.values()) reject(new BusUnavailableError("The bus went away during a survey"));
+    for (const { reject } of this.#rounds.values()) {
+      reject(new BusUnavailableError("The bus disconnected before every server replied"));
+    }
   }
 }

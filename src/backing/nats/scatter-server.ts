@@ -1,33 +1,33 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { newInternalId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
-import type { Survey } from "../bus.ts";
-import { startBeat } from "./heartbeat.ts";
+import type { ScatterService } from "../bus.ts";
+import { startHeartbeat } from "./heartbeat.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { reporterBeatSubject, surveySubject } from "./subjects.ts";
+import { scatterHeartbeatSubject, scatterSubject } from "./subjects.ts";
 
-export interface ReporterParts {
+export interface ScatterServerParts {
   link: NatsLink;
-  survey: Survey;
+  service: ScatterService;
   handler: (payload: Uint8Array) => Uint8Array;
   clock: Clock;
   log: Logger;
 }
 
-/** Answers surveys until disposed. */
-export function startReporting({ link, survey, handler, clock, log }: ReporterParts): Disposable {
+/** Replies to scattered requests until disposed. */
+export function startScatterServer({ link, service, handler, clock, log }: ScatterServerParts): Disposable {
   const id = newInternalId(clock.now());
-  const subscription = link.subscribe(surveySubject(survey), ({ data, reply }) => {
+  const subscription = link.subscribe(scatterSubject(service), ({ data, reply }) => {
     try {
       link.publish(`${reply}.${id}`, handler(data));
     } catch (error) {
-      log.error({ event: "bus.report.failed", survey, reason: String(error) });
+      log.error({ event: "bus.report.failed", service, reason: String(error) });
     }
   });
-  const beat = startBeat({ link, clock, subject: reporterBeatSubject(survey), id });
+  const heartbeat = startHeartbeat({ link, clock, subject: scatterHeartbeatSubject(service), id });
   return {
     [Symbol.dispose]: () => {
-      beat[Symbol.dispose]();
+      heartbeat[Symbol.dispose]();
       void subscription[Symbol.asyncDispose]();
     },
   };

@@ -1,6 +1,6 @@
-import { eventStuckMs } from "../limits.ts";
+import { eventStalledMs } from "../limits.ts";
 
-/** What a consumer says of itself when a pull came back empty. */
+/** A consumer's own state, read when a pull came back empty. */
 export interface ConsumerState {
   delivered: { stream_seq: number };
   ack_floor: { stream_seq: number };
@@ -9,10 +9,11 @@ export interface ConsumerState {
 }
 
 /**
- * Tells a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver: twice
- * in a row it gave nothing of what it has, or its acknowledged end has stood still for minutes before events in delivery.
+ * Distinguishes a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver:
+ * it twice in a row delivered nothing of its pending events, or its acknowledged end has not moved for minutes while events
+ * are in delivery.
  */
-export class StuckWatch {
+export class StalledConsumerDetector {
   #before: ConsumerState | null = null;
   #floor = -1;
   #floorSince = 0;
@@ -23,7 +24,7 @@ export class StuckWatch {
   }
 
   /** @param now of the monotonic clock */
-  isStuck(state: ConsumerState, now: number): boolean {
+  isStalled(state: ConsumerState, now: number): boolean {
     if (state.ack_floor.stream_seq !== this.#floor || state.num_ack_pending === 0) {
       this.#floor = state.ack_floor.stream_seq;
       this.#floorSince = now;
@@ -35,6 +36,6 @@ export class StuckWatch {
       before.num_pending > 0 &&
       state.num_pending > 0 &&
       before.delivered.stream_seq === state.delivered.stream_seq;
-    return keepsBack || now - this.#floorSince > eventStuckMs;
+    return keepsBack || now - this.#floorSince > eventStalledMs;
   }
 }

@@ -1,21 +1,21 @@
-/** Every subject on NATS. Made of our own words and ids, never of what a user sent. */
-import type { Service, Stream, Survey, Topic } from "../bus.ts";
+/** Every subject on NATS. Made of constants and our own ids, never of user input. Fleets of two versions share them: they stay. */
+import type { ScatterService, Service, Stream, Topic } from "../bus.ts";
 
-/** Questions to one server of a service. */
-export function askSubject(service: Service, serverId: string): string {
+/** Requests to one server of a service. */
+export function requestSubject(service: Service, serverId: string): string {
   return `weir.ask.${service}.${serverId}`;
 }
 
-export function serverBeatSubject(service: Service): string {
+export function requestHeartbeatSubject(service: Service): string {
   return `weir.beat.ask.${service}`;
 }
 
-export function surveySubject(survey: Survey): string {
-  return `weir.survey.${survey}`;
+export function scatterSubject(service: ScatterService): string {
+  return `weir.survey.${service}`;
 }
 
-export function reporterBeatSubject(survey: Survey): string {
-  return `weir.beat.survey.${survey}`;
+export function scatterHeartbeatSubject(service: ScatterService): string {
+  return `weir.beat.survey.${service}`;
 }
 
 export function topicSubject(topic: Topic): string {

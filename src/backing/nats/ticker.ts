@@ -1,21 +1,21 @@
 /**
- * Time on the bus, counted in turns of a timer instead of milliseconds. A process that was busy for a second has one turn for
- * it, and reads its sockets before the next: so it takes nobody for silent whose words wait to be read.
+ * Time on the bus, counted in ticks of a timer instead of milliseconds. A process that was busy for a second has one tick for
+ * it and reads its sockets before the next tick: so it never treats a peer as silent whose messages wait in the socket.
  */
 import type { Clock } from "../../kernel/clock.ts";
-import { busTurnMs } from "../limits.ts";
+import { busTickMs } from "../limits.ts";
 
-/** Calls back every turn until disposed. */
-export function everyTurn(clock: Clock, callback: () => void): Disposable {
-  const turn = (): void => {
-    cancel = clock.after(busTurnMs, turn);
+/** Calls back every tick until disposed. */
+export function everyTick(clock: Clock, callback: () => void): Disposable {
+  const tick = (): void => {
+    cancel = clock.after(busTickMs, tick);
     callback();
   };
-  let cancel = clock.after(busTurnMs, turn);
+  let cancel = clock.after(busTickMs, tick);
   return { [Symbol.dispose]: () => cancel() };
 }
 
-/** The first number of turns that are at least `ms` long. */
-export function turnsOf(ms: number): number {
-  return Math.ceil(ms / busTurnMs) + 1;
+/** The smallest number of ticks that last at least `ms`. */
+export function ticksOf(ms: number): number {
+  return Math.ceil(ms / busTickMs) + 1;
 }

@@ -1,22 +1,22 @@
-/** The servers of one service, and which of them the next message goes to: in turn, at most so many messages to each. */
-import { busSilenceMsMax, busTurnMs, messagesInFlightPerWorker, workerSilenceMsMax } from "../limits.ts";
-import { Roster } from "./membership.ts";
+/** The servers of one service. It chooses the next message's server: round robin, with a bound on the messages in flight to each. */
+import { busSilenceMsMax, busTickMs, messagesInFlightPerWorker, workerSilenceMsMax } from "../limits.ts";
+import { Membership } from "./membership.ts";
 
-const silentTurnsMax = Math.ceil(workerSilenceMsMax / busTurnMs);
+const silentTicksMax = Math.ceil(workerSilenceMsMax / busTickMs);
 
 interface Server {
-  /** Messages that are not answered and not given up on. */
+  /** Messages that have no reply and are not given up. */
   inFlight: number;
-  /** Left a message unanswered and was not heard since. */
+  /** It left a message without a reply and was not heard since. */
   passedOver: boolean;
 }
 
-export class Crew {
-  readonly #roster = new Roster(Math.ceil(busSilenceMsMax / busTurnMs));
-  /** In the order of turns: who was given a message goes last. */
+export class WorkerPool {
+  readonly #membership = new Membership(Math.ceil(busSilenceMsMax / busTickMs));
+  /** In the order of the round: the server of the last message goes last. */
   readonly #servers = new Map<string, Server>();
 
-  /** Nobody was heard for a second. */
+  /** No server was heard for a second. */
   get empty(): boolean {
     return this.#servers.size === 0;
   }
@@ -24,40 +24,40 @@ export class Crew {
   /** How many messages may be in flight now; at least 1. */
   get width(): number {
     let width = 0;
-    for (const [id, server] of this.#servers) if (this.#inTurn(id, server)) width += messagesInFlightPerWorker;
+    for (const [id, server] of this.#servers) if (this.#isAvailable(id, server)) width += messagesInFlightPerWorker;
     return Math.max(1, width);
   }
 
   heard(id: string): void {
-    this.#roster.heard(id);
+    this.#membership.heard(id);
     const server = this.#servers.get(id);
     if (server) server.passedOver = false;
     else this.#servers.set(id, { inFlight: 0, passedOver: false });
   }
 
   left(id: string): void {
-    this.#roster.left(id);
+    this.#membership.left(id);
     this.#servers.delete(id);
   }
 
   clear(): void {
-    this.#roster.clear();
+    this.#membership.clear();
     this.#servers.clear();
   }
 
-  turn(): void {
-    this.#roster.turn();
+  tick(): void {
+    this.#membership.tick();
     for (const id of this.#servers.keys())
-      if (this.#roster.silentTurns(id) === Number.POSITIVE_INFINITY) this.#servers.delete(id);
+      if (this.#membership.silentTicks(id) === Number.POSITIVE_INFINITY) this.#servers.delete(id);
   }
 
   /**
-   * Who takes the next message, which is then in flight to it; null: nobody can at present.
-   * @param except who has had it; it may then go to a server that has its full share
+   * Chooses the server of the next message, which is then in flight to it; null: no server is available at present.
+   * @param except the server that already has the message, which may then go to a server with its full share
    */
   take(except: string | null = null): string | null {
     for (const [id, server] of this.#servers) {
-      if (id === except || !this.#inTurn(id, server)) continue;
+      if (id === except || !this.#isAvailable(id, server)) continue;
       if (except === null && server.inFlight >= messagesInFlightPerWorker) continue;
       server.inFlight++;
       this.#servers.delete(id);
@@ -67,20 +67,20 @@ export class Crew {
     return null;
   }
 
-  /** A message to this server is answered. */
-  answered(id: string): void {
+  /** A message to this server has its reply. */
+  replied(id: string): void {
     const server = this.#servers.get(id);
     if (server) server.inFlight = Math.max(0, server.inFlight - 1);
   }
 
   /** A message to this server is late: it gets no further ones until it is heard again. */
   late(id: string): void {
-    this.answered(id);
+    this.replied(id);
     const server = this.#servers.get(id);
     if (server) server.passedOver = true;
   }
 
-  #inTurn(id: string, server: Server): boolean {
-    return !server.passedOver && this.#roster.silentTurns(id) <= silentTurnsMax;
+  #isAvailable(id: string, server: Server): boolean {
+    return !server.passedOver && this.#membership.silentTicks(id) <= silentTicksMax;
   }
 }

@@ -6,7 +6,7 @@ import postgres, { type TransactionSql } from "postgres";
 import { databaseStatementMsMax } from "../limits.ts";
 import type { Database, Queries, Transaction } from "../backing.ts";
 import { watchStatements } from "../statement-time.ts";
-import { laterQuery, type Ask } from "./lazy-query.ts";
+import { lazyQuery, type RunQuery } from "./lazy-query.ts";
 import type { SessionPool } from "./session-pool.ts";
 import type { Session } from "./session.ts";
 
@@ -16,8 +16,9 @@ type Work<T> = (tx: Transaction) => T | Promise<T>;
 export function boundedSql(pool: SessionPool): Database {
   // Makes fragments and parameters, and what a query looks like before it is asked; it never connects.
   const maker: Database = postgres({ ...noSocket, types: { bigint: postgres.BigInt } });
-  const ask: Ask = (start) => pool.use((session) => session.watch(databaseStatementMsMax, session.outcome(start(session.sql))));
-  return boundedHandle(maker, ask, {
+  const run: RunQuery = (start) =>
+    pool.use((session) => session.watch(databaseStatementMsMax, session.outcome(start(session.sql))));
+  return boundedHandle(maker, run, {
     begin: <T>(...parameters: [Work<T>] | [string, Work<T>]) => {
       const [options, work] = parameters.length === 1 ? ["", parameters[0]] : parameters;
       return pool.use((session) =>
@@ -49,8 +50,8 @@ interface Watched {
 
 function boundedTransaction(tx: TransactionSql<{ bigint: bigint }>, { session, statementMs }: Watched): Transaction {
   const watched = { session, statementMs };
-  const ask: Ask = (start) => session.watch(watched.statementMs, start(tx));
-  const bounded = boundedHandle(tx, ask, {
+  const run: RunQuery = (start) => session.watch(watched.statementMs, start(tx));
+  const bounded = boundedHandle(tx, run, {
     savepoint: <T>(...parameters: [Work<T>] | [string, Work<T>]) => {
       const [name, work] = parameters.length === 1 ? ["", parameters[0]] : parameters;
       return aroundWork(watched, work, (inner) => tx.savepoint(name, inner));
@@ -79,13 +80,13 @@ async function aroundWork<T, R>(watched: Watched, work: Work<T>, run: (inner: Wo
   }
 }
 
-function boundedHandle<H extends Queries>(handle: H, ask: Ask, replaced: Record<string, unknown>): H {
+function boundedHandle<H extends Queries>(handle: H, run: RunQuery, replaced: Record<string, unknown>): H {
   return new Proxy(handle, {
-    apply: (_target, self, parameters) => laterQuery(handle, (sql) => Reflect.apply(sql, self, parameters), ask),
+    apply: (_target, self, parameters) => lazyQuery(handle, (sql) => Reflect.apply(sql, self, parameters), run),
     get: (target, name) => {
       if (typeof name === "string" && Object.hasOwn(replaced, name)) return replaced[name];
       if (name !== "unsafe") return Reflect.get(target, name);
-      return (...parameters: Parameters<Queries["unsafe"]>) => laterQuery(handle, (sql) => sql.unsafe(...parameters), ask);
+      return (...parameters: Parameters<Queries["unsafe"]>) => lazyQuery(handle, (sql) => sql.unsafe(...parameters), run);
     },
   });
 }

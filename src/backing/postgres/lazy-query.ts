@@ -1,7 +1,7 @@
 import type { Queries } from "../backing.ts";
 
 /** Runs `start` on the connection that is found for it, and watches over it. */
-export type Ask = (start: (sql: Queries) => Promise<unknown>) => Promise<unknown>;
+export type RunQuery = (start: (sql: Queries) => Promise<unknown>) => Promise<unknown>;
 
 const modifiers = ["simple", "raw", "values", "describe"] as const;
 
@@ -10,12 +10,12 @@ const modifiers = ["simple", "raw", "values", "describe"] as const;
  * for is a fragment of others. What is not a query, such as an identifier, is given back as it is.
  * @param make makes the query with any handle of postgres.js
  */
-export function laterQuery<Q>(maker: Queries, make: (sql: Queries) => Q, ask: Ask): Q {
+export function lazyQuery<Q>(maker: Queries, make: (sql: Queries) => Q, run: RunQuery): Q {
   const query = make(maker);
   if (!(query instanceof Promise)) return query;
   const chosen: (typeof modifiers)[number][] = [];
   let outcome: Promise<unknown> | null = null;
-  const asked = (): Promise<unknown> => (outcome ??= ask((sql) => modified(make(sql), chosen)));
+  const asked = (): Promise<unknown> => (outcome ??= run((sql) => modified(make(sql), chosen)));
   const choose = (modifier: (typeof modifiers)[number]) => () => {
     chosen.push(modifier);
     return query;

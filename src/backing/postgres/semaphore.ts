@@ -1,7 +1,7 @@
 import { DeadlineError, type Clock } from "../../kernel/clock.ts";
 
 /** Lets at most `places` in at a time; who comes later waits in line, in order, for at most `waitMsMax`. */
-export class Line {
+export class Semaphore {
   readonly #clock: Clock;
   readonly #waitMsMax: number;
   readonly #waiting = new Set<() => void>();
@@ -18,15 +18,15 @@ export class Line {
    * @returns what gives it back, to be called once
    * @throws DeadlineError when none became free in time
    */
-  enter(): Promise<() => void> {
+  acquire(): Promise<() => void> {
     if (this.#free > 0) {
       this.#free--;
-      return Promise.resolve(() => this.#leave());
+      return Promise.resolve(() => this.#release());
     }
     return new Promise((resolve, reject) => {
       const enter = (): void => {
         cancel();
-        resolve(() => this.#leave());
+        resolve(() => this.#release());
       };
       const cancel = this.#clock.after(this.#waitMsMax, () => {
         this.#waiting.delete(enter);
@@ -36,7 +36,7 @@ export class Line {
     });
   }
 
-  #leave(): void {
+  #release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#free++;

@@ -1,5 +1,5 @@
-import { databaseConnectionsMax, databaseLineMsMax } from "../limits.ts";
-import { Line } from "./semaphore.ts";
+import { databaseConnectionsMax, databaseConnectionWaitMsMax } from "../limits.ts";
+import { Semaphore } from "./semaphore.ts";
 import { Session, type SessionParts } from "./session.ts";
 
 const closeSeconds = 2;
@@ -7,13 +7,17 @@ const closeSeconds = 2;
 /** A small number of sessions, each with one user at a time; users wait in line for at most a second. */
 export class SessionPool implements AsyncDisposable {
   readonly #parts: SessionParts;
-  readonly #line: Line;
+  readonly #semaphore: Semaphore;
   readonly #open = new Set<Session>();
   readonly #idle: Session[] = [];
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#line = new Line({ places: databaseConnectionsMax, waitMsMax: databaseLineMsMax, clock: parts.clock });
+    this.#semaphore = new Semaphore({
+      places: databaseConnectionsMax,
+      waitMsMax: databaseConnectionWaitMsMax,
+      clock: parts.clock,
+    });
   }
 
   /** Runs `work` on a session of its own. @throws DeadlineError when none became free in time */
@@ -28,13 +32,13 @@ export class SessionPool implements AsyncDisposable {
 
   /** A session until it is given back. @throws DeadlineError when none became free in time */
   async take(): Promise<{ session: Session; giveBack: () => void }> {
-    const leave = await this.#line.enter();
+    const release = await this.#semaphore.acquire();
     const session = this.#nextIdle() ?? new Session(this.#parts);
     this.#open.add(session);
     const giveBack = (): void => {
       if (session.alive) this.#idle.push(session);
       else this.#open.delete(session);
-      leave();
+      release();
     };
     return { session, giveBack };
   }

@@ -44,7 +44,7 @@ export class GenerationBook implements Disposable {
     this.#parts = parts;
     this.#spool = new Spool(parts.folder, parts.clock, parts.files);
     this.#outlet = new Outlet({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
-    this.#reporting = parts.bus.report("open-generations", (payload) => {
+    this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
       const { workspace } = decodeOpenQuestion(payload);
       for (const listener of this.#whenReported) listener(workspace);
       return encodeOpenReport(this.#open.report(workspace));

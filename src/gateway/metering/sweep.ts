@@ -59,7 +59,7 @@ async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promis
 }
 
 async function unknownToFronts(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
-  const answers = await bus.survey("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs);
+  const answers = await bus.scatter("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs);
   const known = new Set(answers.flatMap((answer) => decodeOpenReport(answer).holds.map(({ generation }) => generation)));
   return holds.filter(({ generation }) => !known.has(generation));
 }

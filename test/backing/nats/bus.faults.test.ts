@@ -135,7 +135,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     const startedAt = performance.now();
     expect(await outcomeOf(bus.request("admission", question))).toBe("refused");
     expect(await failureOf(bus.publish("settlements", "during", question))).toBeInstanceOf(BusUnavailableError);
-    expect(await failureOf(bus.survey("open-generations", question, 300))).toBeInstanceOf(BusUnavailableError);
+    expect(await failureOf(bus.scatter("open-generations", question, 300))).toBeInstanceOf(BusUnavailableError);
     bus.broadcast("records-changed");
     expect(performance.now() - startedAt).toBeLessThan(500);
     const consumer = openBus();
@@ -197,7 +197,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     const early = openBus();
     const heard: string[] = [];
     using _listening = early.listen("settled", () => heard.push("settled"));
-    using _reporting = early.report("open-generations", () => question);
+    using _reporting = early.serveScatter("open-generations", () => question);
     await using _serving = await early.serve("admission", async (payload) => payload);
     await using _consuming = await early.consume("settlements", { messagesMax: 10 }, async () => void heard.push("event"));
     expect(early.connected()).toBe(false);
@@ -205,7 +205,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     await server.restart();
     await until(() => early.connected() && bus.connected(), recoveryMsMax);
     await answers();
-    await until(async () => (await bus.survey("open-generations", question, 300).catch(() => [])).length === 1);
+    await until(async () => (await bus.scatter("open-generations", question, 300).catch(() => [])).length === 1);
     early.broadcast("settled");
     await bus.publish("settlements", "early", question);
     await until(() => heard.includes("settled") && heard.includes("event"));

@@ -5,7 +5,7 @@ import { DistributedBus } from "../../../src/backing/nats/bus.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { reporterMemoryMs, surveyListenMs } from "../../../src/backing/limits.ts";
+import { scatterServerMemoryMs, scatterListenMs } from "../../../src/backing/limits.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { OurProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/services.ts";
@@ -37,7 +37,7 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
 
   /** null: there is none, for it is not known who is there, or somebody who is did not answer. */
   function answers(): Promise<Uint8Array[] | null> {
-    return bus.survey("open-generations", question, 300).catch((error: unknown) => {
+    return bus.scatter("open-generations", question, 300).catch((error: unknown) => {
       refusal = error;
       return null;
     });
@@ -48,10 +48,10 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
     await until(() => fresh.connected());
     stack.use(await fresh.serve("admission", async (payload) => payload));
     const servedAt = performance.now();
-    expect(await failureOf(fresh.survey("open-generations", question, 300))).toBeInstanceOf(BusUnavailableError);
-    await until(() => performance.now() - servedAt > surveyListenMs + 200);
+    expect(await failureOf(fresh.scatter("open-generations", question, 300))).toBeInstanceOf(BusUnavailableError);
+    await until(() => performance.now() - servedAt > scatterListenMs + 200);
     reporter.signal("SIGSTOP");
-    expect(await failureOf(fresh.survey("open-generations", question, 300))).toBeInstanceOf(BusTimeoutError);
+    expect(await failureOf(fresh.scatter("open-generations", question, 300))).toBeInstanceOf(BusTimeoutError);
   }, 30_000);
 
   test("fails also where NATS was lost meanwhile: who was there and has not come back is not forgotten", async () => {
@@ -70,7 +70,7 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
       expect(await answers()).toBeNull();
       expect(refusal).toBeInstanceOf(BusTimeoutError);
       await until(async () => (await answers())?.length === 0);
-      expect(performance.now() - since).toBeWithin(reporterMemoryMs - 200, reporterMemoryMs + 2_000);
+      expect(performance.now() - since).toBeWithin(scatterServerMemoryMs - 200, scatterServerMemoryMs + 2_000);
     }, 30_000);
   }
 });

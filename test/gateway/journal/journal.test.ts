@@ -22,7 +22,7 @@ const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
 const usage = { promptTokens: 10, completionTokens: 5 };
 
 async function reports(workspace = "ws-1"): Promise<OpenReport> {
-  const all = (await books.bus.survey("open-generations", encodeOpenQuestion({ workspace }))).map(decodeOpenReport);
+  const all = (await books.bus.scatter("open-generations", encodeOpenQuestion({ workspace }))).map(decodeOpenReport);
   return { holds: all.flatMap(({ holds }) => holds), windows: all.flatMap(({ windows }) => windows) };
 }
 
@@ -144,7 +144,7 @@ describe("the book of generations", () => {
     await settled();
     book[Symbol.dispose]();
     expect(books.clock.pending).toBe(0);
-    expect(await books.bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }))).toEqual([]);
+    expect(await books.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-1" }))).toEqual([]);
   });
 });
 

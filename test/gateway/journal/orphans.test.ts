@@ -97,7 +97,7 @@ describe("the spool of a gateway that died", () => {
     await clock.pass(59_000);
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
     const { workspace, key, admittedAt } = reservation();
-    const reports = await bus.survey("open-generations", encodeOpenQuestion({ workspace }));
+    const reports = await bus.scatter("open-generations", encodeOpenQuestion({ workspace }));
     const windows = reports.map(decodeOpenReport).flatMap((report) => report.windows);
     expect(windows).toEqual([{ key, times: [admittedAt, admittedAt] }]);
     expect(existsSync(join(home.path, "gateway-1", "spool"))).toBe(true);

@@ -68,7 +68,7 @@ describe("the sweeper", () => {
     const { metering, one, left } = await open();
     const { workspace, generation, key, month, admittedAt } = one;
     const hold = { generation, fingerprint: "f0", amount: reserved, key, month, admittedAt, deadline: 0 };
-    metering.bus.report("open-generations", (question) =>
+    metering.bus.serveScatter("open-generations", (question) =>
       encodeOpenReport({ holds: new TextDecoder().decode(question).includes(workspace) ? [hold] : [], windows: [] }),
     );
     metering.clock.advance(10 * holdMs);
@@ -127,13 +127,13 @@ describe("the sweeper", () => {
   test("goes round every ten seconds until the worker ends, whatever fails in a round", async () => {
     const { metering, left } = await open();
     metering.clock.advance(holdMs);
-    const { survey } = metering.bus;
-    metering.bus.survey = () => Promise.reject(new Error("the bus is down"));
+    const { scatter } = metering.bus;
+    metering.bus.scatter = () => Promise.reject(new Error("the bus is down"));
     const stop = new AbortController();
     const sweeping = sweepForEver(metering, stop.signal);
     await passUntil(metering, () => metering.clock.monotonic() >= holdMs + 20_000);
     expect(await left()).toBe(1);
-    metering.bus.survey = survey;
+    metering.bus.scatter = scatter;
     await passUntil(metering, () => metering.bus.stored.length > 0);
     await metering.bus.deliver();
     expect(await left()).toBe(0);

@@ -41,7 +41,7 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   const begun = await parts.counters.beginLoad(workspace);
   if (begun === null) return;
   const [answers, stored] = await Promise.all([
-    parts.bus.survey("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs),
+    parts.bus.scatter("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs),
     parts.counters.holds(workspace),
   ]);
   const reports = answers.map(decodeOpenReport);

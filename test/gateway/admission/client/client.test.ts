@@ -218,7 +218,7 @@ describe("asking for admission", () => {
     admission.bus.carry = async (deliver) => {
       admission.bus.carry = carry;
       const payload = await deliver();
-      await admission.bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
+      await admission.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
       return { payload, resent: false };
     };
     const admitted = admission.client.admit(caller, wanted);
@@ -233,7 +233,7 @@ describe("asking for admission", () => {
     await admission.client.authenticate(caller.hash);
     admission.bus.carry = async (deliver) => {
       const payload = await deliver();
-      await admission.bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-2" }));
+      await admission.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-2" }));
       return { payload, resent: false };
     };
     await admission.client.admit(caller, wanted);
@@ -245,7 +245,7 @@ describe("asking for admission", () => {
     await admission.client.authenticate(caller.hash);
     admission.bus.carry = async (deliver) => {
       const payload = await deliver();
-      await admission.bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
+      await admission.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
       return { payload, resent: false };
     };
     expect(await refusalOf(admission)).toBe("billing_unavailable");

@@ -30,7 +30,7 @@ async function open() {
   };
 }
 
-const asksOf = (bus: FakeBus): AdmissionRequest[][] => bus.asked.map((payload) => decodeRequests(payload).asks);
+const asksOf = (bus: FakeBus): AdmissionRequest[][] => bus.requests.map((payload) => decodeRequests(payload).asks);
 
 describe("questions of a front", () => {
   test("that are asked in one turn of the event loop travel as one message", async () => {
@@ -40,7 +40,7 @@ describe("questions of a front", () => {
     expect(asksOf(bus)).toEqual([asks]);
     expect(told.every(({ reply: answer }) => answer.kind === "done")).toBe(true);
     await questions.send(giveUp("gen-later"));
-    expect(bus.asked.length).toBe(2);
+    expect(bus.requests.length).toBe(2);
   });
 
   test("are at most 128 and 64 KiB a message, in the order of asking, whatever their size and script", async () => {
@@ -53,7 +53,7 @@ describe("questions of a front", () => {
         const messages = asksOf(bus);
         expect(messages.flat()).toEqual(texts.map(giveUp));
         for (const asks of messages) expect(asks.length).toBeLessThanOrEqual(admissionBatchMax);
-        for (const { length } of bus.asked) expect(length).toBeLessThanOrEqual(admissionBatchBytesMax);
+        for (const { length } of bus.requests) expect(length).toBeLessThanOrEqual(admissionBatchBytesMax);
       }),
       { numRuns: 60, verbose: 1 },
     );
@@ -72,14 +72,14 @@ describe("questions of a front", () => {
       all.push(questions.send(giveUp(`gen-${turn}`)));
       await settled();
     }
-    expect(bus.asked.length).toBe(2);
+    expect(bus.requests.length).toBe(2);
     while (arrived.length > 0) {
       arrived.shift()?.();
       await settled();
       await settled();
     }
     await Promise.all(all);
-    expect(bus.underWayMost).toBe(2);
+    expect(bus.inFlightMost).toBe(2);
     expect(asksOf(bus).map((asks) => asks.length)).toEqual([1, 1, 8]);
   });
 
@@ -169,7 +169,7 @@ describe("questions of a front", () => {
     bus.widthNow = 0;
     const waiting = Array.from({ length: admissionRequestsWaitingMax }, () => failureOf(questions.send(giveUp("a"))));
     expect(await failureOf(questions.send(giveUp("b")))).toBeInstanceOf(RequestNotSentError);
-    expect(bus.asked.length).toBe(0);
+    expect(bus.requests.length).toBe(0);
     expect(waiting.length).toBe(20_000);
   });
 

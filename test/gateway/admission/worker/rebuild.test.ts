@@ -37,7 +37,7 @@ test("a front reports once what is open, and marks in that turn what it has aske
   const { worker, front } = await open();
   let marked = 0;
   front.book.whenReported(() => marked++);
-  const reports = await worker.bus.survey("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
+  const reports = await worker.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
   expect([reports.length, marked]).toEqual([1, 1]);
 });
 
@@ -110,11 +110,11 @@ describe("counters that were emptied", () => {
 
   test("stay closed while a front's report cannot be read", async () => {
     const { worker } = await open();
-    const nonsense = worker.bus.report("open-generations", () => new TextEncoder().encode('{"holds":[{}],"windows":[]}'));
+    const nonsense = worker.bus.serveScatter("open-generations", () => new TextEncoder().encode('{"holds":[{}],"windows":[]}'));
     worker.wipe();
     expect(await worker.words(admitAsk())).toEqual(["again"]);
     nonsense[Symbol.dispose]();
-    worker.bus.report("open-generations", () => encodeOpenReport({ holds: [], windows: [] }));
+    worker.bus.serveScatter("open-generations", () => encodeOpenReport({ holds: [], windows: [] }));
     expect(await worker.words(admitAsk())).toEqual(["admitted"]);
   });
 });
