@@ -173,7 +173,7 @@ test("a document of more values than any other call may have goes through MCP as
   const again = await overPost("upload_sbom", { project: "large", sbom });
   expect(objectOf(again.body["data"])["sbom_id"]).toBe(objectOf(body["data"])["sbom_id"]);
   await connected.close();
-}, 60_000);
+}, 20_000);
 
 describe("an attachment over stdio", () => {
   let connected: Client;
