@@ -1,17 +1,17 @@
-/** A few of the malformed bodies that `npm run hostile` sends by the hundred thousand. */
+/** Sends a few of the malformed bodies; `npm run hostile` sends a hundred thousand. */
 import { beforeAll, expect, test } from "bun:test";
 import { expectExactLedger } from "../support/exact-ledger.ts";
 import { stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { sendBodies } from "./bodies/send-bodies.ts";
 
-/** Of each seed: one is always the same, one is new every time. */
+/** Bodies of each seed: one seed is fixed, one is new in every run. */
 const count = 1_000;
 
 let on: Stage;
 beforeAll(async () => void (on = await stage()), 60_000);
 
 test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
-  `${count} malformed bodies get a 400 that names the field, or an answer, and nothing else: seed %p`,
+  `each of ${count} malformed bodies gets a 400 that names the field, or an answer: seed %p`,
   async (seed) => {
     const customer = await on.customer();
     const { answers, problems } = await sendBodies({ url: on.fleet.url(), keys: [customer.key], seed, count });

@@ -1,4 +1,4 @@
-/** The corpus over bare sockets: each attack gets what is promised, and all together leave what the honest ones among them cost. */
+/** Sends the corpus over bare sockets: each attack gets the promised answer, and only the honest requests among them are charged. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RawClient } from "../support/raw-client.ts";
 import { until } from "../support/until.ts";
@@ -11,7 +11,7 @@ import { codings, lengths } from "./corpus/lengths.ts";
 import { lines } from "./corpus/lines.ts";
 import { methods, targets, versions } from "./corpus/targets.ts";
 
-/** Of "Hello" by `sandbox/echo`: two tokens in and two out. */
+/** The cost of "Hello" by `sandbox/echo`: two input and two output tokens. */
 const helloNano = 6_000n;
 
 const corpus: Record<string, Attack[]> = {
@@ -25,7 +25,7 @@ const corpus: Record<string, Attack[]> = {
   "bodies after their answer": lateBodies,
 };
 
-/** The runtime gives a head 10 s and looks every few seconds; nothing that is sent meanwhile makes it wait longer. */
+/** The runtime allows 10 s for a head and checks every few seconds. Bytes that arrive meanwhile do not extend this. */
 const headMsMax = 15_000;
 const slowClients = 50;
 
@@ -33,7 +33,7 @@ let on: Stage;
 const slow: RawClient[] = [];
 let slowFrom = 0;
 let customer: Awaited<ReturnType<Stage["customer"]>>;
-const expected = { charged: 0, left: 0 };
+const expected = { charged: 0, abandoned: 0 };
 beforeAll(async () => {
   on = await stage();
   customer = await on.customer();
@@ -44,14 +44,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await expectExactLedger(on.fleet.operator(), customer, {
     credit: "10",
-    generations: expected.charged + expected.left,
+    generations: expected.charged + expected.abandoned,
     costNano: BigInt(expected.charged) * helloNano,
   });
   expect(on.fleet.gateways[0]?.process.running).toBe(true);
   expect(on.fleet.gateways[0]?.process.output).not.toContain("internal_error");
 }, 30_000);
 
-/** A head that never ends, a byte every half second. */
+/** Sends a head that never ends, one byte every half second. */
 function trickle(port: number): RawClient {
   const client = new RawClient(port).send("GET /health HTTP/1.1", "X-Slow: ");
   const timer = setInterval(() => client.send("a"), 500);
@@ -59,19 +59,19 @@ function trickle(port: number): RawClient {
   return client;
 }
 
-/** The statuses of all that was received, in order. */
+/** The statuses of all received answers, in order. */
 function statusesIn(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** All of the last answer has come, where there is one: the bodies of these answers are JSON or a word, sent with their length. */
+/** Whether the last answer, if there is one, is complete. Bodies here are JSON or a word, with Content-Length. */
 function endedIn(text: string): boolean {
   const [, length = "0"] = /content-length: (\d+)/i.exec(text) ?? [];
   const end = text.lastIndexOf("\r\n\r\n");
   return text === "" || (end !== -1 && text.length >= end + 4 + Number(length));
 }
 
-/** @returns all that came until the server closed the connection, which it is asked for where it would not by itself */
+/** @returns everything until the server closed the connection; asks it to close where it would not by itself */
 async function play({ sends, answers, closes }: Attack): Promise<string> {
   using client = new RawClient(on.fleet.gateways[0]?.port ?? 0);
   const has = (count: number) => until(() => statusesIn(client.text).length >= count && endedIn(client.text), 2 * bodyMs + 7_000);
@@ -87,17 +87,17 @@ async function play({ sends, answers, closes }: Attack): Promise<string> {
 
 describe.each(Object.entries(corpus))("%s", (_, attacks) => {
   test.each(attacks.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
-    const { answers, closes, charged = 0, left = 0 } = attack;
+    const { answers, closes, charged = 0, abandoned = 0 } = attack;
     const text = await play(attack);
     expected.charged += charged;
-    expected.left += left;
+    expected.abandoned += abandoned;
     expect(statusesIn(text)).toEqual(closes ? answers : [...answers, 200]);
     if (answers.length === 0) expect(text).toBe("");
     expect(text.toLowerCase()).not.toContain("\r\nx-evil");
   });
 });
 
-test(`${slowClients} clients whose heads never end are given up within ${headMsMax / 1_000} s, however they trickle`, async () => {
+test(`the server closes ${slowClients} connections whose heads never end within ${headMsMax / 1_000} s`, async () => {
   await Promise.all(slow.map((client) => client.answer()));
   expect(performance.now() - slowFrom).toBeLessThan(headMsMax);
 });

@@ -1,24 +1,24 @@
-/** `npm run hostile`: what hostile clients can do, in amounts that do not fit into `npm test`. */
+/** `npm run hostile`: attacks of hostile clients, in amounts that do not fit into `npm test`. */
 import { parseArgs } from "node:util";
 import { runAtEnd } from "../support/at-end.ts";
 import { bodiesPart } from "./parts/bodies.ts";
 import { hostileToolsPart } from "./parts/hostile-tools.ts";
-import { heldPart } from "./parts/held.ts";
+import { blockingPart } from "./parts/blocking.ts";
 import { neverReadersPart } from "./parts/never-readers.ts";
 import type { Part, PartOptions } from "./parts/part.ts";
 import { scansPart } from "./parts/scans.ts";
 import { wrongKeysPart } from "./parts/wrong-keys.ts";
 
-const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [scans] [held] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
+const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [scans] [blocking] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
 
   bodies   malformed bodies: --bodies N (100000) of --seed S (a new one)
   readers  clients that never read: --readers N (500); takes a minute and a half
-  keys     --wrong-keys N (2000) a second, all different, beside --good N (600) requests a second, for --seconds S (15)
-  tools    20 hostile tools keys (large and slow bodies, hostile package URLs, floods of calls, MCP) beside --good N requests a second
-  scans    an SBOM with 240,000 findings in one process, for --seconds S (15), beside keys, decisions and a small SBOM
-  held     texts and bodies that are made to hold the event loop, of --seed S
+  keys     --wrong-keys N (2000) a second, all different, during --good N (600) requests a second, for --seconds S (15)
+  tools    20 hostile tools keys (large and slow bodies, hostile package URLs, floods of calls, MCP) during --good N requests a second
+  scans    an SBOM with 240,000 findings in one process, for --seconds S (15), during other requests and a small SBOM
+  blocking texts and bodies that are made to block the event loop, of --seed S
 
-Without a part's name all run, one after the other. Exit code 1: something that is promised did not hold.`;
+Without a name all parts run, one after the other. Exit code 1: a promise was broken.`;
 
 const parts: Record<string, Part> = {
   bodies: bodiesPart,
@@ -26,7 +26,7 @@ const parts: Record<string, Part> = {
   keys: wrongKeysPart,
   tools: hostileToolsPart,
   scans: scansPart,
-  held: heldPart,
+  blocking: blockingPart,
 };
 
 const options = {
@@ -43,7 +43,7 @@ class UsageError extends Error {}
 function number(name: string, text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value <= 0xffff_ffff) return value;
-  throw new UsageError(`--${name} is "${text}": a whole number is needed`);
+  throw new UsageError(`--${name} is "${text}": it must be a whole number`);
 }
 
 function read(words: string[]): { names: string[]; plan: PartOptions } {
@@ -73,12 +73,12 @@ async function main(): Promise<number> {
     console.log(`\n${name}`);
     broken.push(...((await parts[name]?.(plan)) ?? []));
   }
-  for (const line of broken) console.error(`Not as promised: ${line}`);
-  console.log(broken.length === 0 ? "\nAll as promised" : `\n${broken.length} not as promised`);
+  for (const line of broken) console.error(`Broken promise: ${line}`);
+  console.log(broken.length === 0 ? "\nEvery promise held" : `\n${broken.length} promises broken`);
   return broken.length === 0 ? 0 : 1;
 }
 
-/** What it started ends with it. */
+/** The processes that it started end with it. */
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 try {

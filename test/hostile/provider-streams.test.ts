@@ -1,4 +1,4 @@
-/** Whatever a provider writes into a stream, its client sees lines of ours alone: `data: <JSON>`, comments, `[DONE]`. */
+/** Whatever a provider writes into a stream, the client gets only Weir's own lines: `data: <JSON>`, comments, `[DONE]`. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Buffer } from "node:buffer";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
@@ -49,7 +49,7 @@ const nasty = [
 const lineEnds = ["\n", "\r\n", "\r"] as const;
 const between = ["id: 7", "retry: 0", "event: error", ": data: x", "data", "nonsense", "data-x: {}", " data: {}"] as const;
 
-/** One event, in one of the ways in which the standard lets it be written. */
+/** Writes one event in one of the forms that the standard allows. */
 function written(value: Record<string, unknown>, dice: Dice): string {
   const end = dice.pick(lineEnds);
   const json = JSON.stringify({ ...value, system_fingerprint: dice.pick(nasty), extra: dice.pick(nasty) }, null, dice.below(2));
@@ -58,7 +58,7 @@ function written(value: Record<string, unknown>, dice: Dice): string {
   return [...stray, ...data, "", ""].join(end);
 }
 
-/** In pieces of any size, down to single bytes, through the middle of characters. */
+/** Splits the bytes into chunks of any size, down to single bytes, also within characters. */
 function cut(text: string, dice: Dice): Uint8Array[] {
   const bytes = Buffer.from(text);
   const sizeMax = dice.pick([1, 3, 50, 10_000]);
@@ -71,7 +71,7 @@ function cut(text: string, dice: Dice): Uint8Array[] {
   return pieces;
 }
 
-/** @throws where a line is none of ours */
+/** @throws when a line is not one of Weir's */
 function contentOf(text: string): string {
   expect(text).toEndWith("data: [DONE]\n\n");
   expect(text).not.toMatch(/\r/);
@@ -84,7 +84,7 @@ function contentOf(text: string): string {
 }
 
 test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
-  `${rounds} streams full of line ends, fields and cuts come out whole: seed %p`,
+  `${rounds} streams full of line ends, fields and cuts arrive complete: seed %p`,
   async (seed) => {
     for (let round = 0; round < rounds; round++) {
       const dice = new Dice(seed + round * 7_919);
@@ -100,11 +100,11 @@ test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
 );
 
 test.each([
-  ["a byte that is nowhere in UTF-8", Buffer.of(0xff), "\ufffd"],
+  ["a byte that never occurs in UTF-8", Buffer.of(0xff), "\ufffd"],
   ["half a character", Buffer.from("😀").subarray(0, 2), "\ufffd"],
   ["half of a surrogate pair, in UTF-8", Buffer.of(0xed, 0xa0, 0xbd), "\ufffd\ufffd\ufffd"],
   ["half of a surrogate pair, escaped", Buffer.from("\\ud83d"), "\ud83d"],
-])("text with %s in it comes out as UTF-8 and as JSON", async (_, bytes, expected) => {
+])("text with %s arrives as valid UTF-8 and JSON", async (_, bytes, expected) => {
   const [before = "", after = ""] = JSON.stringify(chunk({ content: "a<>b" })).split("<>");
   const event = [Buffer.from(`data: ${before}`), bytes, Buffer.from(`${after}\n\n`)];
   const end = `data: ${JSON.stringify(chunk({}, "stop"))}\n\ndata: [DONE]\n\n`;
@@ -112,11 +112,11 @@ test.each([
   expect(contentOf(text)).toBe(`a${expected}b`);
 });
 
-describe("what is far too much is an error, and not kept", () => {
+describe("an answer that is far too large is an error, and is not kept in memory", () => {
   const bomb = `data: {"x":"${" ".repeat(128 * mebibyte)}`;
   const zipped = gzipSync(bomb);
   const packed: [name: string, coding: string, bytes: Uint8Array][] = [
-    // Eight members, one after the other: a gigabyte.
+    // Eight gzip members, one after the other: a gigabyte.
     ["1 GiB", "gzip", Buffer.concat(Array.from({ length: 8 }, () => zipped))],
     ["128 MiB", "br", brotliCompressSync(bomb)],
     ["128 MiB", "zstd", zstdCompressSync(bomb)],
@@ -143,7 +143,7 @@ describe("what is far too much is an error, and not kept", () => {
     expect([status, JSON.parse(text).error.code]).toEqual([502, "upstream_error"]);
   });
 
-  test("and the process has never grown by the largest of them", () => {
+  test("the process never grew by the size of the largest of them", () => {
     expect((memoryMost - memoryBefore) / mebibyte).toBeLessThan(1_024);
   });
 });

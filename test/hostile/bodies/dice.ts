@@ -1,4 +1,4 @@
-/** Chance by a seed, in the forms that the makers of bodies need. */
+/** Seeded random choices for making bodies. */
 import { randomFrom, shuffled } from "../../support/random.ts";
 
 export class Dice {
@@ -13,7 +13,7 @@ export class Dice {
     return Math.floor(this.#random() * end);
   }
 
-  /** True once in so many times. */
+  /** Returns true once in so many times. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

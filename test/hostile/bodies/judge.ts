@@ -1,4 +1,4 @@
-/** Whether an answer is one that the specification gives to a body. */
+/** Checks that the specification allows an answer to a body. */
 import { Value } from "@sinclair/typebox/value";
 import { Type } from "@sinclair/typebox";
 import { errorTable } from "../../../src/kernel/errors.ts";
@@ -28,25 +28,27 @@ const shape = Type.Object(
   { additionalProperties: false },
 );
 
-/** null: the answer is right; else what is wrong with it. */
+/** @returns the problem; null: the answer is right */
 export function problemOf(sent: Mutated, { status, text }: Answer): string | null {
-  if (status === 200) return sent.said === null ? unfinished(text) : `200 where ${JSON.stringify(sent.said)} is to be said`;
+  if (status === 200) return sent.expected === null ? unfinished(text) : `200 instead of ${JSON.stringify(sent.expected)}`;
   const body = parsed(text);
-  if (!Value.Check(shape, body)) return `${status} in no shape of the specification's: ${text.slice(0, 200)}`;
+  if (!Value.Check(shape, body)) return `${status} in a form that is not the specification's: ${text.slice(0, 200)}`;
   const { code, param, type } = body.error;
   if (status !== errorTable[code].status || type !== errorTable[code].type) return `${code} with ${status} and ${type}`;
-  const { said } = sent;
-  if (said !== null)
-    return said.code === code && said.param === param ? null : `${text} where ${JSON.stringify(said)} is to be said`;
+  const { expected } = sent;
+  if (expected !== null)
+    return expected.code === code && expected.param === param ? null : `${text} instead of ${JSON.stringify(expected)}`;
   return param === null || names(param, sent.bytes) ? null : `"${param}" is not in the body`;
 }
 
 function unfinished(text: string): string | null {
   if (text.endsWith("data: [DONE]\n\n")) return text.includes('"error":') ? "an error in a stream" : null;
-  return text.startsWith('{"id":"gen-') && parsed(text) !== undefined ? null : `200 and no whole answer: ${text.slice(0, 200)}`;
+  return text.startsWith('{"id":"gen-') && parsed(text) !== undefined
+    ? null
+    : `200 with an incomplete answer: ${text.slice(0, 200)}`;
 }
 
-/** Whether a param is the path of something that was sent, or that is missing. */
+/** Whether a param is the path of a field that was sent, or that is missing. */
 function names(param: string, bytes: Uint8Array): boolean {
   const body = parsed(new TextDecoder().decode(bytes));
   if (typeof body !== "object" || body === null) return false;

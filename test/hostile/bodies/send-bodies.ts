@@ -1,22 +1,22 @@
-/** Sends the bodies of a seed to a gateway, many at a time, and judges every answer. */
+/** Sends the bodies of a seed to a gateway, many at a time, and checks every answer. */
 import { problemOf } from "./judge.ts";
 import { malformedBody } from "./malformed-body.ts";
 
 export interface BodiesPlan {
   url: string;
-  /** Used in turn: what is accepted counts against their windows. */
+  /** Keys that take turns, since accepted bodies count against their rate limits. */
   keys: string[];
   seed: number;
   count: number;
-  /** Numbers before this one are left out: with a count of one, the one that failed. */
+  /** The first number. With a count of one it repeats the body that failed. */
   from?: number;
   progress?: (sent: number) => void;
 }
 
 export interface BodiesResult {
-  /** By code, "200" for those that were good after all. */
+  /** Counts by error code; "200" for valid bodies. */
   answers: Record<string, number>;
-  /** The first few. */
+  /** The first few problems. */
   problems: string[];
   problemsInAll: number;
 }
@@ -32,14 +32,14 @@ export async function sendBodies({ url, keys, seed, count, from = 0, progress }:
     while (next < from + count) {
       const number = next++;
       const sent = malformedBody(seed, number);
-      const { name, problem } = await askOnce(sent).catch((error: unknown) => ({ name: "broken", problem: String(error) }));
+      const { name, problem } = await sendOnce(sent).catch((error: unknown) => ({ name: "broken", problem: String(error) }));
       result.answers[name] = (result.answers[name] ?? 0) + 1;
       if (problem !== null && ++result.problemsInAll <= problemsMax)
         result.problems.push(`seed ${seed}, body ${number}: ${problem}`);
       if ((number - from + 1) % 5_000 === 0) progress?.(number - from + 1);
     }
   };
-  const askOnce = async (sent: ReturnType<typeof malformedBody>) => {
+  const sendOnce = async (sent: ReturnType<typeof malformedBody>) => {
     const response = await fetch(`${url}/gpt/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${keys[next % keys.length] ?? ""}`, "content-type": "application/json" },

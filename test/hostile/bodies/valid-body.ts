@@ -1,4 +1,4 @@
-/** Chat requests that nothing speaks against: what mutations begin with. */
+/** Makes valid chat requests, from which mutations start. */
 import type { Dice } from "./dice.ts";
 
 export type Json = Record<string, unknown>;
@@ -26,7 +26,7 @@ function message(dice: Dice, text: () => string): Json {
   ]);
 }
 
-/** Of each kind of field one or two, as the sandbox takes them. */
+/** One or two fields of each kind, with values that the sandbox accepts. */
 const optional: Record<string, (dice: Dice) => unknown> = {
   temperature: (dice) => dice.below(21) / 10,
   top_p: (dice) => dice.below(11) / 10,

@@ -1,4 +1,4 @@
-/** Values as JSON text, for JSON has more of them than JavaScript does. */
+/** Unusual values as JSON text, since JSON has values that JavaScript cannot represent. */
 import type { Dice } from "./dice.ts";
 
 const plain = ["null", "true", "false", "[]", "{}", "[[]]", "[null]", '[{"a":[{}]}]', '{"":""}'] as const;
@@ -40,7 +40,7 @@ export function nested(dice: Dice, depth: number): string {
   return `${open.repeat(depth)}0${close.repeat(depth)}`;
 }
 
-/** What some parsers take for JSON. */
+/** Texts that some parsers accept as JSON. */
 export const almostJson = [
   ...(["NaN", "Infinity", "-Infinity", "undefined", "True", "x", "'x'", "", "/**/1"] as const),
   ...(["01", "+1", ".5", "1.", "0x1", "1_000", "--1", "1e", "[1,]", "[1 2]", '{"a":1,}', "{a:1}", "[1}"] as const),

@@ -1,6 +1,6 @@
-/** Bodies that are JSON and cannot be good: the field that was spoiled is named. */
+/** Bodies that are JSON but invalid. The answer must name the wrong field. */
 import type { Dice } from "./dice.ts";
-import { asJson, invalid, sent, unsupported, withField, type Mutated, type Mutation, type Said } from "./mutated.ts";
+import { asJson, invalid, sent, unsupported, withField, type Mutated, type Mutation, type Expected } from "./mutated.ts";
 import type { Json } from "./valid-body.ts";
 import { weirdValue } from "./weird-value.ts";
 
@@ -21,12 +21,12 @@ const noModel = [
 ] as const;
 const noField = ["top_k", "Model", "model ", "é", "\0", "constructor", "__proto__", "hasOwnProperty", "0", ""] as const;
 
-/** The body with one of its messages exchanged. */
-function withMessage(body: Json, dice: Dice, message: unknown, said: (at: string) => Said): Mutated {
+/** Replaces one of the body's messages. */
+function withMessage(body: Json, dice: Dice, message: unknown, expected: (at: string) => Expected): Mutated {
   const messages: unknown[] = Array.isArray(body["messages"]) ? [...body["messages"]] : [];
   const index = dice.below(messages.length);
   messages[index] = message;
-  return asJson({ ...body, messages }, said(`messages[${index}]`));
+  return asJson({ ...body, messages }, expected(`messages[${index}]`));
 }
 
 export const wrongFields: readonly [Mutation, ...Mutation[]] = [

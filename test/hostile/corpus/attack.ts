@@ -1,19 +1,19 @@
-/** One thing that a client may write to a socket, and what is promised about it. */
+/** Bytes that a client may write to a socket, and the promised outcome. */
 
 export interface Attack {
   name: string;
-  /** Written one after the other: each one after the first when the answer to what came before has arrived. */
+  /** Texts to write. Each is written when the answer to the previous one has arrived. */
   sends: string[];
-  /** The statuses of exactly these answers; then the connection is closed, or takes the next request as if nothing had been. */
+  /** The statuses of all answers. Afterwards the connection is closed, or serves the next request normally. */
   answers: number[];
   closes: boolean;
-  /** Requests that are accepted, each for the answer to "Hello" by `sandbox/echo`. */
+  /** How many requests are accepted, each for the price of "Hello" by `sandbox/echo`. */
   charged?: number;
-  /** Requests that are accepted and found to have been left before a provider was called: they cost nothing. */
-  left?: number;
+  /** How many requests are accepted, but abandoned by their client before the provider is called, so that they cost nothing. */
+  abandoned?: number;
 }
 
-/** Stands for a key in the texts below, and is as long: they are counted before it is put in. */
+/** A placeholder for the key, of the same length, since the lengths below are counted before the key is inserted. */
 export const keyMark = "platform-api-".padEnd("platform-api-".length + 64, "?");
 
 export const body = JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] });
@@ -21,7 +21,7 @@ export const chatPath = "/gpt/v1/chat/completions";
 
 const authorization = `Authorization: Bearer ${keyMark}`;
 
-/** A head with its empty line. */
+/** A request head with its final empty line. */
 function head(first: string, ...headers: string[]): string {
   return [first, "Host: weir", authorization, ...headers, "", ""].join("\r\n");
 }
@@ -30,13 +30,13 @@ function head(first: string, ...headers: string[]): string {
 export const post = (...headers: string[]): string => head(`POST ${chatPath} HTTP/1.1`, ...headers);
 export const chunkedPost = post("Transfer-Encoding: chunked");
 
-/** A whole request that is answered with 200 and costs nothing. */
+/** A complete request that is answered with 200 and costs nothing. */
 export const get = (...headers: string[]): string => head("GET /gpt/v1/key HTTP/1.1", ...headers);
 
-/** A request whose first line is this. */
+/** A request with this first line. */
 export const ask = (first: string, ...headers: string[]): string => head(first, ...headers);
 
-/** What is hidden in the body of another request: answered, it would be an answer to a request that nobody in front has seen. */
+/** A request hidden in the body of another. An answer to it would be an answer to a request that no proxy in front has seen. */
 export const hidden = get();
 
 export const sized = (text: string): string => `Content-Length: ${text.length}`;
@@ -54,7 +54,7 @@ export const refusedVersion = refusing(505);
 export const tooLong = refusing(431);
 export const dropped = (name: string, ...sends: string[]): Attack => ({ name, sends, answers: [], closes: true });
 
-/** Answered with these statuses, and nothing else happens. */
+/** Answered with these statuses, without any other effect. */
 export const answered = (statuses: number | number[], name: string, ...sends: string[]): Attack => ({
   name,
   sends,
@@ -62,8 +62,8 @@ export const answered = (statuses: number | number[], name: string, ...sends: st
   closes: false,
 });
 
-/** It is an honest request after all: answered once, and charged once. */
+/** A valid request: answered once, and charged once. */
 export const honest = (name: string, ...sends: string[]): Attack => ({ ...answered(200, name, ...sends), charged: 1 });
 
-/** The runtime hands the body over before it refuses what stands behind it. */
-export const left = (attack: Attack): Attack => ({ ...attack, left: 1 });
+/** The runtime delivers the body before it refuses the bytes after it. */
+export const abandoned = (attack: Attack): Attack => ({ ...attack, abandoned: 1 });

@@ -1,5 +1,17 @@
-/** Chunks that are none, and chunks that say more than their bytes. */
-import { body, chunk, chunked, chunkedPost, hidden, honest, left, lastChunk, refused, sizeOf, type Attack } from "./attack.ts";
+/** Invalid chunks, and chunks with extensions. */
+import {
+  body,
+  chunk,
+  chunked,
+  chunkedPost,
+  hidden,
+  honest,
+  abandoned,
+  lastChunk,
+  refused,
+  sizeOf,
+  type Attack,
+} from "./attack.ts";
 
 const size = sizeOf(body);
 const sizeLine = (line: string): string => `${chunkedPost}${line}\r\n${body}\r\n${lastChunk}`;
@@ -24,10 +36,10 @@ export const chunks: Attack[] = [
   refused("other bytes for the line end after a chunk", `${chunkedPost}${size}\r\n${body}XX${lastChunk}`),
   refused("bare line feeds", chunkedPost + chunked(body).replaceAll("\r\n", "\n")),
   refused("bare carriage returns", `${chunkedPost}${size}\r${body}\r0\r\r`),
-  left(refused("a trailer", `${chunkedPost}${chunk(body)}0\r\nX-Trailer: 1\r\n\r\n`)),
-  left(refused("a trailer that would change the length", `${chunkedPost}${chunk(body)}0\r\nContent-Length: 5\r\n\r\n`)),
-  left(refused("a request for a trailer", `${chunkedPost}${chunk(body)}0\r\n${hidden}`)),
-  // Bun answers once the last chunk's size is there. What a proxy that sends on trailers sees is in SECURITY.md.
+  abandoned(refused("a trailer", `${chunkedPost}${chunk(body)}0\r\nX-Trailer: 1\r\n\r\n`)),
+  abandoned(refused("a trailer that would change the length", `${chunkedPost}${chunk(body)}0\r\nContent-Length: 5\r\n\r\n`)),
+  abandoned(refused("a request for a trailer", `${chunkedPost}${chunk(body)}0\r\n${hidden}`)),
+  // Bun answers when the last chunk's size has arrived. SECURITY.md describes what a proxy that forwards trailers sees.
   {
     name: "a trailer that comes after the answer",
     sends: [`${chunkedPost}${chunk(body)}0\r\n`, "X-Trailer: 1\r\n\r\n"],

@@ -1,4 +1,4 @@
-/** Answers that are given before the body has arrived: what comes afterwards is still that body, never a request of its own. */
+/** Answers before the body has arrived: later bytes still belong to that body, and never form a request. */
 import {
   answered,
   ask,

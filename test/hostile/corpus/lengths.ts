@@ -1,4 +1,4 @@
-/** Where does the body end? Who can make two servers answer that differently can smuggle a request past the first. */
+/** Ambiguous ends of a body. Where two servers disagree about the end, a client can smuggle a request past the first. */
 import { body, chunked, hidden, honest, lastChunk, post, refused, sized, type Attack } from "./attack.ts";
 
 const length = sized(body);

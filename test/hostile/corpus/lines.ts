@@ -1,4 +1,4 @@
-/** Header lines that could be read in two ways, or that could write a header of ours. */
+/** Header lines that are ambiguous, or that could inject a header into Weir's answer. */
 import {
   answered,
   body,
@@ -6,7 +6,7 @@ import {
   get,
   hidden,
   honest,
-  left,
+  abandoned,
   post,
   refused,
   refusedVersion,
@@ -41,7 +41,7 @@ export const lines: Attack[] = [
   answered(200, "two hosts: neither is used for anything", get("Host: evil.example")),
   answered(
     200,
-    "a path and a method in headers that only some proxies know",
+    "a path and a method in headers that only some proxies read",
     get("X-Original-URL: /metrics", "X-Rewrite-URL: /metrics", "X-HTTP-Method-Override: DELETE"),
   ),
   answered(
@@ -56,8 +56,8 @@ export const lines: Attack[] = [
   ),
   honest("a length that is to be dropped on the way", post(sized(body), "Connection: content-length") + body),
   dropped("a second request before the first is answered", get() + hidden),
-  left(dropped("a second request right behind a body", post(sized(body)) + body + hidden)),
-  left(refused("an empty line behind a body", `${post(sized(body))}${body}\r\n`)),
+  abandoned(dropped("a second request right behind a body", post(sized(body)) + body + hidden)),
+  abandoned(refused("an empty line behind a body", `${post(sized(body))}${body}\r\n`)),
   refused("TLS", `\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03${"\0".repeat(500)}`),
   refused("nothing but line ends", "\r\n\r\n\r\n\r\n"),
 ];

@@ -1,4 +1,4 @@
-/** First lines: versions, methods, and every way to write a path. */
+/** First lines: versions, methods, and all ways to write a path. */
 import { answered, ask, body, chatPath, chunked, dropped, refused, refusedVersion, tooLong, type Attack } from "./attack.ts";
 
 const path = (target: string): string => ask(`GET ${target} HTTP/1.1`);
@@ -16,12 +16,12 @@ export const versions: Attack[] = [
 ];
 
 export const methods: Attack[] = [
-  dropped("a method that nobody knows", ask("FOO /gpt/v1/key HTTP/1.1")),
-  dropped("a method in small letters", ask("get /gpt/v1/key HTTP/1.1")),
+  dropped("an unknown method", ask("FOO /gpt/v1/key HTTP/1.1")),
+  dropped("a method in lower case", ask("get /gpt/v1/key HTTP/1.1")),
   dropped("a method of 5,000 letters", ask(`${"A".repeat(5_000)} /gpt/v1/key HTTP/1.1`)),
-  refused("a method that is no word", ask("G@T /gpt/v1/key HTTP/1.1")),
+  refused("a method with an invalid character", ask("G@T /gpt/v1/key HTTP/1.1")),
   refused("a space before the method", ask(" GET /gpt/v1/key HTTP/1.1")),
-  answered(405, "TRACE: nothing of the request is sent back", ask("TRACE /gpt/v1/key HTTP/1.1")),
+  answered(405, "TRACE: the answer contains nothing of the request", ask("TRACE /gpt/v1/key HTTP/1.1")),
   { name: "CONNECT", sends: [ask("CONNECT weir:443 HTTP/1.1", "Connection: close")], answers: [404], closes: true },
   refused("OPTIONS *", ask("OPTIONS * HTTP/1.1")),
 ];
@@ -31,7 +31,7 @@ export const targets: Attack[] = [
   refusedVersion("tabs for spaces", ask("GET\t/gpt/v1/key\tHTTP/1.1")),
   refusedVersion("a space in the path", path("/gpt/v1/key x")),
   refusedVersion("a NUL in the path", path("/gpt/v1/key\0")),
-  refused("an authority alone", path("weir:443")),
+  refused("only an authority", path("weir:443")),
   tooLong("a path of 100,000 bytes", path(`/${"a".repeat(100_000)}`)),
   answered(200, "an absolute URL", path("http://weir/gpt/v1/key")),
   answered(200, "an absolute URL of another host: neither is used for anything", path("http://evil.example/gpt/v1/key")),
@@ -46,7 +46,7 @@ export const targets: Attack[] = [
   answered(404, "two slashes", path("//gpt/v1/key")),
   answered(404, "a path parameter", path("/gpt/v1/key;a=b")),
   answered(404, "capital letters", path("/GPT/v1/key")),
-  answered(401, "dots that lead to another plane: it asks for its own token", path("/gpt/v1/../../api/console/workspaces")),
+  answered(401, "dots that lead to another API: it requires its own token", path("/gpt/v1/../../api/console/workspaces")),
   answered(401, "escaped dots that lead there", path("/gpt/v1/models/%2e%2e/%2e%2e/%2e%2e/api/console/workspaces")),
   answered(401, "backslashes that lead there", path("\\api\\console\\workspaces".replace("\\", "/"))),
 ];

@@ -1,10 +1,10 @@
-/** Malformed bodies by the hundred thousand, to the one process. */
+/** Sends a hundred thousand malformed bodies to one process. */
 import { Fleet } from "../../support/fleet.ts";
 import { until } from "../../support/until.ts";
 import { sendBodies } from "../bodies/send-bodies.ts";
 import type { PartOptions } from "./part.ts";
 
-/** What turns out to be good counts against their windows. */
+/** Several keys, since valid bodies count against their rate limits. */
 const keysOfCustomer = 30;
 
 export async function bodiesPart({ bodies, seed, say }: PartOptions): Promise<string[]> {
@@ -24,7 +24,7 @@ export async function bodiesPart({ bodies, seed, say }: PartOptions): Promise<st
   await until(async () => (await operator.show(workspace)).reserved_usd === "0.000000000");
   const [gateway] = fleet.gateways;
   if (gateway?.process.running !== true) problems.push("the process has ended");
-  if (gateway?.process.output.includes("internal_error")) problems.push("the log tells of an internal error");
+  if (gateway?.process.output.includes("internal_error")) problems.push("the log has an internal error");
   const { ok, broken } = await operator.verify();
   if (!ok) problems.push(`the ledger is broken: ${JSON.stringify(broken)}`);
   if (problemsInAll > problems.length) problems.push(`and ${problemsInAll - problems.length} more`);

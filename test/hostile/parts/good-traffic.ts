@@ -1,4 +1,4 @@
-/** Somebody else's chats, beside which attacks are made: they are to be as quick as ever. */
+/** Good chats of another workspace. They must stay fast during an attack. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { instantModel, startProvider } from "../../../bench/contenders/provider.ts";
@@ -12,21 +12,21 @@ import type { PartOptions } from "./part.ts";
 
 const goodKeys = 20;
 export const warmUpSeconds = 2;
-/** Connections are open then, and what every request runs through is compiled. */
-const wakeWords = ["--connections", "32", "--seconds", "5", "--warm-up", "0"];
+/** The load before a measurement, which opens connections and compiles the code. */
+const warmUpWords = ["--connections", "32", "--seconds", "5", "--warm-up", "0"];
 const p99MsMax = 25;
 
 export interface GoodTraffic extends AsyncDisposable {
   fleet: Fleet;
-  /** What serves it, in words. */
+  /** A description of the service. */
   served: string;
-  /** A file of the good keys, and a folder for others. */
+  /** The file with the good keys, and a folder for other files. */
   goodKeys: string;
   folder: string;
   load(keys: string, rate: number): Promise<Result>;
 }
 
-/** Starts a fleet, or one process where there are no servers, and sends it good requests until it is warm. */
+/** Starts a fleet, or one process where there are no servers, and warms it up with good requests. */
 export async function startGoodTraffic({ seconds }: Pick<PartOptions, "seconds">): Promise<GoodTraffic> {
   await using stack = new AsyncDisposableStack();
   const services = await ownServices();
@@ -42,7 +42,7 @@ export async function startGoodTraffic({ seconds }: Pick<PartOptions, "seconds">
   const file = join(folder, "good-keys");
   await writeFile(file, keys.map(({ key }) => key).join("\n"));
   const target = ["--url", fleet.url(), "--model", "stub/model", "--max-tokens", "16"];
-  await runLoadProcess([...target, "--keys", file, ...wakeWords]);
+  await runLoadProcess([...target, "--keys", file, ...warmUpWords]);
   const times = ["--seconds", String(seconds), "--warm-up", String(warmUpSeconds)];
   const kept = stack.move();
   return {
@@ -55,14 +55,14 @@ export async function startGoodTraffic({ seconds }: Pick<PartOptions, "seconds">
   };
 }
 
-/** A result in one line. */
-export function told({ latencyMs, perSecond, failedInAll }: Result): string {
+/** Formats a result in one line. */
+export function resultLine({ latencyMs, perSecond, failedInAll }: Result): string {
   const ms = (value: number | undefined) => `${value?.toFixed(1) ?? "none"} ms`;
   return `${perSecond.toFixed(0)} requests/s, p50 ${ms(latencyMs?.p50)}, p99 ${ms(latencyMs?.p99)}, max ${ms(latencyMs?.max)}, ${failedInAll} failed`;
 }
 
-/** What the good requests suffered from the attack beside them. */
-export function suffered({ latencyMs, failedInAll }: Result): string[] {
+/** The damage of an attack to the good requests: one line for each limit that they exceeded. */
+export function degradation({ latencyMs, failedInAll }: Result): string[] {
   const p99 = latencyMs?.p99 ?? Infinity;
   return [
     ...(p99 < p99MsMax ? [] : [`good requests had a p99 of ${p99.toFixed(1)} ms, which is not below ${p99MsMax}`]),

@@ -1,9 +1,9 @@
-/** Twenty tools keys that do what they can at once, while somebody else's chats are to be as quick as ever. */
+/** Twenty tools keys attack at once, while the chats of another workspace must stay fast. */
 import type { Result } from "../../../bench/load/tally.ts";
 import { usageOf } from "../../../bench/processes/usage.ts";
 import type { Fleet } from "../../support/fleet.ts";
 import { tallied } from "./bodies.ts";
-import { startGoodTraffic, suffered, told } from "./good-traffic.ts";
+import { startGoodTraffic, degradation, resultLine } from "./good-traffic.ts";
 import type { PartOptions } from "./part.ts";
 import { attacks } from "./tools-attacks.ts";
 
@@ -17,24 +17,24 @@ export async function hostileToolsPart({ goodRequests, seconds, say }: PartOptio
   const { fleet } = traffic;
   const load = (): Promise<Result> => traffic.load(traffic.goodKeys, goodRequests);
   const memory = (): number => usageOf(fleet.gateways[0]?.process.pid ?? 0).residentBytes / mebibyte;
-  say(`${traffic.served}: ${goodRequests} good requests/s alone`);
-  const alone = await load();
-  say(`and beside ${hostileWorkspaces * keysOfWorkspace} hostile tools keys of ${hostileWorkspaces} workspaces`);
+  say(`${traffic.served}: ${goodRequests} good requests/s without an attack`);
+  const undisturbed = await load();
+  say(`with ${hostileWorkspaces * keysOfWorkspace} hostile tools keys of ${hostileWorkspaces} workspaces`);
   const before = memory();
-  const { beside, statuses, largest } = await attacked(fleet, { load, memory });
-  say(`alone:  ${told(alone)}`);
-  say(`beside: ${told(beside)}`);
+  const { during, statuses, largest } = await attacked(fleet, { load, memory });
+  say(`without the attack: ${resultLine(undisturbed)}`);
+  say(`during the attack:  ${resultLine(during)}`);
   for (const [name, counts] of statuses) say(`${name}: ${tallied(counts)}`);
-  say(`memory of the gateway: ${before.toFixed(0)} MiB before, ${largest.toFixed(0)} at most`);
+  say(`memory of the gateway: ${before.toFixed(0)} MiB before, at most ${largest.toFixed(0)} during it`);
   const grown = largest - before;
-  const tooMuch = `the gateway grew by ${grown.toFixed(0)} MiB, which is not below ${grownMebibytesMax}`;
-  return [...suffered(beside), ...(grown < grownMebibytesMax ? [] : [tooMuch])];
+  const oversized = `the gateway grew by ${grown.toFixed(0)} MiB, which is not below ${grownMebibytesMax}`;
+  return [...degradation(during), ...(grown < grownMebibytesMax ? [] : [oversized])];
 }
 
 interface Attacked {
-  beside: Result;
+  during: Result;
   statuses: Map<string, Record<string, number>>;
-  /** MiB. */
+  /** The highest memory, in MiB. */
   largest: number;
 }
 
@@ -52,8 +52,8 @@ async function attacked(fleet: Fleet, { load, memory }: { load(): Promise<Result
   let largest = 0;
   const looking = setInterval(() => (largest = Math.max(largest, memory())), 200);
   try {
-    const beside = await load();
-    return { beside, statuses, largest };
+    const during = await load();
+    return { during, statuses, largest };
   } finally {
     clearInterval(looking);
     stop.abort();
@@ -61,7 +61,7 @@ async function attacked(fleet: Fleet, { load, memory }: { load(): Promise<Result
   }
 }
 
-/** Each attack is made by a key of each workspace. */
+/** Makes keys so that each workspace has one for each attack. */
 async function hostileKeys(fleet: Fleet): Promise<string[]> {
   const operator = fleet.operator();
   const keys: string[] = [];

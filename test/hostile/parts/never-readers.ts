@@ -1,4 +1,4 @@
-/** Clients that open a stream and never read of it, beside one that does what clients do. */
+/** Clients that open a stream and never read it, besides an ordinary client. */
 import { runLoadProcess } from "../../../bench/measure/load-process.ts";
 import { usageOf } from "../../../bench/processes/usage.ts";
 import { streamStallMsMax } from "../../../src/gateway/limits.ts";
@@ -16,10 +16,10 @@ const goodPerSecond = 50;
 const goodSeconds = 45;
 const givenUpMsMax = streamStallMsMax + 30_000;
 const mebibyte = 1024 * 1024;
-/** What passes through before all buffers on the way are full leaves its traces in the heap. */
+/** The heap grows until all buffers on the way are full. */
 const mebibytesPerReaderMax = 5;
 
-/** Writes as fast as its socket takes, for as long as it is there. */
+/** Writes as fast as the socket accepts, as long as it is open. */
 function endless(written: { bytes: number }): StubAnswer {
   const event = `data: ${JSON.stringify(chunk({ content: "x".repeat(16_384) }))}\n\n`;
   return (response) => {
@@ -32,7 +32,7 @@ function endless(written: { bytes: number }): StubAnswer {
   };
 }
 
-async function standsStill(written: { bytes: number }): Promise<void> {
+async function untilStalled(written: { bytes: number }): Promise<void> {
   for (let before = -1; before !== written.bytes;) {
     before = written.bytes;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -53,7 +53,7 @@ export async function neverReadersPart({ readers, say }: PartOptions): Promise<s
   const idle = memory();
   const clients = Array.from({ length: readers }, () => openAndNeverRead(fleet.gateways[0]?.port ?? 0, lazy?.keys[0]?.key ?? ""));
   await until(() => stub.calls.length === calls + readers, 60_000);
-  await standsStill(written);
+  await untilStalled(written);
   const full = memory();
   const rate = ["--rate", String(goodPerSecond), "--seconds", String(goodSeconds), "--timeout", "30"];
   const { result } = await runLoadProcess(["--url", fleet.url(), "--key", busy?.keys[0]?.key ?? "", ...rate]);
@@ -63,10 +63,10 @@ export async function neverReadersPart({ readers, say }: PartOptions): Promise<s
   const { latencyMs, failedInAll, codes } = result;
   const perReader = (full - idle) / readers;
   say(
-    `${readers} clients that never read, each with ${(written.bytes / readers / mebibyte).toFixed(1)} MiB on its way, all given up`,
+    `${readers} clients that never read, each with ${(written.bytes / readers / mebibyte).toFixed(1)} MiB in transit; all were disconnected`,
   );
   say(
-    `memory: ${idle.toFixed(0)} MiB before, ${full.toFixed(0)} with them, ${perReader.toFixed(1)} each; ${memory().toFixed(0)} afterwards`,
+    `memory: ${idle.toFixed(0)} MiB before, ${full.toFixed(0)} with them, ${perReader.toFixed(1)} for each; ${memory().toFixed(0)} afterwards`,
   );
   say(`${goodPerSecond} good requests/s meanwhile: p50 ${latencyMs?.p50.toFixed(1)} ms, p99 ${latencyMs?.p99.toFixed(1)} ms`);
   return [

@@ -1,4 +1,4 @@
-/** A part of `npm run hostile`: something done to a running service, with figures, and whether what is promised held. */
+/** A part of `npm run hostile`: an attack on a running service, which reports figures and broken promises. */
 
 export interface PartOptions {
   seed: number;
@@ -6,12 +6,12 @@ export interface PartOptions {
   bodies: number;
   /** Clients that never read. */
   readers: number;
-  /** Wrong keys a second, and beside them good requests a second, for so long. */
+  /** Wrong keys a second, good requests a second at the same time, and the duration. */
   wrongKeys: number;
   goodRequests: number;
   seconds: number;
   say: (line: string) => void;
 }
 
-/** @returns what of the promise did not hold; none: all did */
+/** @returns the broken promises */
 export type Part = (options: PartOptions) => Promise<string[]>;

@@ -1,4 +1,4 @@
-/** One workspace's SBOM with as many findings as fit, while others ask, upload and decide: none of them is to notice. */
+/** Scans one workspace's SBOM with as many findings as fit, while others send requests, upload and decide. They must not notice it. */
 import { sbomVersionsMax, scanFindingsMax } from "../../../src/security/limits.ts";
 import { Fleet } from "../../support/fleet.ts";
 import type { PartOptions } from "./part.ts";
@@ -7,11 +7,11 @@ import { tallied } from "./bodies.ts";
 const packages = 12;
 const issues = 20;
 const everyMs = 500;
-/** Asking for a key that nobody knows yet, and whether the service is ready. */
+/** The longest time for an uncached key, a decision and /ready. */
 const answerMsMax = 4_000;
 const smallMsMax = 30_000;
 const freshKeys = 60;
-/** Of each customer. */
+/** The owner of each customer's keys. */
 const owner = "owner@example.test";
 
 interface Watched {
@@ -55,7 +55,7 @@ export async function scansPart({ seconds, say }: PartOptions): Promise<string[]
     await Bun.sleep(Math.max(0, everyMs - (performance.now() - startedAt)));
   }
   const large = await tools(hostile, "list_projects", { name: "large" });
-  say(`beside ${packages * sbomVersionsMax * issues} findings, for ${seconds} s; the scan of them: ${stateOf(large.data)}`);
+  say(`${packages * sbomVersionsMax * issues} findings, for ${seconds} s; state of their scan: ${stateOf(large.data)}`);
   for (const [name, { statuses, slowestMs }] of Object.entries(seen))
     say(`${name}: ${tallied(statuses)}, slowest ${slowestMs.toFixed(0)} ms`);
   say(`small SBOM of another workspace scanned after ${(smallMs / 1_000).toFixed(1)} s`);
@@ -74,16 +74,16 @@ function judged(seen: Record<string, Watched>, { smallMs, refused }: { smallMs: 
   return broken;
 }
 
-async function watch(seen: Record<string, Watched>, name: string, asked: Promise<{ status: number } | null>): Promise<void> {
+async function watch(seen: Record<string, Watched>, name: string, request: Promise<{ status: number } | null>): Promise<void> {
   const startedAt = performance.now();
-  const answer = await asked.catch(() => ({ status: 0 }));
+  const answer = await request.catch(() => ({ status: 0 }));
   if (answer === null) return;
   const watched = (seen[name] ??= { statuses: {}, slowestMs: 0 });
   watched.statuses[answer.status] = (watched.statuses[answer.status] ?? 0) + 1;
   watched.slowestMs = Math.max(watched.slowestMs, performance.now() - startedAt);
 }
 
-/** @returns null while there is nothing to decide about */
+/** @returns null while there is no finding to decide about */
 async function decide(
   tools: (key: string, name: string, body: object) => Promise<{ status: number; data: Record<string, unknown> }>,
   key: string,
@@ -107,7 +107,7 @@ function record(index: number) {
   return { id: `HOSTILE-${index}`, modified: "2026-01-01T00:00:00Z", affected };
 }
 
-/** @param counts how many versions of each package */
+/** @param counts the number of versions of each package */
 function document(counts: readonly number[]) {
   const components = counts.flatMap((count, at) =>
     Array.from({ length: count }, (_, index) => ({

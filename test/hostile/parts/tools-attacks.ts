@@ -1,4 +1,4 @@
-/** What the holder of a tools key can do to others: each of these goes on until it is told to stop. */
+/** Attacks with a tools key. Each goes on until its signal aborts. */
 import { sleep, systemClock } from "../../../src/kernel/clock.ts";
 import { RawClient } from "../../support/raw-client.ts";
 
@@ -6,12 +6,12 @@ export interface Attack {
   port: number;
   key: string;
   signal: AbortSignal;
-  /** Told of each answer's status. */
+  /** Called with the status of each answer. */
   answered(status: number): void;
 }
 
 const mebibyte = 1024 * 1024;
-/** The attackers share the machine with what they attack: who is refused rests for so long, and would otherwise measure itself. */
+/** An attacker pauses this long after a refusal, since it shares the machine with the service and would otherwise measure itself. */
 const refusedRestMs = 20;
 const loopsOfKey = 4;
 const slowSocketsOfKey = 8;
@@ -52,13 +52,13 @@ function upload(sbom: unknown): string {
   return JSON.stringify({ project: "attack", sbom });
 }
 
-/** A document of many megabytes again and again. */
+/** Sends a document of many megabytes again and again. */
 function largeBodies(attack: Attack): Promise<void> {
   const body = upload("x".repeat(20 * mebibyte));
   return repeated(attack, () => post(attack, path("upload_sbom"), body));
 }
 
-/** Package URLs that expressions choke on, in documents that are read here and in such that are read apart. */
+/** Package URLs that are slow to match, in documents for the event loop and in documents for the subprocess. */
 function hostilePurls(attack: Attack): Promise<void> {
   const small = upload(bomOf([`pkg:npm/x${"/".repeat(28_000)}y`]));
   const large = upload(bomOf(Array.from({ length: 12 }, () => `pkg:npm/x${"/".repeat(65_000)}y`)));
@@ -66,7 +66,7 @@ function hostilePurls(attack: Attack): Promise<void> {
   return repeated(attack, () => post(attack, path("upload_sbom"), sent++ % 2 === 0 ? small : large));
 }
 
-/** Lists as fast as they come. */
+/** Calls lists as fast as possible. */
 function calls(attack: Attack): Promise<void> {
   const bodies = [path("list_findings"), path("list_vulnerabilities"), path("list_projects"), path("submit_feedback")];
   let sent = 0;
@@ -76,7 +76,7 @@ function calls(attack: Attack): Promise<void> {
   });
 }
 
-/** Batches of a hundred calls, and calls one by one. */
+/** Sends batches of a hundred calls, and single calls. */
 function mcp(attack: Attack): Promise<void> {
   const call = (id: number) => ({
     jsonrpc: "2.0",
@@ -90,7 +90,7 @@ function mcp(attack: Attack): Promise<void> {
   return repeated(attack, () => post(attack, "/mcp", sent++ % 2 === 0 ? batch : single));
 }
 
-/** Bodies that begin and never end. */
+/** Sends bodies that never end. */
 async function slowBodies(attack: Attack): Promise<void> {
   const open = (): RawClient => {
     const head = [

@@ -1,10 +1,10 @@
-/** Texts that are bad for an expression, made from its own grammar: what it matches, pumped up and ended so that it fails. */
+/** Makes texts that are slow for an expression, from its grammar: a repeated match with an end that makes it fail. */
 import type { Expression } from "../../../scripts/expressions/expression.ts";
 
-/** Makes a text of so many characters. */
+/** Makes a text of the given number of characters. */
 export type HostileText = (length: number) => string;
 
-/** What no expression of ours ends with, or only some do. */
+/** Ends that no expression matches, or only some do. */
 const mismatches = ["\u0000", "\n!", ""];
 const candidates = [..." \t\n0a.A1_-./:;,#\"'\\<>()[]{}=@%+*~!|^$é😀"];
 
@@ -25,21 +25,21 @@ interface Pumped {
   pump: string;
 }
 
-/** Each class of characters that it names, alone and in pairs. */
+/** Repeats one character of each class in the expression, and each pair of neighbours. */
 function runsOf(pieces: readonly Piece[]): Pumped[] {
   const letters = [...new Set(pieces.flatMap(({ letter }) => letter ?? []))];
   const pairs = letters.slice(1).map((letter, index) => (letters[index] ?? "") + letter);
   return [...letters, ...pairs].map((pump) => ({ before: "", pump }));
 }
 
-/** What it matches, roughly: all of it pumped, and each of its letters behind those before it. */
+/** Repeats a rough match as a whole, and each of its characters after the characters before it. */
 function pumpedSample(pieces: readonly Piece[]): Pumped[] {
   const letters = firstAlternatives(pieces).slice(0, 40);
   const each = letters.map((letter, index) => ({ before: letters.slice(0, index).join(""), pump: letter }));
   return letters.length === 0 ? [] : [{ before: "", pump: letters.join("") }, ...each];
 }
 
-/** A letter that a class, an escape or a character of the expression stands for; null: it is a mark of the grammar. */
+/** A token of the expression, with a character that it matches; null: the token is grammar. */
 interface Piece {
   mark: string;
   letter: string | null;
@@ -63,7 +63,7 @@ function letterOf(mark: string): string | null {
   }
 }
 
-/** Of `(a|b)c` it is `ac`. */
+/** The first alternative of each group: `ac` for `(a|b)c`. */
 function firstAlternatives(pieces: readonly Piece[]): string[] {
   const letters: string[] = [];
   let depth = 0;

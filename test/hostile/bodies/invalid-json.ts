@@ -1,4 +1,4 @@
-/** Bodies that are no JSON object, or too much to look into: refused as a whole. */
+/** Bodies that are not a JSON object, or too large to parse, which are refused as a whole. */
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { bodyBytesMax, messagesMax } from "../../../src/gateway/limits.ts";
@@ -10,7 +10,7 @@ const noObject = ["null", "true", "7", "[]", '"hello"', "[{}]", '"{}"', "-0", "1
 const halves = ['"\\ud83d"', '"\\ude00"', '"\\uD83Dx"', '"\\ud83d\\ud83d"', '["\\udfff"]'] as const;
 const behind = ["x", "{}", ",", "\0", "]", "//", '"', "\u00a0", "\ufeff"] as const;
 
-export const noJson: readonly [Mutation, ...Mutation[]] = [
+export const invalidJson: readonly [Mutation, ...Mutation[]] = [
   (body, dice) => {
     const text = JSON.stringify(body);
     return sent(text.slice(0, dice.below(text.length)), invalid(null));
@@ -20,7 +20,7 @@ export const noJson: readonly [Mutation, ...Mutation[]] = [
   (body, dice) => sent(withField(body, "metadata", nested(dice, 65 + dice.below(300))), invalid(null)),
   (body, dice) => sent(JSON.stringify(body) + dice.pick(behind), invalid(null)),
   (body, dice) => {
-    // A byte that is nowhere in UTF-8.
+    // A byte that never occurs in UTF-8.
     const bytes = Buffer.from(JSON.stringify(body));
     const at = dice.below(bytes.length);
     return sent(Buffer.concat([bytes.subarray(0, at), Buffer.of(0xf8 + dice.below(8)), bytes.subarray(at)]), invalid(null));
@@ -31,8 +31,8 @@ export const noJson: readonly [Mutation, ...Mutation[]] = [
   (body) => asJson([body], invalid(null)),
 ];
 
-/** Costly to send: one in some hundreds. */
-export const tooMuch: readonly [Mutation, ...Mutation[]] = [
+/** Large bodies, which are costly to send, so only one in some hundreds is. */
+export const oversized: readonly [Mutation, ...Mutation[]] = [
   (body) => sent(withField(body, "metadata", `[${"0,".repeat(jsonValuesMax)}0]`), invalid(null)),
   (body, dice) => sent(withField(body, "metadata", nested(dice, 100_000)), invalid(null)),
   (body) => sent(withField(body, "user", JSON.stringify("x".repeat(bodyBytesMax))), { code: "request_too_large", param: null }),

@@ -1,4 +1,4 @@
-/** Everything that a text from outside meets on the event loop, as functions of a text. */
+/** All code on the event loop that reads a text from outside, as functions of the text. */
 import { endpoints } from "../../../src/control-api/endpoints.ts";
 import { checkFields } from "../../../src/control-api/check-fields.ts";
 import { parseBaseUrl } from "../../../src/http/base-url.ts";
@@ -20,33 +20,33 @@ import { chatModel } from "../../support/model.ts";
 import { bomJson, bomXml, spdx3Json, spdxJson, spdxTagValue } from "../../support/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";
 import { validBody } from "../bodies/valid-body.ts";
-import { withEachText } from "./leaves.ts";
+import { replaceEachText } from "./replace-each-text.ts";
 import type { HostileText } from "./hostile-texts.ts";
 
-/** Somewhat less than 1 MiB, with what is around it. */
+/** The length of a text whose body is somewhat below 1 MiB. */
 const bodyCharacters = 1_000_000;
-/** A request's head takes no more. */
+/** The longest query that fits into a request's head. */
 const queryCharacters = 16_000;
 
 export interface Sink {
   name: string;
-  /** What is run, one after the other: each may hold the thread for 50 ms. */
+  /** Runs that are made one after the other. Each may block the thread for 50 ms. */
   runs(text: HostileText, dice: Dice): Iterable<() => unknown>;
 }
 
 const encoder = new TextEncoder();
 const bytesOf = (value: unknown) => encoder.encode(typeof value === "string" ? value : JSON.stringify(value));
 
-/** Documents of the largest size that is read on the event loop. */
+/** SBOMs of the largest size that is read on the event loop. */
 function* sbomRuns(document: unknown, text: HostileText): Generator<() => unknown> {
   const room = sbomReadHereBytesMax - bytesOf(document).length - 200;
-  for (const one of withEachText(document, fitted(text, room))) {
+  for (const one of replaceEachText(document, fitted(text, room))) {
     yield () => parseSbomField({ bytes: bytesOf({ project: "p", sbom: one }), path: ["sbom"] });
     yield () => parseSbomField({ bytes: bytesOf(one), path: null });
   }
 }
 
-/** A text document with the hostile one in the place of each of its words. */
+/** Puts the hostile text in place of each word of a document, and after it. */
 function* textRuns(document: string, text: HostileText, read: (hostile: string) => unknown): Generator<() => unknown> {
   const hostile = fitted(text, sbomReadHereBytesMax - document.length);
   for (const { index, 0: word } of document.matchAll(/[\w.@/:^=-]+/g)) {
@@ -56,7 +56,7 @@ function* textRuns(document: string, text: HostileText, read: (hostile: string) 
   }
 }
 
-/** As JSON it must not be larger than there is room. */
+/** Shortens the text so that its JSON fits into `room` bytes. */
 function fitted(text: HostileText, room: number): string {
   const whole = text(room);
   const share = room / bytesOf(whole).length;
@@ -111,7 +111,7 @@ export const sinks: readonly Sink[] = [
     name: "a chat",
     *runs(text, dice) {
       const body = validBody(dice);
-      for (const one of withEachText(body, fitted(text, bodyCharacters - bytesOf(body).length))) {
+      for (const one of replaceEachText(body, fitted(text, bodyCharacters - bytesOf(body).length))) {
         yield () => checkChat(bytesOf(one), { find: () => model });
       }
       yield () => checkChat(bytesOf({ ...body, [fitted(text, bodyCharacters)]: 1 }), { find: () => model });

@@ -1,4 +1,4 @@
-/** Bodies that may be good after all, or wrong in several ways at once: chance decides. */
+/** Random changes of a body, which may then be valid, or wrong in several ways at once. */
 import { Buffer } from "node:buffer";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
 import type { Dice } from "./dice.ts";
@@ -15,7 +15,7 @@ function cut(text: string, dice: Dice): [before: string, after: string] {
   return [text.slice(0, at), text.slice(at)];
 }
 
-/** Puts a mark in the place of one value, at any depth. */
+/** Replaces one value, at any depth, by a mark. */
 function marked(value: unknown, dice: Dice): unknown {
   if (Array.isArray(value) && value.length > 0 && !dice.oneIn(4)) {
     const index = dice.below(value.length);
@@ -27,7 +27,7 @@ function marked(value: unknown, dice: Dice): unknown {
   return Object.fromEntries(entries.map(([name, one], at) => [name, at === chosen ? marked(one, dice) : one]));
 }
 
-export const anything: readonly [Mutation, ...Mutation[]] = [
+export const randomMutations: readonly [Mutation, ...Mutation[]] = [
   (body, dice) => sent(withField(body, dice.pick(fieldNames), weirdValue(dice)), null),
   (body, dice) =>
     sent(

@@ -1,6 +1,6 @@
 /**
- * Who leaves early, counts absurdly, or has its gateway killed, over real HTTP: nobody is charged nothing for what a provider
- * was asked, and nobody more than was reserved. Prices are 1 USD per 1M input and 10 USD per 1M output tokens.
+ * Clients that hang up, providers with absurd counts and killed gateways, over real HTTP: each request that reached a provider is
+ * charged, and never more than was reserved. Prices are 1 USD per 1M input and 10 USD per 1M output tokens.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
@@ -51,7 +51,7 @@ interface Asked {
   streamed?: boolean;
 }
 
-/** @returns the answer, and how to hang up on it */
+/** @returns the answer, and a function that hangs up */
 function ask({ keys }: Customer, { model, content = "Hello", streamed = true }: Asked) {
   const leaving = new AbortController();
   const answer = fetch(`${fleet.url()}/gpt/v1/chat/completions`, {
@@ -64,7 +64,7 @@ function ask({ keys }: Customer, { model, content = "Hello", streamed = true }: 
   return { answer, leave: () => leaving.abort() };
 }
 
-/** Reads until the text is there, and hangs up. */
+/** Reads until the text has arrived, and hangs up. */
 async function leaveAt(text: string, { answer, leave }: ReturnType<typeof ask>): Promise<void> {
   const reader = (await answer).body?.pipeThrough(new TextDecoderStream()).getReader();
   for (let seen = ""; !seen.includes(text);) seen += (await reader?.read())?.value ?? "";
@@ -82,7 +82,7 @@ async function readOn(): Promise<number> {
   return Number(/^weir_streams_read_on (\d+)$/m.exec(metrics)?.[1]);
 }
 
-/** What the spool says by now. */
+/** The present contents of the spool. */
 async function spooled(): Promise<string> {
   const paths = await readdir(fleet.dataDir, { recursive: true });
   const lines = paths.filter((path) => path.endsWith(".jsonl")).map((path) => readFile(join(fleet.dataDir, path), "utf8"));
@@ -92,7 +92,7 @@ async function spooled(): Promise<string> {
 const thought = { prompt_tokens: 5_000, completion_tokens: 20_020, total_tokens: 25_020 };
 
 test.each(["cancels/thinker", "bills-on/plain"])(
-  "a reader of the whole visible answer of %s who leaves pays for all of it",
+  "a client that hangs up after the whole visible answer of %s pays for all of it",
   async (model) => {
     const on = await customer();
     const answering = new ManualStream();
@@ -106,7 +106,7 @@ test.each(["cancels/thinker", "bills-on/plain"])(
   },
 );
 
-test("who leaves before the first token pays for the prompt", async () => {
+test("a client that hangs up before the first token pays for the prompt", async () => {
   const on = await customer();
   const calls = stub.calls.length;
   stub.answerOnce(silent);
@@ -117,7 +117,7 @@ test("who leaves before the first token pays for the prompt", async () => {
   expect((await only(on)).cost).toBeGreaterThanOrEqual(125_000_000n);
 });
 
-test("who leaves a whole answer pays for it: its provider works on", async () => {
+test("a client that hangs up during an answer without streaming pays for it, since the provider works on", async () => {
   const on = await customer();
   const calls = stub.calls.length;
   stub.hold();
@@ -125,7 +125,7 @@ test("who leaves a whole answer pays for it: its provider works on", async () =>
   const { leave } = ask(on, { model: "cancels/plain", streamed: false });
   await stub.called(calls + 1);
   leave();
-  // The gateway has noticed by then: it answers another one of the same client's after the abort.
+  // The gateway has noticed the abort by then, since it answers the same client's next request.
   await fetch(`${fleet.url()}/health`);
   stub.release();
   expect((await stub.ended(calls + 1)).state).toBe("answered");
@@ -134,7 +134,7 @@ test("who leaves a whole answer pays for it: its provider works on", async () =>
   expect(row.cost).toBe(parseUsd(row.reserved_usd));
 });
 
-test("of many who leave at once none is free, whether there is a place to read on or not", async () => {
+test("each of many clients that hang up at once is charged, even when Weir cannot read all of their streams on", async () => {
   const on = await customer();
   const calls = stub.calls.length;
   const many = drainsPerWorkspaceMax + 8;
@@ -153,7 +153,7 @@ test("of many who leave at once none is free, whether there is a place to read o
 
 test.each<[string, Record<string, unknown>, Partial<LogRow>]>([
   [
-    "a count above all that fits",
+    "a count above the possible maximum",
     { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 4 },
     { prompt_tokens: 6, completion_tokens: 4 },
   ],
@@ -183,14 +183,14 @@ test.each<[string, Record<string, unknown>, Partial<LogRow>]>([
   }
 });
 
-test("the sandbox's own counts pass neither a reservation nor a key's limit", async () => {
+test("the sandbox's own counts exceed neither a reservation nor a key's limit", async () => {
   const on = await customer({ keyLimit: "0.01" });
   const { answer } = ask(on, { model: "sandbox/echo", content: "sandbox: usage=999999999,999999999", streamed: false });
   expect((await answer).status).toBe(200);
   expect((await only(on)).cost).toBeLessThanOrEqual(10_000_000n);
 });
 
-test("a gateway that is killed charges prompt and delivered, as of a second before", async () => {
+test("after the kill of a gateway, the prompt and the text delivered until a second before are charged", async () => {
   const on = await customer();
   const words = Array.from({ length: 100 }, () => chunk({ content: "word " }));
   stub.answerOnce(stream(words, { end: "open" }));

@@ -1,4 +1,4 @@
-/** Requests of every API to a running service, each as slow as a body or a query of less than 1 MiB can make it. */
+/** Sends requests of every API to a running service, each with the slowest body or query below 1 MiB. */
 import { endpoints } from "../../../src/control-api/endpoints.ts";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
@@ -7,8 +7,8 @@ import { bomJson, largeBom } from "../../support/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";
 import { heavyValues } from "./heavy-values.ts";
 import { hostileTexts } from "./hostile-texts.ts";
-import { type Held, ownExpressions } from "./hold.ts";
-import { heldMsMax } from "./thread-time.ts";
+import { type BlockingResult, ownExpressions } from "./block-thread.ts";
+import { blockedMsMax } from "./thread-time.ts";
 
 interface Sent {
   name: string;
@@ -18,38 +18,38 @@ interface Sent {
   body: string | null;
 }
 
-/** More than for a text alone: what else the service does now and then counts too. */
+/** More attempts than for a text in a function, since the service's other work counts too. */
 const attempts = 5;
-const meterFile = new URL("./meter.ts", import.meta.url).pathname;
+const meterFile = new URL("./event-loop-meter.ts", import.meta.url).pathname;
 
-/** @param oneIn of so many requests one is sent: chance decides which */
-export async function holdService(dice: Dice, oneIn: number): Promise<Held> {
+/** @param oneIn sends one in so many requests, chosen at random */
+export async function blockService(dice: Dice, oneIn: number): Promise<BlockingResult> {
   const port = await freePort();
   const environment = { METER_PORT: String(port), BUN_OPTIONS: `--preload=${meterFile}` };
   await using fleet = await Fleet.start({ services: null, environment });
   const operator = fleet.operator();
   const [chat] = (await operator.customer({ credit: "1000" })).keys;
   const keys = { chat: chat?.key ?? "", tools: await operator.agentKey(), operator: operator.token };
-  const told = async () => Number(await (await fetch(`http://127.0.0.1:${port}`)).text());
-  const held: Held = { runs: 0, longestMs: 0, problems: [] };
+  const measuredMs = async () => Number(await (await fetch(`http://127.0.0.1:${port}`)).text());
+  const result: BlockingResult = { runs: 0, longestMs: 0, problems: [] };
   for (const sent of requests(dice)) {
     if (!dice.oneIn(oneIn)) continue;
     let best = Infinity;
     let status = 0;
-    for (let attempt = 0; attempt < attempts && best > heldMsMax; attempt++) {
-      await told();
+    for (let attempt = 0; attempt < attempts && best > blockedMsMax; attempt++) {
+      await measuredMs();
       status = await statusOf(fleet.url(), sent, keys);
-      best = Math.min(best, await told());
+      best = Math.min(best, await measuredMs());
     }
-    held.runs++;
-    held.longestMs = Math.max(held.longestMs, best);
-    if (best > heldMsMax) held.problems.push(`${sent.name}: the event loop was held for ${best.toFixed(0)} ms`);
-    if (status === 0 || status >= 500) held.problems.push(`${sent.name}: answered ${status}`);
+    result.runs++;
+    result.longestMs = Math.max(result.longestMs, best);
+    if (best > blockedMsMax) result.problems.push(`${sent.name}: the event loop was blocked for ${best.toFixed(0)} ms`);
+    if (status === 0 || status >= 500) result.problems.push(`${sent.name}: answered ${status}`);
   }
-  return held;
+  return result;
 }
 
-/** @returns 0 where the connection broke */
+/** @returns the status; 0: the connection broke */
 async function statusOf(url: string, { path, method, key, body }: Sent, keys: Record<string, string>): Promise<number> {
   const headers = {
     accept: "application/json, text/event-stream",
@@ -68,7 +68,7 @@ async function statusOf(url: string, { path, method, key, body }: Sent, keys: Re
 function* requests(dice: Dice): Generator<Sent> {
   for (const [what, value] of Object.entries(heavyValues)) yield* withValue(what, value);
   for (const [what, sbom] of Object.entries(documents())) {
-    const body = JSON.stringify({ project: "held", sbom });
+    const body = JSON.stringify({ project: "blocking", sbom });
     yield { name: `upload_sbom, ${what}`, path: "/api/tools/platform_upload_sbom", method: "POST", key: "tools", body };
   }
   for (const expression of ownExpressions()) {
@@ -89,7 +89,7 @@ function* requests(dice: Dice): Generator<Sent> {
   }
 }
 
-/** The value in each field of each API, and as the body itself. */
+/** Puts the value into each field of each API, and sends it as the body. */
 function* withValue(what: string, value: string): Generator<Sent> {
   const message = '[{"role":"user","content":"Hello"}]';
   const chat = { path: "/gpt/v1/chat/completions", method: "POST", key: "chat" } as const;
@@ -117,7 +117,7 @@ function* withValue(what: string, value: string): Generator<Sent> {
     yield { path: "/mcp", method: "POST", key: "tools", name: `MCP, ${what}`, body };
   }
   for (const { path, method, fields } of endpoints.filter((one) => one.method !== "GET" && one.method !== "DELETE")) {
-    // What the operator alone can start and takes long is no matter of a body.
+    // These are long by nature, and only the operator can start them.
     if (path.startsWith("/secrets") || path.startsWith("/accounts")) continue;
     const control = { path: `/api/console${path.replace(":id", "unknown")}`, method, key: "operator" } as const;
     yield { ...control, name: `${method} ${path}, ${what}`, body: value };
@@ -127,7 +127,7 @@ function* withValue(what: string, value: string): Generator<Sent> {
   }
 }
 
-/** On both sides of the size from which a process of its own reads. */
+/** SBOMs above and below the size from which a subprocess reads them. */
 function documents(): Record<string, unknown> {
   const bom = bomJson("1.6");
   const nested = Array.from({ length: 100 }).reduce<object>((inner) => ({ type: "library", name: "x", components: [inner] }), {

@@ -1,8 +1,8 @@
-/** JSON values just below 1 MiB that are as slow to parse, to check and to write again as JSON can be. */
+/** JSON values just below 1 MiB that are as slow as possible to parse, to check and to serialize. */
 
 const bytesMax = 1_000_000;
 
-/** As many as fit. */
+/** Joins as many values as fit. */
 function many(make: (index: number) => string): string {
   const all: string[] = [];
   let bytes = 0;
@@ -14,7 +14,7 @@ function many(make: (index: number) => string): string {
   }
 }
 
-/** Keys of digits have a place of their own in an engine's objects, and in no order they are the slowest of all. */
+/** An engine stores keys of digits separately. Without any order they are the slowest keys. */
 const digits = (index: number) => String((index * 7_919) % 1_000_000);
 const letters = (index: number) => index.toString(36);
 const fields = (from: number, count: number, key: (index: number) => string) =>

@@ -1,6 +1,6 @@
 /**
- * Loaded before the service (`--preload`): tells on a port of its own for how long the event loop was held since it was last asked,
- * as CPU time of the thread between two rounds of the loop.
+ * Loaded before the service (`--preload`). It reports on its own port how long the event loop was blocked since the last request:
+ * the thread's longest CPU time between two turns of the loop.
  */
 let longestMs = 0;
 let before = process.threadCpuUsage();
@@ -16,9 +16,9 @@ const meter = Bun.serve({
   hostname: "127.0.0.1",
   port: Number(process.env["METER_PORT"]),
   fetch() {
-    const told = longestMs;
+    const reported = longestMs;
     longestMs = 0;
-    return new Response(String(told));
+    return new Response(String(reported));
   },
 });
 meter.unref();
