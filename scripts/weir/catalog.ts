@@ -1,7 +1,7 @@
 import { judgeConnectors, type Judgement } from "../../src/connectors/catalog/files/judge.ts";
 import { readConnectorFiles } from "../../src/connectors/catalog/files/catalog-folder.ts";
 import { exportCatalog, exportFormats } from "../../src/connectors/catalog/exports.ts";
-import { told } from "../../src/connectors/catalog/files/problem.ts";
+import { formatProblem } from "../../src/connectors/catalog/files/problem.ts";
 import { tallyOf, type Tally } from "../../src/connectors/catalog/files/tally.ts";
 import { CallError } from "./call.ts";
 import { columns } from "./print.ts";
@@ -31,7 +31,7 @@ async function check(_fields: Record<string, unknown>, files: Files): Promise<Lo
   return {
     body: { ok: problems.length === 0, ...tally, problems },
     text: tallyText(tally),
-    errors: problems.map(told),
+    errors: problems.map(formatProblem),
   };
 }
 
@@ -39,7 +39,7 @@ async function print(fields: Record<string, unknown>, files: Files): Promise<Loc
   const format = exportFormats.find((known) => known === fields["format"]) ?? "json";
   const { catalog, problems } = await judge(files);
   const [first] = problems;
-  if (first) throw new CallError(`${told(first)} (${problems.length} in all: weir catalog check lists them)`);
+  if (first) throw new CallError(`${formatProblem(first)} (${problems.length} in all: weir catalog check lists them)`);
   return { body: JSON.parse(exportCatalog(catalog, "json")), text: exportCatalog(catalog, format).trimEnd(), errors: [] };
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from "../backing/backing.ts";
 import type { CallOutside } from "../http/safe-fetch.ts";
 import type { Send } from "../connectors/connections/probe.ts";
-import type { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
+import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -30,7 +30,7 @@ export interface ControlParts {
   operator: OperatorGate;
   keyring: Keyring;
   /** The connector catalog as it was published last. */
-  connectors: Pick<ConnectorLibrary, "published">;
+  connectors: Pick<CatalogCache, "published">;
   /** Calls vendors for tests of connections. */
   send: Send;
   /** Calls the platforms that repositories are imported from. */

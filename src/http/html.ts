@@ -1,6 +1,6 @@
-/** HTML as a template: whatever is put into one is escaped, but HTML that came out of one. */
+/** HTML templates: every inserted value is escaped, except HTML that another template produced. */
 
-/** Made by `markup` and `trusted` alone, hence safe to stand in a page as it is. */
+/** Only `markup` and `trusted` create it, so it is safe to insert. */
 export class Html {
   readonly #text: string;
 
@@ -13,15 +13,15 @@ export class Html {
   }
 }
 
-/** null is nothing at all. */
+/** null inserts nothing. */
 type Part = string | number | Html | readonly Html[] | null;
 
-/** Attribute values stand in quotes: `<a href="${address}">`. */
+/** Attribute values need quotes: `<a href="${address}">`. */
 export function markup(texts: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(texts.map((text, index) => text + written(parts[index] ?? null)).join(""));
 }
 
-/** For text that is HTML already: of this service's own files, never of the catalog or a request. */
+/** Marks text as HTML: only for this service's own files, never for the catalog or a request. */
 export function trusted(text: string): Html {
   return new Html(text);
 }

@@ -11,7 +11,7 @@ import { EmbeddedCounters } from "../backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
 import { migrate } from "../backing/migrate.ts";
 import type { Config } from "../config.ts";
-import { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
+import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { firstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -38,7 +38,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
   const counters = new EmbeddedCounters(clock);
   const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, providerKey }));
-  const connectors = new ConnectorLibrary({ sql, folder: config.catalogDir, clock, log });
+  const connectors = new CatalogCache({ sql, folder: config.catalogDir, clock, log });
   await connectors.publish();
   const backing = { sql, bus };
   const first = await firstStart({ sql, clock, slug });

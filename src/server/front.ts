@@ -8,7 +8,7 @@ import type { Config } from "../config.ts";
 import { callOutside } from "../http/safe-fetch.ts";
 import { sendOutside } from "../connectors/connections/send.ts";
 import { OperatorGate } from "../control-api/operator-gate.ts";
-import type { ConnectorLibrary } from "../connectors/catalog/catalog-cache.ts";
+import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationBook } from "../gateway/journal/journal.ts";
 import type { Check, Health } from "../process/health.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
@@ -38,7 +38,7 @@ export interface FrontParts {
   config: Config;
   backing: Backing;
   models: Models;
-  connectors: ConnectorLibrary;
+  connectors: CatalogCache;
   operatorToken: Secret;
   keyring: Keyring;
   /** A connection that nothing but storing prompts waits for, where there is more than one. */
@@ -121,14 +121,14 @@ export function openFront(parts: FrontParts): Front {
 
 /** Of the planes beside the gateway. */
 function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorGate) {
-  const { config, connectors: library, clock, log } = parts;
+  const { config, connectors: catalogCache, clock, log } = parts;
   const disk = new DiskFloor(clock, freeBytesOf(parts.folder));
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
   const callHosts = callOutside({ clock, configured: configuredHosts(config) });
   return {
     control: { ...controlParts(parts, gateway), operator, sboms, callHosts },
     tools: { ...toolsParts(parts), sboms, callHosts, disk },
-    connectors: { library, clock, log },
+    connectors: { catalogCache, clock, log },
   };
 }
 

@@ -1,4 +1,4 @@
-/** The connector catalog that a gateway answers with: of the files at its start, or the last recorded one where they are no good. */
+/** The connector catalog that a gateway serves: the one of its files, or the last recorded one if the files have errors. */
 import { join } from "node:path";
 import type { Database } from "../../backing/backing.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
@@ -8,7 +8,7 @@ import { connectorDocumentsKeptMax, connectorPagesKeptMax, prepareRetryMs } from
 import type { ConnectorCatalog } from "./files/catalog.ts";
 import { readConnectorFiles } from "./files/catalog-folder.ts";
 import { catalogOf } from "./files/judge.ts";
-import { KeptDocuments } from "./document-cache.ts";
+import { DocumentCache } from "./document-cache.ts";
 import { loadPublished, type Published } from "./published.ts";
 import { recordCatalog } from "./record-catalog.ts";
 import { Renderings } from "./renderings.ts";
@@ -17,17 +17,17 @@ import { latestCatalog } from "./store.ts";
 
 export interface LibrarySources {
   sql: Database;
-  /** What CATALOG_DIR names. */
+  /** The folder in CATALOG_DIR. */
   folder: string;
   clock: Clock;
   log: Logger;
 }
 
-export class ConnectorLibrary {
+export class CatalogCache {
   readonly #sources: LibrarySources;
   readonly renderings: Renderings;
-  readonly kept = new KeptDocuments(connectorDocumentsKeptMax);
-  readonly pages = new KeptDocuments(connectorPagesKeptMax);
+  readonly kept = new DocumentCache(connectorDocumentsKeptMax);
+  readonly pages = new DocumentCache(connectorPagesKeptMax);
   #published: Published | null = null;
   #categories: readonly string[] = [];
   #grantNotes: GrantNotes = [];
@@ -41,23 +41,23 @@ export class ConnectorLibrary {
     return this.#sources.sql;
   }
 
-  /** null: nothing was published yet. */
+  /** null until a catalog was published. */
   get published(): Published | null {
     return this.#published;
   }
 
-  /** In the order in which they are shown. */
+  /** In display order. */
   get categories(): readonly string[] {
     return this.#categories;
   }
 
-  /** Empty where the files are no good: rows hold the notes' words too, in the column of the grant. */
+  /** Empty if the files have errors; rows then contain the notes' texts in their grant column. */
   get grantNotes(): GrantNotes {
     return this.#grantNotes;
   }
 
   /**
-   * Reads the files, records what is new in them, and answers with that version from now on.
+   * Reads the files, records their changes and serves that version from then on.
    * @throws Error of the database
    */
   async publish(): Promise<void> {
@@ -72,7 +72,7 @@ export class ConnectorLibrary {
     log.info({ event: "connectors.published", version: version.version, connectors: published.connectors.length });
   }
 
-  /** Tries until the database is there; never rejects. */
+  /** Retries until the database answers; never rejects. */
   async publishWhenPossible(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#sources;
     while (!signal.aborted) {
@@ -85,7 +85,7 @@ export class ConnectorLibrary {
     }
   }
 
-  /** null: the files are no catalog, and whoever runs the service was told. */
+  /** null if the files have errors, which are logged. */
   async #read(): Promise<ConnectorCatalog | null> {
     const { folder, log } = this.#sources;
     try {
@@ -98,14 +98,14 @@ export class ConnectorLibrary {
           log,
           "connectors.unreadable",
           { reason },
-          "The connector files cannot be used: the last recorded catalog stays",
+          "The connector files cannot be used: the gateway keeps serving the last recorded catalog",
         );
       return null;
     }
   }
 }
 
-/** A service may have models alone; a folder that is there and cannot be used is another thing. */
+/** A service without connectors may lack the folder; an unusable folder is an error. */
 function isNoFolder(error: unknown, folder: string): boolean {
   const missing = error instanceof Error && "code" in error && error.code === "ENOENT" && "path" in error;
   return missing && error.path === join(folder, "connectors");

@@ -1,4 +1,4 @@
-/** What differs between two catalogs, each as its NDJSON export: applied to the first, it gives the second. */
+/** The differences between two catalogs, given as NDJSON exports: applied to the first, they give the second. */
 import { Type } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { ConnectorRow } from "./row.ts";
@@ -19,7 +19,7 @@ export const ConnectorChange = Type.Object({
 export interface Change {
   id: string;
   op: ChangeOp;
-  /** The line of the export; null: there is no such connector any more. */
+  /** The line of the export; null if the connector was removed. */
   row: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface RecordedChange extends Change {
   version: string;
 }
 
-/** A line of the feed, with the row byte for byte as the export has it. */
+/** A line of the feed, with the row byte for byte as in the export. */
 export function changeLine({ seq, id, op, version, row }: RecordedChange): string {
   return `{"seq":${seq},"id":${JSON.stringify(id)},"op":"${op}","version":"${version}","row":${row ?? "null"}}\n`;
 }

@@ -1,4 +1,4 @@
-/** Bytes that are prepared once and answered many times, plain and compressed, each with a strong entity tag. */
+/** Bytes that are prepared once and served many times, plain and compressed, each with a strong entity tag. */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -8,7 +8,7 @@ const unpack = promisify(gunzip);
 
 export interface Representation {
   bytes: Uint8Array<ArrayBuffer>;
-  /** Strong, in its quotes: the SHA-256 of exactly these bytes. */
+  /** A strong tag with its quotes: the SHA-256 of exactly these bytes. */
   etag: string;
 }
 
@@ -23,7 +23,7 @@ export async function documentOf(text: string, contentType: string): Promise<Doc
   return { contentType, plain: representation(plain), gzip: representation(await compressed(plain)) };
 }
 
-/** With the compressed bytes as they were kept: another library may compress into others. */
+/** Takes the compressed bytes as stored, since another catalogCache may compress differently. */
 export async function unpackedDocument(gzip: Uint8Array, contentType: string): Promise<Document> {
   const plain = Uint8Array.from(await unpack(gzip));
   return { contentType, plain: representation(plain), gzip: representation(Uint8Array.from(gzip)) };

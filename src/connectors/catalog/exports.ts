@@ -1,4 +1,4 @@
-/** The whole catalog as one text, the same bytes for the same files: sorted by id, fixed keys, line feeds, no clock. */
+/** The whole catalog as one text. The same files always give the same bytes: sorted by id, fixed keys, line feeds, no time. */
 import type { ConnectorCatalog } from "./files/catalog.ts";
 import { rowOf, type ConnectorRow } from "./row.ts";
 
@@ -22,7 +22,7 @@ const writers: Record<ExportFormat, (rows: ConnectorRow[]) => string> = {
   csv: (rows) => csvLines([csvColumns.map(([title]) => title), ...rows.map((row) => csvColumns.map(([, cell]) => cell(row)))]),
 };
 
-/** The five columns of the specification, then the machine form; what is nested is JSON. */
+/** The five columns of the specification, then the machine form, with nested values as JSON. */
 const csvColumns: readonly [title: string, cell: (row: ConnectorRow) => string][] = [
   ["Connector", ({ name }) => name],
   ["Connect with", ({ columns }) => columns.connect_with],
@@ -46,7 +46,7 @@ function csvLines(rows: string[][]): string {
   return rows.map((cells) => `${cells.map(csvCell).join(",")}\n`).join("");
 }
 
-/** RFC 4180, and an apostrophe before what a spreadsheet would run as a formula (OWASP, CSV injection). */
+/** RFC 4180, with an apostrophe before text that a spreadsheet would run as a formula (OWASP, CSV injection). */
 function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

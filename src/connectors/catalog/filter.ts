@@ -1,13 +1,13 @@
-/** Which connectors a reader asks for: what the list and the catalog's page have in common. */
+/** The filters that the list and the catalog page share. */
 import { searchable, type PublishedConnector } from "./published.ts";
 import type { Method } from "./files/schema.ts";
 
-/** They apply together. */
+/** All filters apply together. */
 export interface Filters {
-  /** null: any. */
+  /** null for any. */
   category: string | null;
   method: Method | null;
-  /** Words that must all be found; empty: any. */
+  /** Words that must all match; empty for any. */
   q: string;
 }
 

@@ -1,4 +1,4 @@
-/** A recorded version as a gateway holds it: its exports, ready to be sent, and its rows, ready to be searched. */
+/** A recorded version in a gateway's memory: its exports, ready to send, and its rows, ready to search. */
 import type { Database } from "../../backing/backing.ts";
 import { textOf, unpackedDocument, type Document } from "./document.ts";
 import { exportFormats, exportTypes, type ExportFormat } from "./exports.ts";
@@ -6,9 +6,9 @@ import type { ConnectorRow } from "./row.ts";
 import { selectExport, type CatalogVersion } from "./store.ts";
 
 export interface PublishedConnector extends Pick<ConnectorRow, "id" | "slug" | "category" | "methods"> {
-  /** What a text search looks at, in small letters. */
+  /** The text that a search looks at, in lower case. */
   words: string;
-  /** The row as the exports have it. */
+  /** The row as in the exports. */
   json: string;
 }
 
@@ -25,7 +25,7 @@ export async function loadPublished(catalog: CatalogVersion, sql: Database): Pro
   return { ...catalog, exports: { ndjson, csv, json }, connectors: lines.filter((line) => line !== "").map(published) };
 }
 
-/** @throws Error where the version has none: they are recorded together */
+/** @throws Error if the version has no exports: both are recorded together */
 export async function loadExport(
   { catalog, format }: { catalog: number; format: ExportFormat },
   sql: Database,
@@ -44,12 +44,12 @@ function published(line: string): PublishedConnector {
   return { id, slug, category, methods, words: searchable(`${name} ${vendor} ${slug}`), json: line };
 }
 
-/** Without accents and capitals, so that "Élan" is found as "elan". */
+/** Removes accents and case, so that "Élan" matches "elan". */
 export function searchable(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** What this service recorded as a row is one. */
+/** This service recorded the row, so its type holds. */
 export function rowIn(line: string): ConnectorRow {
   return JSON.parse(line) as ConnectorRow;
 }

@@ -1,4 +1,4 @@
-/** The parameters of the catalog's paths: what is not known, twice there or out of bounds is refused by its name. */
+/** Parses the parameters of the catalog's paths. An unknown, repeated or out-of-range parameter is refused by name. */
 import { nearest } from "../../kernel/nearest.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import type { Filters } from "./filter.ts";
@@ -10,7 +10,7 @@ export interface ListQuery extends Filters {
   offset: number;
 }
 
-/** Of the page of the catalog. */
+/** Of the catalog page. */
 export interface PageQuery extends Filters {
   /** From 1. */
   page: number;
@@ -58,7 +58,7 @@ export function readSince(query: URLSearchParams): string {
   return since;
 }
 
-/** For paths that take none. @throws ConnectorRefusal 400 */
+/** For paths without parameters. @throws ConnectorRefusal 400 */
 export function refuseParameters(query: URLSearchParams): void {
   readParameters(query, []);
 }
@@ -71,13 +71,13 @@ function readParameters(query: URLSearchParams, known: readonly string[]): Map<s
       const hint = candidate === undefined ? "this path takes none" : `the nearest known parameter is "${candidate}"`;
       throw new ConnectorRefusal(400, `There is no parameter "${name.slice(0, 100)}": ${hint}`);
     }
-    if (given.has(name)) throw refused(name, "stands twice", "one is needed");
+    if (given.has(name)) throw refused(name, "is repeated", "send it once");
     given.set(name, value);
   }
   return given;
 }
 
-/** An empty text, as a form sends it, is no filter. */
+/** An empty text, as forms send it, is not a filter. */
 function readWord<Word extends string>(name: string, given: string | undefined, words: readonly Word[]): Word | null {
   if (given === undefined || given === "") return null;
   const word = words.find((one) => one === given);

@@ -1,4 +1,4 @@
-/** Gives a catalog its version: the one that it has, or a new one with the list of what changed. */
+/** Gives a catalog its version: its existing one, or a new one with the list of changes. */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { ConnectorCatalog } from "./files/catalog.ts";
@@ -21,7 +21,7 @@ interface Sources {
   clock: Clock;
 }
 
-/** Once, however many gateways start with it at the same time. */
+/** Records once, however many gateways start with it at the same time. */
 export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: Sources): Promise<CatalogVersion> {
   const ndjson = exportCatalog(catalog, "ndjson");
   const digest = sha256(ndjson);

@@ -1,4 +1,4 @@
-/** What the catalog's paths answer in place of what was asked for: a sentence under `detail`, as on all paths that need no key. */
+/** The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. */
 import { Type } from "@sinclair/typebox";
 import { jsonAnswer } from "../../kernel/json-answer.ts";
 

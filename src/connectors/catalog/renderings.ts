@@ -1,6 +1,6 @@
 /**
- * Pages and lists that anybody may ask for without a key, and that hold the event loop while they are made: one after the other,
- * with a rest after each that is as long as what it took, twice. So a flood of them takes a third of the loop's time at most.
+ * Makes pages and lists one after another. Anyone may request them without a key, and making them blocks the event loop. After
+ * each, the queue rests twice as long as it took, so a flood takes at most a third of the loop's time.
  */
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { renderingRestMsMax, renderingsWaitingMax } from "../limits.ts";
@@ -10,7 +10,7 @@ const restFactor = 2;
 
 export class Renderings {
   readonly #clock: Clock;
-  /** Resolves when the last that was asked for has ended and rested. */
+  /** Resolves when the last rendering has ended and rested. */
   #last: Promise<void> = Promise.resolve();
   #pending = 0;
 
@@ -18,7 +18,7 @@ export class Renderings {
     this.#clock = clock;
   }
 
-  /** @throws ConnectorRefusal 503 where too many wait; what making it throws */
+  /** @throws ConnectorRefusal 503 if the queue is full, or what making the document throws */
   run<T>(make: () => Promise<T>): Promise<T> {
     if (this.#pending > renderingsWaitingMax) throw busy();
     this.#pending++;
@@ -43,6 +43,6 @@ export class Renderings {
 }
 
 function busy(): ConnectorRefusal {
-  const detail = "Too many different pages and lists are asked for at present (renderingsWaitingMax): try again shortly";
+  const detail = "Too many different pages and lists are requested at present (renderingsWaitingMax): try again shortly";
   return new ConnectorRefusal(503, detail, { "retry-after": "1" });
 }

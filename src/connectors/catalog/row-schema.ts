@@ -1,10 +1,10 @@
-/** The JSON Schema of a row, for whoever reads exports (https://json-schema.org/draft/2020-12). */
+/** The JSON Schema of a row, for readers of exports (https://json-schema.org/draft/2020-12). */
 import { Type } from "@sinclair/typebox";
 import { jsonSchema } from "../../kernel/json-schema.ts";
 import { ConnectorRow } from "./row.ts";
 import { oneOf } from "./files/schema.ts";
 
-/** @param categories names of categories.json; empty while there is no catalog, and then any name is taken */
+/** @param categories names of categories.json; empty while there is no catalog, and then any name is allowed */
 export function rowSchemaText(categories: readonly string[]): string {
   const category = categories.length > 0 ? oneOf(categories) : ConnectorRow.properties.category;
   const schema = {

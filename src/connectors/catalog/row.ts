@@ -1,4 +1,4 @@
-/** A connector as it is published: the machine form and the columns, in an order that never changes. */
+/** A published connector: the machine form and the columns, in a fixed order. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { ConnectorCatalog } from "./files/catalog.ts";
 import { columnsOf, credentialSetsOf, grantName } from "./files/columns.ts";
@@ -6,7 +6,7 @@ import { Connector, CredentialSet, type Grant } from "./files/schema.ts";
 
 const { id, slug, name, vendor, category, methods, form, grant, docs, mcp, evidence } = Connector.properties;
 
-/** Readers leave out what they do not know: fields may be added. */
+/** Readers must ignore unknown fields: fields may be added. */
 export const ConnectorRow = Type.Object({
   id,
   slug,
@@ -17,7 +17,7 @@ export const ConnectorRow = Type.Object({
   form,
   credential_sets: Type.Array(CredentialSet, {
     description:
-      "What the form asks for: the first set is the default, the others stand in its place; empty where it asks for nothing",
+      "What the form asks for: the first set is the default, the others are alternatives; empty if it asks for nothing",
   }),
   grant,
   docs,
@@ -30,7 +30,7 @@ export const ConnectorRow = Type.Object({
       grant_at_the_vendor: Type.String({ description: "What to create at the vendor" }),
       vendor_docs: Type.String({ description: "The vendor's page on it" }),
     },
-    { description: "The same for people, in fixed words; — stands for what is not known" },
+    { description: "The same for people, in fixed words; — means unknown" },
   ),
 });
 export type ConnectorRow = Static<typeof ConnectorRow>;
@@ -54,7 +54,7 @@ export function rowOf(connector: Connector, catalog: Pick<ConnectorCatalog, "gra
   };
 }
 
-/** Where the scopes say it all, they are the text too. */
+/** If the scopes are sufficient, they are also the text. */
 function publishedGrant(grant: Grant | null): Grant | null {
   return grant && { ...grant, text: grantName(grant) };
 }

@@ -10,7 +10,7 @@ export interface CatalogVersion {
   sha256: string;
 }
 
-/** Until the transaction ends nobody else publishes. */
+/** Prevents other publications until the transaction ends. */
 export async function lockCatalogs(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtextextended('weir connector catalog', 0))`;
 }
@@ -59,7 +59,7 @@ export async function selectExport(
   return row?.gzip;
 }
 
-/** Numbers them on from the last that there is. */
+/** Numbers the changes, continuing from the last one. */
 export async function insertChanges(catalog: number, changes: readonly Change[], tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO connector_changes (seq, catalog, connector_id, op, row)
@@ -68,7 +68,7 @@ export async function insertChanges(catalog: number, changes: readonly Change[],
     FROM jsonb_array_elements(${JSON.stringify(changes)}::text::jsonb) WITH ORDINALITY AS change`;
 }
 
-/** Those of the catalogs after one and up to another, in their order. */
+/** The changes of the catalogs after one and up to another, in order. */
 export async function selectChanges({ after, upTo }: { after: number; upTo: number }, sql: Queries): Promise<RecordedChange[]> {
   return sql<RecordedChange[]>`
     SELECT change.seq, change.connector_id AS id, change.op, catalog.version, change.row

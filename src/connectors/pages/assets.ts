@@ -1,14 +1,14 @@
-/** Stylesheets and the script, which stand in the pages themselves: a page is one request, also while a fleet is renewed. */
+/** The stylesheets and the script, inlined in the pages: a page is one request, which also works during a rolling restart. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { trusted, type Html } from "../../http/html.ts";
 
-/** `search` sends its form to this service; on `set-up` a script runs, and what is typed may be sent nowhere. */
+/** `search` may send its form to this service; `set-up` runs a script, and typed text may be sent nowhere. */
 export type PageKind = "search" | "set-up";
 
 export interface Asset {
   element: Html;
-  /** As Content-Security-Policy names it, of exactly the text between the tags. */
+  /** As Content-Security-Policy names it: the digest of exactly the text between the tags. */
   hash: string;
 }
 

@@ -1,4 +1,4 @@
-/** Where a part of the catalog is to be seen: filters that are not set are left out, and so is the first page. */
+/** Builds addresses within the catalog, without filters that are not set and without the first page's number. */
 import type { PageQuery } from "../catalog/read-parameters.ts";
 
 export function catalogAddress({ category, method, q, page }: Partial<PageQuery>): string {

@@ -1,4 +1,4 @@
-/** The catalog: one row a connector in the specification's five columns, filtered and in pages. */
+/** The catalog page: one row per connector in the specification's five columns, with filters and pagination. */
 import { connectorPageRows } from "../limits.ts";
 import { methodNames } from "../catalog/files/columns.ts";
 import { filterConnectors, type Filters } from "../catalog/filter.ts";
@@ -50,10 +50,10 @@ export function catalogPage(query: PageQuery, published: Published, categories: 
   });
 }
 
-/** Where a search finds nothing in any category, all of them are there to be browsed. */
+/** If a search finds nothing in any category, offers to browse all of them. */
 const noFilters: Filters = { category: null, method: null, q: "" };
 
-/** What tells this page from others comes first. */
+/** What distinguishes this page from others comes first. */
 function titleOf({ q, category, method }: Filters, { page, last }: { page: number; last: number }): string {
   const filters = [q === "" ? null : `“${q}”`, category, method && methodNames[method]].filter((one) => one !== null);
   const pages = last > 1 ? [`Page ${page} of ${last}`] : [];
@@ -82,7 +82,7 @@ function nothing(filters: Filters): Html {
     </ul>`;
 }
 
-/** The roles are written out: browsers forget those of a table that is laid out as a list, as it is on phones. */
+/** The roles are explicit, because browsers drop those of a table that is laid out as a list, as on phones. */
 function table(rows: ConnectorRow[], { first, total }: { first: number; total: number }): Html {
   return markup`<table role="table" class="rows">
     <caption>
@@ -114,12 +114,12 @@ function tableRow({ slug, name, category, docs, columns }: ConnectorRow): Html {
   </tr>`;
 }
 
-/** Where there is no row of headings to be seen; a screen reader has the headings themselves. */
+/** Shown only where the heading row is hidden; screen readers use the headings themselves. */
 function label(word: string): Html {
   return markup`<span class="label" aria-hidden="true">${word}</span>`;
 }
 
-/** @param chosen the category whose connectors are shown, null: all; undefined: those of no entry */
+/** @param chosen the category whose connectors are shown; null for all; undefined for a category without an entry */
 function categoryList(filters: Filters, { categories }: Facets, chosen: string | null | undefined): Html {
   const entry = (name: string, category: string | null, count: number): Html => {
     const text = markup`${name} <span class="count">${count}<span class="unseen"> connectors</span></span>`;

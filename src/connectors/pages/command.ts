@@ -1,10 +1,10 @@
-/** The command that makes a connection, and the shape of the file that it reads. */
+/** The command that creates a connection, and the shape of the file that it reads. */
 import type { ConnectorRow } from "../catalog/row.ts";
 import type { CredentialSet } from "../catalog/files/schema.ts";
 import { credentialsFile, labelsOf } from "./credential-form.ts";
 import { markup, type Html } from "../../http/html.ts";
 
-/** For each set of credentials one, of which the script shows the chosen. */
+/** One for each set of credentials; the script shows the chosen one. */
 export function connectCommands({ slug, credential_sets }: ConnectorRow): Html {
   if (credential_sets.length === 0) return command({ id: "command", words: createWords(slug) });
   return markup`${credential_sets.map((set, number) => forSet(set, { slug, number, several: credential_sets.length > 1 }))}`;
@@ -33,7 +33,7 @@ function createWords(slug: string): string[] {
   return ["npm run -s weir -- connection create", "--workspace WORKSPACE", `--connector ${slug}`];
 }
 
-/** Broken between its flags, so that it can be read on a phone and works as pasted. */
+/** Broken between its flags, so that it is readable on a phone and works when pasted. */
 function command({ id, words }: { id: string; words: string[] }): Html {
   return markup`<div class="command">
     <pre><code id="${id}">${words.join(" \\\n  ")}</code></pre>

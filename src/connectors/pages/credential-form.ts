@@ -1,10 +1,10 @@
-/** The connector's form. It has no place to be sent to: what is typed becomes a file on the reader's own machine. */
+/** The connector's form. It is never submitted: the typed text becomes a file on the reader's machine. */
 import type { ConnectorRow } from "../catalog/row.ts";
 import type { CredentialSet } from "../catalog/files/schema.ts";
 import { fieldElements } from "./field.ts";
 import { markup, type Html } from "../../http/html.ts";
 
-/** By the standard, the method "dialog" outside of a dialog sends nothing, and the page's policy forbids every other one. */
+/** By the standard, the method "dialog" sends nothing outside of a dialog, and the page's policy forbids every other one. */
 export function credentialForm({ slug, name, credential_sets }: ConnectorRow): Html {
   const several = credential_sets.length > 1;
   return markup`<form method="dialog" data-file="${credentialsFile(slug)}" autocomplete="off" aria-labelledby="form">
@@ -17,7 +17,7 @@ export function credentialForm({ slug, name, credential_sets }: ConnectorRow): H
   </form>`;
 }
 
-/** The name under which the page offers what was typed, and which the command takes. */
+/** The file name that the page offers and that the command takes. */
 export function credentialsFile(slug: string): string {
   return `${slug}-credentials.json`;
 }

@@ -1,4 +1,4 @@
-/** How many connectors each choice of a filter would leave, the other filters staying as they are. */
+/** Counts the connectors that each choice of a filter would leave, with the other filters unchanged. */
 import { filterConnectors, type Filters } from "../catalog/filter.ts";
 import type { PublishedConnector } from "../catalog/published.ts";
 import { methods, type Method } from "../catalog/files/schema.ts";
@@ -11,7 +11,7 @@ export interface Facet<Choice> {
 
 export interface Facets {
   categories: Facet<string>;
-  /** Those that a connector of the catalog has. */
+  /** Only choices that a connector of the catalog has. */
   methods: Facet<Method>;
 }
 

@@ -1,9 +1,9 @@
-/** One field of a connector's form: its label, what it wants, and the element that takes it. */
+/** One field of a connector's form: its label, its hint and its input element. */
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import { markup, type Html } from "../../http/html.ts";
 
-/** `data-kind` tells the script which rule holds; the rules are those of src/connectors/connections/check-credentials.ts. */
+/** `data-kind` selects the rule for the script; the rules are those of src/connectors/connections/check-credentials.ts. */
 export function fieldElements(field: Field, set: number): Html {
   const { key, label, optional, secret } = field;
   const id = `set-${set}-${key}`;
@@ -46,7 +46,7 @@ interface Place {
   describedBy: string;
 }
 
-/** Spelling is checked elsewhere by some browsers: nothing that is typed here is for others. */
+/** Some browsers check spelling on a server, and nothing typed here may leave the machine. */
 function lineElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
   const mode = inputModes[kind];
   return markup`<input
@@ -92,7 +92,7 @@ function reveal({ id, label }: { id: string; label: string }): Html {
   </button>`;
 }
 
-/** It is read by the browser, and goes nowhere. */
+/** The browser reads the file and sends it nowhere. */
 function fromFile({ id, label }: { id: string; label: string }): Html {
   return markup`<p class="from-file" data-scripted hidden>
     <label for="${id}-file">Or read it from a file<span class="unseen">: ${label}</span></label>

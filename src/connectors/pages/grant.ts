@@ -1,4 +1,4 @@
-/** What to create at the vendor before the form can be filled in. */
+/** What to create at the vendor before filling in the form. */
 import { noteTexts } from "../catalog/files/columns.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import type { GrantNotes } from "../catalog/files/schema.ts";
@@ -13,7 +13,7 @@ export function grantElements(row: ConnectorRow, grantNotes: GrantNotes): Html {
   }
   const { text, scopes } = grant;
   const notes = notesOf(row, grantNotes);
-  // Where the scopes say it all, the text repeats them.
+  // If the scopes are sufficient, the text only repeats them.
   const own =
     text !== null && text !== scopes.join(", ")
       ? markup`<p>Grant, in the vendor's own words: <strong>${text}</strong></p>`
@@ -36,7 +36,7 @@ export function grantElements(row: ConnectorRow, grantNotes: GrantNotes): Html {
   }`;
 }
 
-/** A gateway that answers with a recorded catalog has no note's words but those in the row's column. */
+/** A gateway that serves a recorded catalog only has the notes' texts in the row's column. */
 function notesOf({ grant, columns }: ConnectorRow, grantNotes: GrantNotes): string[] {
   if (grant === null || grant.notes.length === 0) return [];
   const known = grant.notes.every((code) => grantNotes.some((note) => note.code === code));

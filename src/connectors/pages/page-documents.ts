@@ -1,6 +1,6 @@
-/** The pages as documents, each made once for a version of the catalog and kept. */
+/** The pages as documents, each made once for a version of the catalog and cached. */
 import { documentOf, type Document } from "../catalog/document.ts";
-import type { ConnectorLibrary } from "../catalog/catalog-cache.ts";
+import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import { rowIn, type Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
 import { ConnectorRefusal } from "../catalog/refusal.ts";
@@ -10,22 +10,24 @@ import { setUpPage } from "./set-up-page.ts";
 
 interface Sources {
   published: Published;
-  library: ConnectorLibrary;
+  catalogCache: CatalogCache;
 }
 
 /** @throws ConnectorRefusal 404 beyond the last page */
-export function catalogDocument(query: PageQuery, { published, library }: Sources): Promise<Document> {
-  const make = async (): Promise<Document> => documentOf(catalogPage(query, published, library.categories), htmlType);
-  return library.pages.get(`catalog ${published.number} ${JSON.stringify(query)}`, () => library.renderings.run(make));
+export function catalogDocument(query: PageQuery, { published, catalogCache }: Sources): Promise<Document> {
+  const make = async (): Promise<Document> => documentOf(catalogPage(query, published, catalogCache.categories), htmlType);
+  return catalogCache.pages.get(`catalog ${published.number} ${JSON.stringify(query)}`, () => catalogCache.renderings.run(make));
 }
 
-/** @returns the page of this slug, or the slug that a connector has by now */
-export async function setUpDocument(named: string, { published, library }: Sources): Promise<Document | { moved: string }> {
+/** @returns the page of this slug, or the connector's current slug */
+export async function setUpDocument(named: string, { published, catalogCache }: Sources): Promise<Document | { moved: string }> {
   const found = published.connectors.find(({ slug }) => slug === named);
   const make = (json: string): Promise<Document> =>
-    documentOf(setUpPage(rowIn(json), { version: published.version, grantNotes: library.grantNotes }), htmlType);
+    documentOf(setUpPage(rowIn(json), { version: published.version, grantNotes: catalogCache.grantNotes }), htmlType);
   if (found)
-    return library.pages.get(`connector ${published.number} ${found.id}`, () => library.renderings.run(() => make(found.json)));
+    return catalogCache.pages.get(`connector ${published.number} ${found.id}`, () =>
+      catalogCache.renderings.run(() => make(found.json)),
+    );
   const moved = published.connectors.find(({ id }) => id === named);
   if (moved) return { moved: moved.slug };
   throw new ConnectorRefusal(404, `There is no connector "${named.slice(0, 100)}"`);

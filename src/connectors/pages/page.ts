@@ -1,4 +1,4 @@
-/** What all pages have in common: their frame, and the headers that allow them no more than they need. */
+/** What all pages share: their frame, and the headers that restrict them to what they need. */
 import { setUpScript, styles, type PageKind } from "./assets.ts";
 import { markup, type Html } from "../../http/html.ts";
 
@@ -8,9 +8,9 @@ export interface Page {
   kind: PageKind;
   title: string;
   main: Html;
-  /** Addresses of the same as data, for the foot of the page. */
+  /** Addresses of the same content as data, for the footer. */
   data: { path: string; label: string }[];
-  /** null: the page is of no version of the catalog, and has no foot. */
+  /** null if the page belongs to no version of the catalog and has no footer. */
   version: string | null;
 }
 
@@ -89,7 +89,7 @@ function joined(parts: Html[]): Html {
   return markup`${first}${others.map((other) => markup` · ${other}`)}`;
 }
 
-/** Opens elsewhere, and tells nothing of where it was followed from. @param url https, as the catalog's schema wants it */
+/** Opens in a new tab without a referrer. @param url https, as the catalog's schema requires */
 export function outward(url: string, text: Html): Html {
   return markup`<a href="${url}" rel="noopener noreferrer" class="outward">${text}</a>`;
 }

@@ -1,12 +1,12 @@
-/** Links to the other pages of a list: the first, the last, and those around the present one. */
+/** Links to the other pages of a list: the first, the last, and those around the current one. */
 import { markup, type Html } from "../../http/html.ts";
 
-/** Pages at either side of the present one that have a link of their own. */
+/** Pages on either side of the current one that have their own link. */
 const around = 1;
 
 type AddressOf = (page: number) => string;
 
-/** @param addressOf a page's number, from 1 */
+/** @param addressOf maps a page's number, from 1, to its address */
 export function pagination(present: number, last: number, addressOf: AddressOf): Html | null {
   if (last < 2) return null;
   return markup`<nav class="pages" aria-label="Pages">
@@ -30,7 +30,7 @@ function numbered(page: number | "gap", present: number, addressOf: AddressOf): 
   return markup`<li><a href="${addressOf(page)}"${current}><span class="unseen">Page </span>${page}</a></li>`;
 }
 
-/** In their order, with what is left out between them. */
+/** In order, with gaps for omitted pages. */
 function shownPages(present: number, last: number): (number | "gap")[] {
   const shown: (number | "gap")[] = [];
   for (let page = 1; page <= last; page++) {

@@ -1,4 +1,4 @@
-/** What a reader is told in place of the page that was asked for. */
+/** The page that replaces a refused one. */
 import { nearest } from "../../kernel/nearest.ts";
 import { rowIn, type Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
@@ -14,7 +14,7 @@ const titles: Record<ConnectorRefusal["status"], string> = {
   503: "The catalog cannot be shown yet",
 };
 
-/** @param hint what may have been meant */
+/** @param hint what the reader may have meant */
 export function refusalPage({ status, message, headers }: ConnectorRefusal, hint: Html | null): Response {
   const main = markup`<h1>${titles[status]}</h1>
     <p>${message}.</p>
@@ -27,12 +27,12 @@ export function refusalPage({ status, message, headers }: ConnectorRefusal, hint
   });
 }
 
-/** For a number of a page that the list has not. */
+/** For a page number beyond the list. */
 export function firstPage(query: PageQuery): Html {
   return markup`<p><a href="${catalogAddress({ ...query, page: 1 })}">See its first page</a></p>`;
 }
 
-/** For a slug that no connector has. */
+/** For an unknown slug. */
 export function nearestConnector(word: string, published: Published | null): Html | null {
   const slug = nearest(
     word.slice(0, 100),

@@ -1,4 +1,4 @@
-/** The catalog's search, a form that the browser sends by itself. */
+/** The catalog's search form, which works without a script. */
 import { methodNames } from "../catalog/files/columns.ts";
 import type { Filters } from "../catalog/filter.ts";
 import { queryCharactersMax } from "../catalog/read-parameters.ts";

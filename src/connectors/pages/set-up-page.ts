@@ -1,4 +1,4 @@
-/** How one connector is set up: what to prepare at the vendor, what its form asks for, and how the connection is made. */
+/** How to set up one connector: preparations at the vendor, the form, and the command that creates the connection. */
 import { methodNames } from "../catalog/files/columns.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import type { Claim, Evidence, GrantNotes, Method } from "../catalog/files/schema.ts";
@@ -135,7 +135,7 @@ function hostOf(url: string): string {
   return new URL(url).hostname;
 }
 
-/** A file of a repository at GitHub is told by both, anything else by its host and path. */
+/** A file in a GitHub repository is shown as both; any other source by its host and path. */
 function placeOf(url: string): string {
   const { hostname, pathname } = new URL(url);
   const [, repository, file] = /^\/([^/]+\/[^/]+)\/blob\/[^/]+\/(.+)$/.exec(pathname) ?? [];

@@ -37,7 +37,7 @@ export function parseCatalog(files: CatalogFiles, options: CatalogOptions): Cata
 function readProviders(file: CatalogFile): Map<string, ProviderRecord> {
   const providers = new Map<string, ProviderRecord>();
   for (const entry of parseFile(file, ProvidersFile)) {
-    if (providers.has(entry.id)) throw problem(file.name, entry.id, "id", "stands twice in this file");
+    if (providers.has(entry.id)) throw problem(file.name, entry.id, "id", "occurs twice in this file");
     providers.set(
       entry.id,
       naming(file.name, entry.id, () => providerFrom(entry)),

@@ -1,6 +1,6 @@
 /** What anybody may ask for without a key leaves the event loop to others. */
 import { expect, test } from "bun:test";
-import { KeptDocuments } from "../../../src/connectors/catalog/document-cache.ts";
+import { DocumentCache } from "../../../src/connectors/catalog/document-cache.ts";
 import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
 import { Renderings } from "../../../src/connectors/catalog/renderings.ts";
 import { renderingsWaitingMax } from "../../../src/connectors/limits.ts";
@@ -17,8 +17,8 @@ const page = (clock: ManualClock, made: number[]) => async (): Promise<Document>
 };
 
 /** Pages as the catalog makes and keeps them. */
-function keptBy(clock: ManualClock): KeptDocuments["get"] {
-  const kept = new KeptDocuments(10);
+function keptBy(clock: ManualClock): DocumentCache["get"] {
+  const kept = new DocumentCache(10);
   const renderings = new Renderings(clock);
   return (key, make) => kept.get(key, () => renderings.run(make));
 }

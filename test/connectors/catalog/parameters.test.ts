@@ -1,4 +1,4 @@
-/** Bad input is told by its name. */
+/** The refusal of bad input names the parameter. */
 import { expect, test } from "bun:test";
 import { readListQuery, readSince } from "../../../src/connectors/catalog/read-parameters.ts";
 
@@ -24,7 +24,7 @@ test.each([
   ["category=hris", 'The parameter "category" is "hris": one of "HRIS", "Identity & SSO" is needed'],
   ["method=saml", 'The parameter "method" is "saml": one of "oauth", "api_token", "mcp", "record_only" is needed'],
   [`q=${"x".repeat(201)}`, 'The parameter "q" is a text of 201 characters: a text of at most 200 characters is needed'],
-  ["q=a&q=b", 'The parameter "q" stands twice: one is needed'],
+  ["q=a&q=b", 'The parameter "q" is repeated: send it once'],
   ["catgory=HRIS", 'There is no parameter "catgory": the nearest known parameter is "category"'],
 ])("%s is refused", (query, message) => {
   expect(() => list(query)).toThrow(message);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { exportCatalog } from "../../../src/connectors/catalog/exports.ts";
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
-import { ConnectorLibrary } from "../../../src/connectors/catalog/catalog-cache.ts";
+import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
 import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts";
 import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
@@ -48,23 +48,23 @@ describe.each(databases)("on $name", ({ open }) => {
     for (const { name, text } of [categories, grantNotes, oauthApps, ...files]) await writeFile(join(folder.path, name), text);
   }
 
-  const gateway = (): ConnectorLibrary => new ConnectorLibrary({ sql: database.sql, folder: folder.path, clock, log: silentLog });
+  const gateway = (): CatalogCache => new CatalogCache({ sql: database.sql, folder: folder.path, clock, log: silentLog });
 
-  async function publish(...connectors: Connector[]): Promise<ConnectorLibrary> {
+  async function publish(...connectors: Connector[]): Promise<CatalogCache> {
     await write(connectors);
-    const library = gateway();
-    await library.publish();
-    return library;
+    const catalogCache = gateway();
+    await catalogCache.publish();
+    return catalogCache;
   }
 
-  async function ask(library: ConnectorLibrary, path: string): Promise<{ status: number; text: string }> {
-    const routes = connectorRoutes({ library, clock, log: silentLog });
+  async function ask(catalogCache: CatalogCache, path: string): Promise<{ status: number; text: string }> {
+    const routes = connectorRoutes({ catalogCache, clock, log: silentLog });
     const response = await routes.handle(new Request(`http://localhost/api${path}`));
     return { status: response.status, text: await response.text() };
   }
 
-  async function changes(library: ConnectorLibrary, since: string): Promise<Line[]> {
-    const { status, text } = await ask(library, `/connector-changes?since=${since}`);
+  async function changes(catalogCache: CatalogCache, since: string): Promise<Line[]> {
+    const { status, text } = await ask(catalogCache, `/connector-changes?since=${since}`);
     expect(status).toBe(200);
     return text
       .split("\n")
@@ -72,38 +72,38 @@ describe.each(databases)("on $name", ({ open }) => {
       .map((line) => JSON.parse(line));
   }
 
-  const told = (lines: Line[]): string[] => lines.map(({ seq, op, id, version }) => `${seq} ${op} ${id} ${version}`);
+  const linesOf = (lines: Line[]): string[] => lines.map(({ seq, op, id, version }) => `${seq} ${op} ${id} ${version}`);
 
   test("the first catalog is the day's first version, and everything is added", async () => {
-    const library = await publish(acme, bolt);
-    const lines = await changes(library, "0");
-    expect(told(lines)).toEqual(["1 added acme-directory 2026-11-20.1", "2 added bolt-hr 2026-11-20.1"]);
+    const catalogCache = await publish(acme, bolt);
+    const lines = await changes(catalogCache, "0");
+    expect(linesOf(lines)).toEqual(["1 added acme-directory 2026-11-20.1", "2 added bolt-hr 2026-11-20.1"]);
     expect(lines.map(({ row }) => `${JSON.stringify(row)}\n`).join("")).toBe(
-      (await ask(library, "/connector-exports/latest.ndjson")).text,
+      (await ask(catalogCache, "/connector-exports/latest.ndjson")).text,
     );
-    expect(await changes(library, "2026-11-20.1")).toEqual([]);
+    expect(await changes(catalogCache, "2026-11-20.1")).toEqual([]);
   });
 
   test("the same content is the same version after a restart, and however many gateways start at once", async () => {
     await write([acme, bolt]);
     const gateways = Array.from({ length: 6 }, gateway);
-    await Promise.all(gateways.map((library) => library.publish()));
+    await Promise.all(gateways.map((catalogCache) => catalogCache.publish()));
     clock.advance(86_400_000);
     const later = await publish(acme, bolt);
     expect([...gateways, later].map(({ published }) => published?.version)).toEqual(
       Array.from({ length: 7 }, () => gateways[0]?.published?.version),
     );
     expect(await database.sql`SELECT number FROM connector_catalogs`).toHaveLength(1);
-    expect(told(await changes(later, "0"))).toHaveLength(2);
+    expect(linesOf(await changes(later, "0"))).toHaveLength(2);
   });
 
   test("new content started by several gateways at once is recorded once, without a gap in seq", async () => {
     await publish(acme, bolt);
     await write([acme, cell]);
     const gateways = Array.from({ length: 6 }, gateway);
-    await Promise.all(gateways.map((library) => library.publish()));
-    for (const library of gateways) {
-      expect(told(await changes(library, "2026-11-20.1"))).toEqual([
+    await Promise.all(gateways.map((catalogCache) => catalogCache.publish()));
+    for (const catalogCache of gateways) {
+      expect(linesOf(await changes(catalogCache, "2026-11-20.1"))).toEqual([
         "3 removed bolt-hr 2026-11-20.2",
         "4 added cell 2026-11-20.2",
       ]);
@@ -113,19 +113,19 @@ describe.each(databases)("on $name", ({ open }) => {
   test("a removed connector leaves a tombstone, and content that comes back is a version of its own", async () => {
     await publish(acme, bolt);
     await publish(acme);
-    const library = await publish(acme, bolt);
-    expect(told(await changes(library, "2026-11-20.1"))).toEqual([
+    const catalogCache = await publish(acme, bolt);
+    expect(linesOf(await changes(catalogCache, "2026-11-20.1"))).toEqual([
       "3 removed bolt-hr 2026-11-20.2",
       "4 added bolt-hr 2026-11-20.3",
     ]);
-    expect((await changes(library, "2026-11-20.1"))[0]?.row).toBeNull();
+    expect((await changes(catalogCache, "2026-11-20.1"))[0]?.row).toBeNull();
   });
 
   test("versions count anew each day", async () => {
     await publish(acme);
     clock.advance(3_600_000);
-    const library = await publish(acme, bolt);
-    expect(library.published?.version).toBe("2026-11-21.1");
+    const catalogCache = await publish(acme, bolt);
+    expect(catalogCache.published?.version).toBe("2026-11-21.1");
   });
 
   test("what stands under a version stays the same to the byte when the catalog moves on", async () => {
@@ -136,24 +136,24 @@ describe.each(databases)("on $name", ({ open }) => {
     expect(before.map(({ text }) => text)).toEqual(
       (["ndjson", "csv", "json"] as const).map((format) => exportCatalog(catalog, format)),
     );
-    const library = await publish(acme, { ...bolt, vendor: "Bolt" });
-    expect(await Promise.all(files.map((file) => ask(library, file)))).toEqual(before);
-    expect((await ask(library, "/connector-exports/2026-11-20.2.csv")).text).toBe(
-      (await ask(library, "/connector-exports/latest.csv")).text,
+    const catalogCache = await publish(acme, { ...bolt, vendor: "Bolt" });
+    expect(await Promise.all(files.map((file) => ask(catalogCache, file)))).toEqual(before);
+    expect((await ask(catalogCache, "/connector-exports/2026-11-20.2.csv")).text).toBe(
+      (await ask(catalogCache, "/connector-exports/latest.csv")).text,
     );
   });
 
   test("a gateway that has an earlier version tells nothing beyond it, while the fleet is renewed", async () => {
     const old = await publish(acme);
     await publish(acme, bolt);
-    expect(told(await changes(old, "0"))).toEqual(["1 added acme-directory 2026-11-20.1"]);
+    expect(linesOf(await changes(old, "0"))).toEqual(["1 added acme-directory 2026-11-20.1"]);
     expect(await changes(old, "2026-11-20.2")).toEqual([]);
   });
 
   test("a version that was never published is 400 and names the parameter", async () => {
-    const library = await publish(acme);
+    const catalogCache = await publish(acme);
     for (const since of ["2026-11-20.2", "2026-11-20.01", "1", "latest", "%00"]) {
-      const { status, text } = await ask(library, `/connector-changes?since=${since}`);
+      const { status, text } = await ask(catalogCache, `/connector-changes?since=${since}`);
       expect([status, JSON.parse(text).detail]).toEqual([400, expect.stringContaining('The parameter "since" is ')]);
     }
   });
@@ -162,20 +162,20 @@ describe.each(databases)("on $name", ({ open }) => {
     await publish(acme, bolt);
     await write([acme]);
     await writeFile(join(folder.path, "connectors", "broken.json"), "{");
-    const library = gateway();
-    await library.publish();
-    expect(library.published?.version).toBe("2026-11-20.1");
-    expect(JSON.parse((await ask(library, "/connectors")).text)).toMatchObject({ total: 2, version: "2026-11-20.1" });
+    const catalogCache = gateway();
+    await catalogCache.publish();
+    expect(catalogCache.published?.version).toBe("2026-11-20.1");
+    expect(JSON.parse((await ask(catalogCache, "/connectors")).text)).toMatchObject({ total: 2, version: "2026-11-20.1" });
   });
 
   test("a service that has models alone starts without an alarm, and refused files raise one", async () => {
     const said: unknown[] = [];
     const log = pino({}, { write: (line: string) => void said.push(JSON.parse(line)) });
-    await new ConnectorLibrary({ sql: database.sql, folder: folder.path, clock, log }).publish();
+    await new CatalogCache({ sql: database.sql, folder: folder.path, clock, log }).publish();
     expect(said).toEqual([expect.objectContaining({ level: 30, event: "connectors.absent" })]);
     await write([acme]);
     await writeFile(join(folder.path, "categories.json"), "{");
-    await new ConnectorLibrary({ sql: database.sql, folder: folder.path, clock, log }).publish();
+    await new CatalogCache({ sql: database.sql, folder: folder.path, clock, log }).publish();
     expect(said[1]).toMatchObject({
       level: 50,
       event: "connectors.unreadable",
@@ -184,9 +184,9 @@ describe.each(databases)("on $name", ({ open }) => {
   });
 
   test("without any catalog the answer is 503, and says so", async () => {
-    const library = gateway();
-    await library.publish();
-    expect(await ask(library, "/connectors")).toEqual({
+    const catalogCache = gateway();
+    await catalogCache.publish();
+    expect(await ask(catalogCache, "/connectors")).toEqual({
       status: 503,
       text: JSON.stringify({ detail: "There is no connector catalog yet: try again shortly" }),
     });
@@ -194,14 +194,14 @@ describe.each(databases)("on $name", ({ open }) => {
 
   test("a gateway whose database is away tries until it is there", async () => {
     await write([acme]);
-    const library = gateway();
+    const catalogCache = gateway();
     await database.sql`ALTER TABLE connector_catalogs RENAME TO elsewhere`;
-    const publishing = library.publishWhenPossible(new AbortController().signal);
+    const publishing = catalogCache.publishWhenPossible(new AbortController().signal);
     while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(library.published).toBeNull();
+    expect(catalogCache.published).toBeNull();
     await database.sql`ALTER TABLE elsewhere RENAME TO connector_catalogs`;
     clock.advance(60_000);
     await publishing;
-    expect(library.published?.version).toStartWith("2026-11-20.");
+    expect(catalogCache.published?.version).toStartWith("2026-11-20.");
   });
 });

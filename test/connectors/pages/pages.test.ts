@@ -4,7 +4,7 @@ import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalo
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { markup } from "../../../src/http/html.ts";
 import { setUpPage } from "../../../src/connectors/pages/set-up-page.ts";
-import { ConnectorLibrary } from "../../../src/connectors/catalog/catalog-cache.ts";
+import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
 import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts";
 import { rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
@@ -108,8 +108,8 @@ test("where only a recorded catalog is known, the notes' words are those of the 
 });
 
 test("while there is no catalog, a page says so", async () => {
-  const library = new ConnectorLibrary({ sql: noDatabase, folder: "/none", clock: systemClock, log: silentLog });
-  const routes = connectorRoutes({ library, clock: systemClock, log: silentLog });
+  const catalogCache = new CatalogCache({ sql: noDatabase, folder: "/none", clock: systemClock, log: silentLog });
+  const routes = connectorRoutes({ catalogCache, clock: systemClock, log: silentLog });
   for (const path of ["/connectors", "/connectors/okta"]) {
     const response = await routes.handle(new Request(`http://localhost${path}`));
     expect([response.status, response.headers.get("retry-after"), response.headers.get("content-type")]).toEqual([

@@ -133,7 +133,7 @@ describe("a bad file is refused as a whole, naming file, id and field", () => {
       { providers: [stubProvider(), stubProvider({ id: "b" })], models: { b: [stubModel()], stub: [stubModel()] } },
       /models\/stub\.json: stub\/model: id: is already taken in models\/b\.json/,
     ],
-    ["a provider that stands twice", { providers: [stubProvider(), stubProvider()] }, /providers\.json: stub: id: stands twice/],
+    ["a provider that occurs twice", { providers: [stubProvider(), stubProvider()] }, /providers\.json: stub: id: occurs twice/],
     [
       "a provider twice among the routes of a model",
       {

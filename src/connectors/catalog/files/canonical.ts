@@ -1,4 +1,4 @@
-/** The one text that a connector may have, so that a diff shows facts and nothing else, and exports are stable to the byte. */
+/** The only text that a connector's facts may have, so that diffs show only facts and exports are stable to the byte. */
 import { byCodeUnits } from "../../../kernel/by-code-units.ts";
 import { claims, Connector, Evidence, Field, Grant, methods, type CredentialSet } from "./schema.ts";
 
@@ -30,7 +30,7 @@ function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {
   return inOrder(Grant, { ...grant, scopes: scopes.toSorted(byCodeUnits), notes: notes.toSorted(byList(noteOrder)) });
 }
 
-/** A copy with the properties in the schema's order; what is absent stays so. */
+/** Copies the properties in the schema's order; absent ones stay absent. */
 function inOrder(schema: { properties: object }, value: object): object {
   const order = Object.keys(schema.properties);
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other)));

@@ -1,4 +1,4 @@
-/** The files of the connector catalog, before anybody has judged them. */
+/** Reads the files of the connector catalog, before any check. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -16,7 +16,7 @@ export interface ConnectorFiles {
   connectors: CatalogFile[];
 }
 
-/** @throws Error of the file system when one of the files cannot be read */
+/** @throws Error of the file system when a file cannot be read */
 export async function readConnectorFiles(folder: string): Promise<ConnectorFiles> {
   const read = async (name: string): Promise<CatalogFile> => ({ name, text: await readFile(join(folder, name), "utf8") });
   const names = (await readdir(join(folder, "connectors"))).filter((name) => !name.startsWith(".")).toSorted();

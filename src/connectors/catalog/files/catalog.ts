@@ -1,8 +1,8 @@
-/** The connector catalog as the rest of the service sees it: judged files, sorted by id. */
+/** The checked connector catalog, sorted by id. */
 import type { Connector, GrantNotes } from "./schema.ts";
 
 export interface ConnectorCatalog {
-  /** Names, in the order in which they are shown. */
+  /** Names, in display order. */
   categories: readonly string[];
   grantNotes: GrantNotes;
   connectors: readonly Connector[];

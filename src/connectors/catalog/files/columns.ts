@@ -1,4 +1,4 @@
-/** The catalog's columns as the specification words them, so that no reader has to. */
+/** Writes the catalog's columns in the specification's words. */
 import type { ConnectorCatalog } from "./catalog.ts";
 import type { Connector, CredentialSet, Grant, Method } from "./schema.ts";
 
@@ -35,7 +35,7 @@ const genericSet: CredentialSet = {
   ],
 };
 
-/** The form's alternatives, the default first; the generic one where nothing is known of the vendor's own. */
+/** The alternatives of the form, the default first; the generic form if the vendor's own is unknown. */
 export function credentialSetsOf({ form, credential_sets = [] }: Connector): readonly CredentialSet[] {
   return form === "generic" ? [genericSet] : credential_sets;
 }
@@ -44,12 +44,12 @@ function fieldLabels({ fields }: CredentialSet): string {
   return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
 }
 
-/** The vendor's own words for what to grant; null where only notes are known. */
+/** The vendor's own words for what to grant; null if only notes are known. */
 export function grantName({ text, scopes }: Grant): string | null {
   return text ?? (scopes.join(", ") || null);
 }
 
-/** What the notes say, in their order. */
+/** The notes' texts, in order. */
 export function noteTexts({ notes, plan }: Grant, grantNotes: ConnectorCatalog["grantNotes"]): string[] {
   const texts = new Map(grantNotes.map(({ code, text }) => [code, text]));
   return notes.map((code) => (texts.get(code) ?? code).replace("{plan}", plan ?? ""));

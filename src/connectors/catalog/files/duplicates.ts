@@ -1,8 +1,8 @@
-/** Connectors that are one, or would be taken for one another. */
+/** Finds connectors that are the same, or that readers could confuse. */
 import type { Connector } from "./schema.ts";
 import type { Finding } from "./rules.ts";
 
-/** Words that tell companies from their products and no two systems apart. */
+/** Words that distinguish a company from its products but not two systems from each other. */
 const idle = new Set([
   "inc",
   "ltd",
@@ -20,11 +20,11 @@ const idle = new Set([
   "app",
 ]);
 
-/** What a connector shares with those that stand before it in the catalog. */
+/** What a connector shares with earlier ones in the catalog. */
 export function duplicatesIn(connectors: readonly Connector[]): { connector: Connector; finding: Finding }[] {
   const ids = new Map<string, Connector>();
   const names = new Map<string, Connector>();
-  /** "Duo" of "Cisco Duo": a whole name of another system, but no name of its own, for many products are called "Cloud". */
+  /** "Duo" of "Cisco Duo" may be the whole name of another system; but "Cloud" is not a name, since many products use it. */
   const products = new Map<string, Connector>();
   return connectors.flatMap((connector) => {
     const found: Finding[] = [];

@@ -1,9 +1,9 @@
-/** Catalog files to a catalog, with everything in them that must be changed. */
+/** Checks catalog files and builds a catalog from them, with all problems that must be fixed. */
 import { byCodeUnits } from "../../../kernel/by-code-units.ts";
 import type { ConnectorCatalog } from "./catalog.ts";
 import type { CatalogFile, ConnectorFiles } from "./catalog-folder.ts";
 import { duplicatesIn } from "./duplicates.ts";
-import { told, type Problem } from "./problem.ts";
+import { formatProblem, type Problem } from "./problem.ts";
 import { readerOf } from "./read-file.ts";
 import { findingsOf, spellingOf, type Surroundings } from "./rules.ts";
 import { Categories, Connector, GrantNotes, OAuthApps } from "./schema.ts";
@@ -14,7 +14,7 @@ const readOAuthApps = readerOf(OAuthApps);
 const readConnector = readerOf(Connector);
 
 export interface Judgement {
-  /** What could be read, whether or not there are problems. */
+  /** All that could be read, with or without problems. */
   catalog: ConnectorCatalog;
   problems: Problem[];
 }
@@ -41,12 +41,12 @@ export function judgeConnectors(files: ConnectorFiles): Judgement {
   };
 }
 
-/** @throws Error naming the first thing to change */
+/** @throws Error that names the first problem */
 export function catalogOf(files: ConnectorFiles): ConnectorCatalog {
   const { catalog, problems } = judgeConnectors(files);
   const [first] = problems;
   if (!first) return catalog;
-  throw new Error(`The connector catalog is refused: ${told(first)} (problems in all: ${problems.length})`);
+  throw new Error(`The connector catalog is refused: ${formatProblem(first)} (problems in all: ${problems.length})`);
 }
 
 function judgeOne(file: CatalogFile, surroundings: Surroundings): { connector: Connector | null; problems: Problem[] } {
@@ -67,7 +67,7 @@ function judgeTogether(connectors: readonly Connector[], { oauthApps }: Surround
   return [
     ...duplicatesIn(connectors).map(({ connector, finding: [field, message] }) => problemIn(connector, { field, message })),
     ...records.slice(1).map((connector) => {
-      const message = `"record_only" stands in ${records[0]?.slug} already, the one exception: write "api_token"`;
+      const message = `"record_only" is already in ${records[0]?.slug}, the only exception: write "api_token"`;
       return problemIn(connector, { field: "methods", message });
     }),
     ...[...oauthApps]
@@ -87,7 +87,7 @@ function repeated(
   const twice = (file: CatalogFile, words: string[], field: string): Problem[] =>
     words.flatMap((word, index) =>
       words.indexOf(word) < index
-        ? [{ file: file.name, field: `[${index}].${field}`, message: `"${word}" stands twice: remove one` }]
+        ? [{ file: file.name, field: `[${index}].${field}`, message: `"${word}" occurs twice: remove one` }]
         : [],
     );
   return [

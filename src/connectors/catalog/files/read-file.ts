@@ -1,4 +1,4 @@
-/** One catalog file: its text to a value of its schema, or what keeps it from being one. */
+/** Parses one catalog file into a value of its schema, or returns its problems. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck, type ValueError } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
@@ -21,7 +21,7 @@ export function readerOf<Schema extends TSchema>(schema: Schema): Reader<Schema>
   };
 }
 
-/** The compiled check is the guarantee; it narrows to the schema's decoded type, which is the same here: nothing transforms. */
+/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
 function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
   return check.Check(value);
 }
@@ -34,7 +34,7 @@ function parse(text: string): { value: unknown } | { broken: string } {
   }
 }
 
-/** Of "an object or null" the errors within the object, for the field that is wrong is what must be named. */
+/** For "an object or null", reports the errors within the object, because they name the wrong field. */
 function innermost(error: ValueError): ValueError[] {
   if (error.type !== ValueErrorType.Union || typeof error.value !== "object" || error.value === null) return [error];
   const [ofObject] = error.errors;
@@ -57,7 +57,7 @@ function problemOf(file: string, { type, path, value, schema }: ValueError): Pro
   return { file, field, message: `is ${JSON.stringify(value).slice(0, 200)}: write ${needed}` };
 }
 
-/** The compiler tells a missing field twice, as missing and as being of the wrong type. */
+/** The compiler reports a missing field twice: as missing and as having the wrong type. */
 function firstOfEach(problems: Problem[]): Problem[] {
   return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
 }

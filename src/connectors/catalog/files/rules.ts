@@ -1,18 +1,18 @@
-/** What must hold of one connector beyond its schema. */
+/** The rules for one connector beyond its schema. */
 import { canonicalText } from "./canonical.ts";
 import { claims, type Claim, type Connector, type Grant } from "./schema.ts";
 
-/** What a connector is judged by. */
+/** What the rules depend on. */
 export interface Surroundings {
   /** Names of categories.json. */
   categories: ReadonlySet<string>;
   /** Texts of grant-notes.json by their codes, in the order of the file. */
   notes: ReadonlyMap<string, string>;
-  /** Ids of connectors that oauth-apps.json names. */
+  /** Ids of connectors in oauth-apps.json. */
   oauthApps: ReadonlySet<string>;
 }
 
-/** A field that is wrong, and what to change. */
+/** A wrong field, and what to change. */
 export type Finding = [field: string, message: string];
 
 type Rule = (connector: Connector, surroundings: Surroundings) => Finding[];
@@ -32,11 +32,11 @@ function connectMethods({ id, methods, mcp }: Connector, { oauthApps }: Surround
   const has = (method: Connector["methods"][number]): boolean => methods.includes(method);
   const problems: (string | false)[] = [
     new Set(methods).size < methods.length && "names a method twice: remove one",
-    has("record_only") && methods.length > 1 && '"record_only" stands alone: remove it or the others',
+    has("record_only") && methods.length > 1 && '"record_only" excludes other methods: remove it or the others',
     !has("record_only") && !has("api_token") && '"api_token" is missing: add it, for every connector takes a credential',
-    has("mcp") && mcp === null && '"mcp" stands without an address: remove it, or write the address as mcp.url',
-    !has("mcp") && mcp !== null && '"mcp" is missing: add it, for mcp.url tells an address',
-    has("oauth") && !oauthApps.has(id) && '"oauth" stands without an app of ours in oauth-apps.json: remove it',
+    has("mcp") && mcp === null && '"mcp" has no address: remove it, or write the address as mcp.url',
+    !has("mcp") && mcp !== null && '"mcp" is missing although mcp.url has an address: add it',
+    has("oauth") && !oauthApps.has(id) && '"oauth" has no app in oauth-apps.json: remove it',
     !has("oauth") && oauthApps.has(id) && '"oauth" is missing: add it, for oauth-apps.json names an app',
   ];
   return problems.filter((message) => message !== false).map((message) => ["methods", message]);
@@ -48,7 +48,7 @@ function form({ form, methods, credential_sets }: Connector): Finding[] {
   if (!recordOnly && form === "none") return [["form", 'is "none": write "generic", or "specific" with credential_sets']];
   if (form === "specific" && !credential_sets) return [["credential_sets", 'is missing: write the fields, or form "generic"']];
   if (form !== "specific" && credential_sets) {
-    return [["credential_sets", `stands beside form "${form}": remove it, or write form "specific"`]];
+    return [["credential_sets", `does not fit form "${form}": remove it, or write form "specific"`]];
   }
   return [];
 }
@@ -59,8 +59,8 @@ function fields({ credential_sets = [] }: Connector): Finding[] {
     return fields.flatMap(({ key, label, secret, example }, index) => {
       const before = fields.slice(0, index);
       const found: Finding[] = [];
-      if (before.some((other) => other.key === key)) found.push([at(index, "key"), `"${key}" stands twice: rename one`]);
-      if (before.some((other) => other.label === label)) found.push([at(index, "label"), `"${label}" stands twice: rename one`]);
+      if (before.some((other) => other.key === key)) found.push([at(index, "key"), `"${key}" occurs twice: rename one`]);
+      if (before.some((other) => other.label === label)) found.push([at(index, "label"), `"${label}" occurs twice: rename one`]);
       if (secret && example !== undefined)
         found.push([at(index, "example"), "remove it: a secret has no example and no default"]);
       return found;
@@ -68,13 +68,13 @@ function fields({ credential_sets = [] }: Connector): Finding[] {
   });
 }
 
-/** Words that name a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */
+/** Words for a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */
 const changing = word("read-?write|write|rw|manage|modify|delete|create|update|edit");
-/** Words that name every right, unless a reading word narrows them, as in `admin.users:read`. */
+/** Words for every right, unless a reading word restricts them, as in `admin.users:read`. */
 const everything = word("admin|full|full[_ -]?access");
 const reading = word("read|readonly|view|list|get");
 
-/** Whether a scope lets its holder change something at the vendor, as far as its name tells. */
+/** Whether a scope's name says that its holder can change something at the vendor. */
 function writes(scope: string): boolean {
   const words = scope.replace(/([a-z])([A-Z])/g, "$1-$2");
   if (changing.test(words)) return true;
@@ -93,7 +93,7 @@ function grant({ grant }: Connector, { notes }: Surroundings): Finding[] {
 function scopes({ text, scopes, notes, plan }: Grant): Finding[] {
   const found = scopes.flatMap((scope, index): Finding[] => {
     const field = `grant.scopes[${index}]`;
-    if (scopes.indexOf(scope) < index) return [[field, `"${scope}" stands twice: remove one`]];
+    if (scopes.indexOf(scope) < index) return [[field, `"${scope}" occurs twice: remove one`]];
     return writes(scope) ? [[field, `"${scope}" lets the service write: name a reading scope, or none`]] : [];
   });
   if (text !== null && /\bwrite\b|\bfull access\b/i.test(text)) {
@@ -109,7 +109,7 @@ function scopes({ text, scopes, notes, plan }: Grant): Finding[] {
 function grantNotes({ notes: codes, plan }: Grant, notes: ReadonlyMap<string, string>): Finding[] {
   const found = codes.flatMap((code, index): Finding[] => {
     const field = `grant.notes[${index}]`;
-    if (codes.indexOf(code) < index) return [[field, `"${code}" stands twice: remove one`]];
+    if (codes.indexOf(code) < index) return [[field, `"${code}" occurs twice: remove one`]];
     return notes.has(code) ? [] : [[field, `"${code}" is not in grant-notes.json: write one of ${[...notes.keys()].join(", ")}`]];
   });
   const speaksOfPlan = codes.some((code) => notes.get(code)?.includes("{plan}"));
@@ -135,12 +135,12 @@ function evidence(connector: Connector): Finding[] {
       .filter((claim) => borneOut.has(claim) && !made.has(claim))
       .map((claim): Finding => ["evidence", `has a source for "${claim}", which is not claimed: remove it`]),
     ...urls.flatMap((url, index): Finding[] =>
-      urls.indexOf(url) < index ? [[`evidence[${index}].url`, `"${url}" stands twice: make one of them`]] : [],
+      urls.indexOf(url) < index ? [[`evidence[${index}].url`, `"${url}" occurs twice: remove one`]] : [],
     ),
   ];
 }
 
-/** What the connector says that somebody must have seen somewhere. */
+/** The claims of the connector that need a source. */
 export function claimsOf({ form, grant, docs, mcp, vendor_oauth }: Connector): ReadonlySet<Claim> {
   const made: Record<Claim, boolean> = {
     fields: form === "specific",
@@ -152,7 +152,7 @@ export function claimsOf({ form, grant, docs, mcp, vendor_oauth }: Connector): R
   return new Set(claims.filter((claim) => made[claim]));
 }
 
-/** Nothing but the one text that the facts may have; the first line that differs says where. */
+/** Compares the text with the canonical one and reports the first line that differs. */
 export function spellingOf({ connector, text, notes }: { connector: Connector; text: string; notes: string[] }): Finding[] {
   const expected = canonicalText(connector, notes);
   if (text === expected) return [];

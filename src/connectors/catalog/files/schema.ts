@@ -1,6 +1,6 @@
 /**
- * The files below catalog-data that make the connector catalog. The order of the properties here is the order in the files and in
- * every export; a `description` is what a message says is needed. docs/connectors.md tells in prose what each field means.
+ * The schemas of the files below catalog-data that make up the connector catalog. The order of properties here is the order in
+ * the files and in every export. Messages quote each `description`. docs/connectors.md explains every field.
  */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 
@@ -13,14 +13,14 @@ const Slug = Type.String({
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a day such as 2026-11-20" });
 const Address = Type.String({ pattern: "^https://[^\\s/.]+\\.\\S+$", description: "an https address" });
 
-/** In the order in which they are shown. */
+/** In display order. */
 export const methods = ["oauth", "api_token", "mcp", "record_only"] as const;
 const Method = oneOf(methods);
 export type Method = (typeof methods)[number];
 
 export const forms = ["specific", "generic", "none"] as const;
 
-/** What a piece of evidence can bear out, in the order of the fields that make the claims. */
+/** The claims that a piece of evidence can support, in the order of their fields. */
 export const claims = ["fields", "grant", "docs", "mcp", "oauth"] as const;
 export type Claim = (typeof claims)[number];
 
@@ -30,7 +30,7 @@ export const Field = strict({
   secret: Type.Boolean({ description: "true or false" }),
   optional: Type.Boolean({ description: "true or false" }),
   kind: oneOf(["text", "url", "email", "multiline", "json", "region"] as const),
-  /** What a value looks like; secrets have none. */
+  /** An example value; secrets have none. */
   example: Type.Optional(Line),
 });
 export type Field = Static<typeof Field>;
@@ -41,12 +41,12 @@ export const CredentialSet = strict({
 export type CredentialSet = Static<typeof CredentialSet>;
 
 export const Grant = strict({
-  /** The vendor's own name of the role or permission; null where the scopes say it all, or only notes are known. */
+  /** The vendor's own name of the role or permission; null if the scopes are sufficient or only notes are known. */
   text: orNull(Line),
   scopes: Type.Array(Line, { description: "a list of scopes, empty where the grant is none" }),
   /** Codes of grant-notes.json. */
   notes: Type.Array(Line, { description: "a list of codes of grant-notes.json" }),
-  /** The vendor's plan that a note speaks of. */
+  /** The vendor's plan that a note mentions. */
   plan: Type.Optional(Line),
 });
 export type Grant = Static<typeof Grant>;
@@ -59,7 +59,7 @@ export const Evidence = strict({
 export type Evidence = Static<typeof Evidence>;
 
 export const Connector = strict({
-  /** Made once, from the first slug; it stays when the slug changes and is never given to another. */
+  /** Created once, from the first slug. It stays when the slug changes, and no other connector ever receives it. */
   id: Slug,
   slug: Slug,
   name: Line,
@@ -68,10 +68,10 @@ export const Connector = strict({
   vendor: Line,
   category: Line,
   methods: Type.Array(Method, { minItems: 1, description: `a list of ${methods.join(", ")}` }),
-  /** The vendor offers OAuth: kept for whoever makes an app there, and not shown. */
+  /** Whether the vendor offers OAuth. Stored for whoever creates an app there; not shown. */
   vendor_oauth: Type.Optional(Type.Literal(true, { description: "true, or the field left out" })),
   form: oneOf(forms),
-  /** The first is the default, the others stand in its place. Absent where the form is not specific. */
+  /** The first set is the default, the others are alternatives. Absent if the form is not specific. */
   credential_sets: Type.Optional(Type.Array(CredentialSet, { minItems: 1, description: "a list of at least one set of fields" })),
   grant: orNull(Grant),
   docs: orNull(Address),
@@ -82,11 +82,11 @@ export type Connector = Static<typeof Connector>;
 
 export const Categories = Type.Array(strict({ name: Line }), { description: "a list of objects with a name" });
 
-/** `{plan}` in a text stands for the connector's plan. */
+/** `{plan}` in a text is replaced with the connector's plan. */
 export const GrantNotes = Type.Array(strict({ code: Line, text: Line }), { description: "a list of objects with code and text" });
 export type GrantNotes = Static<typeof GrantNotes>;
 
-/** Vendors at which this service has an OAuth app, by the connector's id. */
+/** The vendors at which this service has an OAuth app, by connector id. */
 export const OAuthApps = Type.Array(strict({ connector: Slug }), {
   description: "a list of objects with the id of a connector",
 });
@@ -95,7 +95,7 @@ function strict<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-/** One of fixed words. */
+/** One of a fixed set of words. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   const literals = words.map((word) => Type.Literal(word));
   return Type.Unsafe<Words[number]>(Type.Union(literals, { description: `one of ${words.join(", ")}` }));

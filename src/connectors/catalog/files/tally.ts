@@ -1,4 +1,4 @@
-/** How many connectors there are and how much of them is borne out, for `weir catalog check`. */
+/** Counts connectors and their sources, for `weir catalog check`. */
 import type { ConnectorCatalog } from "./catalog.ts";
 import { grantName } from "./columns.ts";
 import { claimsOf } from "./rules.ts";
@@ -6,9 +6,9 @@ import { claims, type Claim, type Connector } from "./schema.ts";
 
 export interface Counts {
   connectors: number;
-  /** Forms of the vendor's own fields. */
+  /** Forms with the vendor's own fields. */
   specific: number;
-  /** Grants in the vendor's own words; those that are notes alone are not among them. */
+  /** Grants in the vendor's own words; grants that only consist of notes are not counted. */
   grants: number;
   docs: number;
   mcp: number;
@@ -18,9 +18,9 @@ export interface Tally {
   total: Counts;
   /** In the order of categories.json. */
   categories: ({ category: string } & Counts)[];
-  /** Connectors that make a claim, hence name a source for it; `none` make no claim. */
+  /** Connectors with a claim, and therefore with a source for it; `none` make no claim. */
   evidence: { claim: Claim | "none"; connectors: number }[];
-  /** Sources by where they stand: a repository of GitHub, or the sites of vendors and others. */
+  /** Sources by place: a GitHub repository, or the sites of vendors and others. */
   sources: { place: string; sources: number }[];
 }
 

@@ -1,4 +1,4 @@
-/** Whether `Accept-Encoding` prefers gzip to nothing (RFC 9110, 12.5.3). */
+/** Whether `Accept-Encoding` prefers gzip to no encoding (RFC 9110, 12.5.3). */
 export function acceptsGzip(header: string | null): boolean {
   const weights = new Map((header ?? "").toLowerCase().split(",").map(weighted));
   const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;

@@ -1,47 +1,50 @@
-/** A prepared document as the answer to a request: whole, a part, or nothing where the client has it (RFC 9110, 13 and 14). */
+/** Answers a request with a prepared document: whole, a range, or 304 (RFC 9110, 13 and 14). */
 import { acceptsGzip } from "./accepts-gzip.ts";
 import { readRange } from "./byte-range.ts";
 import type { Document, Representation } from "../document.ts";
 
-export interface Manner {
-  /** How long the bytes behind this path stay: `for good`, or until the next version. */
+export interface CachePolicy {
+  /** How long the bytes at this path stay the same: `for good`, or until the next version. */
   stays: "for good" | "until changed";
-  /** Whether parts of it may be asked for. */
+  /** Whether clients may request ranges. */
   ranges: boolean;
-  /** The version that the answer is of; null: of none. */
+  /** The version of the answer; null if it has none. */
   version: string | null;
-  /** Further headers, of a page. */
+  /** Further headers, for a page. */
   headers?: Record<string, string>;
 }
 
-/** What a batch job is told of the version, whichever path it asked. */
+/** Tells a batch job the version, whatever path it requested. */
 export const versionHeader = "x-catalog-version";
 
-const cacheControl: Record<Manner["stays"], string> = {
+const cacheControl: Record<CachePolicy["stays"], string> = {
   "for good": "public, max-age=31536000, immutable",
   "until changed": "public, no-cache",
 };
 
-export function answer(request: Request, document: Document, manner: Manner): Response {
-  const chosen = choose(request, document, manner);
+export function answer(request: Request, document: Document, policy: CachePolicy): Response {
+  const chosen = choose(request, document, policy);
   const headers = new Headers({
     etag: chosen.etag,
     vary: "accept-encoding",
     "x-content-type-options": "nosniff",
-    "cache-control": cacheControl[manner.stays],
-    ...(manner.version !== null && { [versionHeader]: manner.version }),
-    ...manner.headers,
-    ...(manner.ranges && { "accept-ranges": "bytes" }),
+    "cache-control": cacheControl[policy.stays],
+    ...(policy.version !== null && { [versionHeader]: policy.version }),
+    ...policy.headers,
+    ...(policy.ranges && { "accept-ranges": "bytes" }),
   });
   if (isKnown(request.headers.get("if-none-match"), chosen.etag)) return new Response(null, { status: 304, headers });
   headers.set("content-type", document.contentType);
   if (chosen === document.gzip) headers.set("content-encoding", "gzip");
   if (request.method === "HEAD") return whole(null, chosen, headers);
-  return (manner.ranges && part(request, chosen, headers)) || whole(chosen.bytes, chosen, headers);
+  return (policy.ranges && part(request, chosen, headers)) || whole(chosen.bytes, chosen, headers);
 }
 
-/** Parts are of the plain bytes: clients that unpack by themselves fail at half an archive. One that says which it has, goes on with that. */
-function choose({ headers, method }: Request, { plain, gzip }: Document, { ranges }: Manner): Representation {
+/**
+ * Ranges are of the plain bytes, because clients that decompress by themselves fail on half an archive. A client that names the
+ * compressed tag continues with that.
+ */
+function choose({ headers, method }: Request, { plain, gzip }: Document, { ranges }: CachePolicy): Representation {
   if (!acceptsGzip(headers.get("accept-encoding"))) return plain;
   const wantsPart = ranges && method === "GET" && headers.has("range");
   return wantsPart && headers.get("if-range")?.trim() !== gzip.etag ? plain : gzip;
@@ -52,7 +55,7 @@ function whole(body: Uint8Array<ArrayBuffer> | null, { bytes }: Representation, 
   return new Response(body, { status: 200, headers });
 }
 
-/** The part that is asked for; null: the whole is. */
+/** The requested range; null for the whole. */
 function part(request: Request, { bytes, etag }: Representation, headers: Headers): Response | null {
   const condition = request.headers.get("if-range");
   if (condition !== null && condition.trim() !== etag) return null;
@@ -74,7 +77,7 @@ function part(request: Request, { bytes, etag }: Representation, headers: Header
   return new Response(bytes.subarray(first, last + 1), { status: 206, headers });
 }
 
-/** Weak tags count here as well (RFC 9110, 13.1.2). */
+/** Weak tags also match here (RFC 9110, 13.1.2). */
 function isKnown(header: string | null, etag: string): boolean {
   if (header === null) return false;
   return header.trim() === "*" || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);

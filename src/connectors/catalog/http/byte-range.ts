@@ -1,12 +1,12 @@
-/** The header `Range`, for one range of bytes (RFC 9110, 14). */
+/** Parses the header `Range`, for one range of bytes (RFC 9110, 14). */
 
 export interface ByteRange {
   first: number;
-  /** The last byte, itself included. */
+  /** The last byte, inclusive. */
   last: number;
 }
 
-/** @returns null where all of it is to be sent: nothing is asked that this serves, such as several ranges at once */
+/** @returns null if the whole is to be sent, for example because the client requested several ranges */
 export function readRange(header: string | null, size: number): ByteRange | "unsatisfiable" | null {
   const [, from = "", to = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? "") ?? [];
   if (from === "" && to === "") return null;

@@ -1,4 +1,4 @@
-/** The catalog's public paths onto their documents; no logic. */
+/** Maps the catalog's public paths to their documents, without any logic. */
 import { Elysia } from "elysia";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
@@ -6,7 +6,7 @@ import { requestTarget } from "../../../http/request-target.ts";
 import { connectorsDeadlineMs } from "../../limits.ts";
 import { answer } from "./answer.ts";
 import { changesDocument, exportDocument, listDocument, rowDocument, schemaDocument } from "./documents.ts";
-import type { ConnectorLibrary } from "../catalog-cache.ts";
+import type { CatalogCache } from "../catalog-cache.ts";
 import { connectorAddress } from "../../pages/catalog-address.ts";
 import type { Html } from "../../../http/html.ts";
 import { pageHeaders } from "../../pages/page.ts";
@@ -17,93 +17,93 @@ import type { Published } from "../published.ts";
 import { ConnectorRefusal, refusalResponse } from "../refusal.ts";
 
 export interface ConnectorParts {
-  library: ConnectorLibrary;
+  catalogCache: CatalogCache;
   clock: Clock;
   log: Logger;
 }
 
 interface Context {
   request: Request;
-  /** Absent where the path has none. */
+  /** Absent if the path has no query. */
   params?: Record<string, string>;
 }
 
 interface Call {
   request: Request;
   query: URLSearchParams;
-  /** Of the path; empty where it has none. */
+  /** From the path; empty if it has none. */
   word: string;
 }
 
 type Endpoint = (call: Call) => Promise<Response>;
 
-/** How a path says no. */
+/** How a path writes a refusal. */
 type Refuse = (refusal: ConnectorRefusal, call: Call) => Response | Promise<Response>;
 
 type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
 
-export function connectorRoutes({ library, clock, log }: ConnectorParts): Elysia {
+export function connectorRoutes({ catalogCache, clock, log }: ConnectorParts): Elysia {
   const app = new Elysia({ normalize: false });
   const route: Route = (path, endpoint, refuse = refusalResponse) => {
     app.all(path, (context: Context) => guarded(context, endpoint, { clock, log, refuse }), { parse: "none" });
   };
   route("/api/connectors", async ({ request, query }) => {
-    const published = present(library);
-    const document = await listDocument(readListQuery(query, library.categories), { published, library });
+    const published = present(catalogCache);
+    const document = await listDocument(readListQuery(query, catalogCache.categories), { published, catalogCache });
     return answer(request, document, { stays: "until changed", ranges: false, version: published.version });
   });
   route("/api/connectors/:slug", async ({ request, query, word }) => {
     refuseParameters(query);
-    const published = present(library);
-    const document = await rowDocument(word, { published, library });
+    const published = present(catalogCache);
+    const document = await rowDocument(word, { published, catalogCache });
     return answer(request, document, { stays: "until changed", ranges: false, version: published.version });
   });
   route("/api/connector-exports/:file", async ({ request, query, word }) => {
     refuseParameters(query);
-    const { document, version, stays } = await exportDocument(word, { published: present(library), library });
+    const { document, version, stays } = await exportDocument(word, { published: present(catalogCache), catalogCache });
     return answer(request, document, { stays, ranges: true, version });
   });
   route("/api/connector-changes", async ({ request, query }) => {
     const since = readSince(query);
-    const published = present(library);
-    const document = await changesDocument(since, { published, library });
+    const published = present(catalogCache);
+    const document = await changesDocument(since, { published, catalogCache });
     return answer(request, document, { stays: "until changed", ranges: false, version: published.version });
   });
   route("/api/connector-schema.json", async ({ request, query }) => {
     refuseParameters(query);
-    return answer(request, await schemaDocument(library), { stays: "until changed", ranges: false, version: null });
+    return answer(request, await schemaDocument(catalogCache), { stays: "until changed", ranges: false, version: null });
   });
-  routePages(route, library);
+  routePages(route, catalogCache);
   return app as unknown as Elysia;
 }
 
-function routePages(route: Route, library: ConnectorLibrary): void {
+function routePages(route: Route, catalogCache: CatalogCache): void {
   const ofPage = { stays: "until changed", ranges: false } as const;
   route(
     "/connectors",
     async ({ request, query }) => {
-      const published = present(library);
-      const document = await catalogDocument(readPageQuery(query, library.categories), { published, library });
+      const published = present(catalogCache);
+      const document = await catalogDocument(readPageQuery(query, catalogCache.categories), { published, catalogCache });
       return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("search") });
     },
     (refusal, { query }) =>
-      refusalPage(refusal, refusal.status === 404 ? firstPage(readPageQuery(query, library.categories)) : null),
+      refusalPage(refusal, refusal.status === 404 ? firstPage(readPageQuery(query, catalogCache.categories)) : null),
   );
   route(
     "/connectors/:slug",
     async ({ request, query, word }) => {
       refuseParameters(query);
-      const published = present(library);
-      const document = await setUpDocument(word, { published, library });
+      const published = present(catalogCache);
+      const document = await setUpDocument(word, { published, catalogCache });
       if ("moved" in document) return movedTo(document.moved);
       return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("set-up") });
     },
-    async (refusal, { word }) => refusalPage(refusal, refusal.status === 404 ? await nearest(word, library) : null),
+    async (refusal, { word }) => refusalPage(refusal, refusal.status === 404 ? await nearest(word, catalogCache) : null),
   );
 }
 
-/** Searched for in the turn of pages; null where too many wait, as where nothing is near. */
-function nearest(word: string, { renderings, published }: ConnectorLibrary): Promise<Html | null> {
+/** Searches in the queue of renderings; null if the queue is full or no name is similar. */
+function nearest(word: string, { renderings, published }: CatalogCache): Promise<Html | null> {
   try {
     return renderings.run(async () => nearestConnector(word, published));
   } catch {
@@ -111,13 +111,13 @@ function nearest(word: string, { renderings, published }: ConnectorLibrary): Pro
   }
 }
 
-/** The id is the first slug: old addresses lead to the present one, which may change again. */
+/** The id is the first slug, so old addresses redirect to the current one, which may change again. */
 function movedTo(slug: string): Response {
   return new Response(null, { status: 307, headers: { location: connectorAddress(slug), "cache-control": "no-cache" } });
 }
 
 /** @throws ConnectorRefusal 503 until a catalog was published */
-function present({ published }: ConnectorLibrary): Published {
+function present({ published }: CatalogCache): Published {
   if (published) return published;
   throw new ConnectorRefusal(503, "There is no connector catalog yet: try again shortly", { "retry-after": "5" });
 }
@@ -125,7 +125,7 @@ function present({ published }: ConnectorLibrary): Published {
 async function guarded(
   { request, params }: Context,
   endpoint: Endpoint,
-  { clock, log, refuse }: Omit<ConnectorParts, "library"> & { refuse: Refuse },
+  { clock, log, refuse }: Omit<ConnectorParts, "catalogCache"> & { refuse: Refuse },
 ): Promise<Response> {
   const call = { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
   try {

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import type { ConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
 import { catalogOf, judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
-import { told } from "../../../../src/connectors/catalog/files/problem.ts";
+import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
 import type { Connector, Field } from "../../../../src/connectors/catalog/files/schema.ts";
 import { bareConnector, filesOf, recordOnly, sampleConnector } from "../sample.ts";
 
 const good = (): Connector[] => [sampleConnector(), bareConnector("Bolt HR"), recordOnly("Carrier")];
-const problemsIn = (files: ConnectorFiles): string[] => judgeConnectors(files).problems.map(told);
+const problemsIn = (files: ConnectorFiles): string[] => judgeConnectors(files).problems.map(formatProblem);
 const problemsOf = (...connectors: Connector[]): string[] => problemsIn(filesOf(connectors));
 
 const sample = (changes: object): Connector => ({ ...sampleConnector(), ...changes });
@@ -55,7 +55,7 @@ const broken: [rule: string, connector: Connector, message: string][] = [
       credential_sets: undefined,
       evidence: [{ ...evidence[0], for: ["grant", "docs"] }, evidence[1]],
     }),
-    'methods: "record_only" stands alone: remove it or the others',
+    'methods: "record_only" excludes other methods: remove it or the others',
   ],
   [
     "an unknown method",
@@ -66,17 +66,17 @@ const broken: [rule: string, connector: Connector, message: string][] = [
   [
     "OAuth without an app of ours",
     sample({ methods: ["oauth", "api_token", "mcp"] }),
-    'methods: "oauth" stands without an app of ours in oauth-apps.json: remove it',
+    'methods: "oauth" has no app in oauth-apps.json: remove it',
   ],
   [
     "an MCP server without its address",
     sample({ mcp: null, evidence: [evidence[0], { ...evidence[1], for: ["oauth"] }] }),
-    'methods: "mcp" stands without an address: remove it, or write the address as mcp.url',
+    'methods: "mcp" has no address: remove it, or write the address as mcp.url',
   ],
   [
     "an MCP address without the method",
     sample({ methods: ["api_token"] }),
-    'methods: "mcp" is missing: add it, for mcp.url tells an address',
+    'methods: "mcp" is missing although mcp.url has an address: add it',
   ],
   [
     "a docs link that is not https",
@@ -99,14 +99,14 @@ const broken: [rule: string, connector: Connector, message: string][] = [
     "credential_sets[0].fields[0].example: remove it: a secret has no example and no default",
   ],
   [
-    "a key that stands twice",
+    "a key that occurs twice",
     withFields(secret, { ...secret, label: "Other" }),
-    'credential_sets[0].fields[1].key: "api_key" stands twice: rename one',
+    'credential_sets[0].fields[1].key: "api_key" occurs twice: rename one',
   ],
   [
-    "a label that stands twice",
+    "a label that occurs twice",
     withFields(secret, { ...secret, key: "other" }),
-    'credential_sets[0].fields[1].label: "API key" stands twice: rename one',
+    'credential_sets[0].fields[1].label: "API key" occurs twice: rename one',
   ],
   [
     "a key that is not snake_case",
@@ -122,7 +122,7 @@ const broken: [rule: string, connector: Connector, message: string][] = [
   [
     "a generic form with fields",
     sample({ form: "generic", evidence: [{ ...evidence[0], for: ["grant", "docs"] }, evidence[1]] }),
-    'credential_sets: stands beside form "generic": remove it, or write form "specific"',
+    'credential_sets: does not fit form "generic": remove it, or write form "specific"',
   ],
   [
     "no form but for Record only",
@@ -141,9 +141,9 @@ const broken: [rule: string, connector: Connector, message: string][] = [
   ],
   ["a source without its claim", sample({ docs: null }), 'evidence: has a source for "docs", which is not claimed: remove it'],
   [
-    "a source that stands twice",
+    "a source that occurs twice",
     sample({ evidence: [evidence[0], { ...evidence[0], for: ["docs"] }, evidence[1]] }),
-    'evidence[1].url: "https://docs.acme.example/api" stands twice: make one of them',
+    'evidence[1].url: "https://docs.acme.example/api" occurs twice: remove one',
   ],
   [
     "a source that is not https",
@@ -156,9 +156,9 @@ const broken: [rule: string, connector: Connector, message: string][] = [
     'grant.notes[0]: "no_idea" is not in grant-notes.json: write one of no_read_only_credential',
   ],
   [
-    "a note that stands twice",
+    "a note that occurs twice",
     sample({ grant: { ...grant, notes: ["carries_user_rights", "carries_user_rights"] } }),
-    'grant.notes[1]: "carries_user_rights" stands twice: remove one',
+    'grant.notes[1]: "carries_user_rights" occurs twice: remove one',
   ],
   [
     "a plan that the note leaves open",
@@ -171,9 +171,9 @@ const broken: [rule: string, connector: Connector, message: string][] = [
     "grant.plan: stands without a note that speaks of it: add the note",
   ],
   [
-    "a scope that stands twice",
+    "a scope that occurs twice",
     sample({ grant: { ...grant, scopes: ["a", "a"] } }),
-    'grant.scopes[1]: "a" stands twice: remove one',
+    'grant.scopes[1]: "a" occurs twice: remove one',
   ],
   ["a grant that says nothing", sample({ grant: { text: null, scopes: [], notes: [] } }), "grant: says nothing: write null"],
   [

@@ -1,7 +1,7 @@
 /** The facts of a connector have one text, so that a diff shows facts alone and exports are stable to the byte. */
 import { describe, expect, test } from "bun:test";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
-import { told } from "../../../../src/connectors/catalog/files/problem.ts";
+import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
 import { filesOf, sampleConnector } from "../sample.ts";
 
 const file = "connectors/acme-directory.json";
@@ -10,7 +10,7 @@ describe("the check refuses a text that would make the output unstable", () => {
   const [connector] = filesOf([sampleConnector()]).connectors;
   const text = connector?.text ?? "";
   const judged = (changed: string) =>
-    judgeConnectors({ ...filesOf([]), connectors: [{ name: file, text: changed }] }).problems.map(told);
+    judgeConnectors({ ...filesOf([]), connectors: [{ name: file, text: changed }] }).problems.map(formatProblem);
 
   test.each([
     [
@@ -29,7 +29,7 @@ describe("the check refuses a text that would make the output unstable", () => {
       text.replaceAll('acme.example/mcp",\n', 'acme.example/aaa",\n'),
       "line 54 would make the order unstable",
     ],
-    ["a field that stands twice", text.replace(/( {2}"vendor".*\n)/, "$1$1"), "line "],
+    ["a field that occurs twice", text.replace(/( {2}"vendor".*\n)/, "$1$1"), "line "],
     ["carriage returns", text.replaceAll("\n", "\r\n"), 'line 1 would make the order unstable: write "{"'],
     ["no line break at its end", text.trimEnd(), "line "],
     ["an empty line at its end", `${text}\n`, "has more lines than its facts need"],

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import type { ConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
-import { told } from "../../../../src/connectors/catalog/files/problem.ts";
+import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
 import type { Connector } from "../../../../src/connectors/catalog/files/schema.ts";
 import { bareConnector, filesOf, recordOnly, sampleConnector } from "../sample.ts";
 
 const good = (): Connector[] => [sampleConnector(), bareConnector("Bolt HR"), recordOnly("Carrier")];
-const problemsIn = (files: ConnectorFiles): string[] => judgeConnectors(files).problems.map(told);
+const problemsIn = (files: ConnectorFiles): string[] => judgeConnectors(files).problems.map(formatProblem);
 const problemsOf = (...connectors: Connector[]): string[] => problemsIn(filesOf(connectors));
 
 describe("the check refuses of connectors together", () => {
@@ -49,7 +49,7 @@ describe("the check refuses of connectors together", () => {
 
   test("a second Record only", () => {
     expect(problemsOf(...good(), recordOnly("Dinghy"))).toEqual([
-      'connectors/dinghy.json: methods: "record_only" stands in carrier already, the one exception: write "api_token"',
+      'connectors/dinghy.json: methods: "record_only" is already in carrier, the only exception: write "api_token"',
     ]);
   });
 
@@ -72,7 +72,7 @@ describe("the check refuses of connectors together", () => {
     ).toEqual([
       "grant-notes.json: [0].text: is missing: write one line of text without blanks around it",
       "oauth-apps.json: is {}: write a list of objects with the id of a connector",
-      'categories.json: [1].name: "HRIS" stands twice: remove one',
+      'categories.json: [1].name: "HRIS" occurs twice: remove one',
     ]);
   });
 });
