@@ -3,10 +3,10 @@ import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { reconcileForEver } from "../src/gateway/metering/reconcile.ts";
+import { reconcileUntilStopped } from "../src/gateway/metering/reconcile.ts";
 import { settlementStore } from "../src/gateway/metering/store.ts";
-import { sweepForEver } from "../src/gateway/metering/sweep.ts";
-import { upkeepStore } from "../src/gateway/metering/upkeep-store.ts";
+import { sweepUntilStopped } from "../src/gateway/metering/sweep.ts";
+import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 
 export interface MeteringWorkerParts {
@@ -17,9 +17,16 @@ export interface MeteringWorkerParts {
 }
 
 export async function startMetering({ backing, counters, clock, log }: MeteringWorkerParts): Promise<AsyncDisposable> {
-  const parts = { ...backing, counters, clock, log, store: settlementStore(backing.sql), upkeep: upkeepStore(backing.sql) };
+  const parts = {
+    ...backing,
+    counters,
+    clock,
+    log,
+    store: settlementStore(backing.sql),
+    maintenance: maintenanceStore(backing.sql),
+  };
   const stop = new AbortController();
-  const loops = [sweepForEver(parts, stop.signal), reconcileForEver(parts, stop.signal)];
+  const loops = [sweepUntilStopped(parts, stop.signal), reconcileUntilStopped(parts, stop.signal)];
   const consuming = await consumeSettlements(parts);
   return {
     async [Symbol.asyncDispose]() {

@@ -18,7 +18,7 @@ import { launchCheck } from "../src/gateway/providers/launch-check.ts";
 export interface ProberParts {
   sql: Database;
   bus: Pick<Bus, "broadcast" | "listen">;
-  models: Pick<Models, "list" | "toCheck" | "refreshChecks">;
+  models: Pick<Models, "list" | "pendingChecks" | "refreshChecks">;
   call: CallProvider;
   /** Takes the lock for probing, which one prober of a fleet holds at a time; null: another one holds it. */
   lock: () => Promise<AsyncDisposable | null>;
@@ -76,7 +76,7 @@ export async function probeAll(parts: ProberParts): Promise<number> {
 }
 
 function probesOf({ models }: ProberParts): Probe[] {
-  return models.list().flatMap((model) => models.toCheck(model).map((route) => ({ model, route })));
+  return models.list().flatMap((model) => models.pendingChecks(model).map((route) => ({ model, route })));
 }
 
 async function probe(model: Model, route: Route, parts: ProberParts): Promise<void> {

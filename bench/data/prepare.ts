@@ -8,7 +8,7 @@ import { migrate } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { mintKey, newKeyId, newWorkspaceId } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { makeLogPartitions } from "../../src/gateway/metering/upkeep-store.ts";
+import { createLogPartitions } from "../../src/gateway/metering/maintenance-store.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
 import { dataFolder, root } from "../places.ts";
 import { planVersion, populations, type Population } from "./plan.ts";
@@ -103,7 +103,7 @@ async function prepare({ url, name, say }: { url: string; name: string; say: Say
 async function bringToSchema(url: string): Promise<void> {
   await using database = openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock });
   await migrate(database.sql);
-  await makeLogPartitions(Date.now(), database.sql);
+  await createLogPartitions(Date.now(), database.sql);
 }
 
 async function load(population: Population, sql: postgres.Sql, say: Say): Promise<void> {

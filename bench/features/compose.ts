@@ -9,7 +9,7 @@ import type { Bus } from "../../src/backing/bus.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Config } from "../../src/config.ts";
-import { GenerationBook } from "../../src/gateway/journal/journal.ts";
+import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
@@ -46,9 +46,11 @@ const isOneOf = (step: ComposedStep, ...steps: ComposedStep[]): boolean => steps
 export async function compose(parts: ComposeParts, stack: AsyncDisposableStack): Promise<Gateway> {
   const { step, config, clock, log, models } = parts;
   const bus = await busOf(parts, stack);
-  const book = new GenerationBook({ bus, clock, log, folder: join(parts.folder, "spool") });
-  const journal = isOneOf(step, "app", "key", "spool") ? { asked: noAdmissionIsAsked, whenReported: noAdmissionIsAsked } : book;
-  const admission = new AdmissionClient({ bus, clock, log, journal });
+  const journal = new GenerationJournal({ bus, clock, log, folder: join(parts.folder, "spool") });
+  const admissionJournal = isOneOf(step, "app", "key", "spool")
+    ? { recordIntents: noAdmissionIsAsked, onReport: noAdmissionIsAsked }
+    : journal;
+  const admission = new AdmissionClient({ bus, clock, log, journal: admissionJournal });
   const { caller, admitted } = await admitOnce(admission, parts);
   const always = async (): Promise<Admission> => againWith(admitted, clock);
   const known = async (): Promise<Caller> => caller;
@@ -58,7 +60,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
       admit: isOneOf(step, "app", "key", "spool") ? always : admission.admit.bind(admission),
       release: admission.release.bind(admission),
     }),
-    book: isOneOf(step, "app", "key") ? noBook : book,
+    journal: isOneOf(step, "app", "key") ? noJournal : journal,
     prompts: { add() {} },
     models,
     health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
@@ -103,11 +105,11 @@ function againWith({ reservation, ...facts }: Admission, clock: Clock): Admissio
 
 function noAdmissionIsAsked(): void {}
 
-/** A chat completion uses nothing of a book but what is here; where that changes, the bench's own test fails. */
-const noBook = bookOf({ async begin() {}, follow() {}, async end() {}, flush() {} });
+/** A chat completion uses nothing of a journal but what is here; where that changes, the bench's own test fails. */
+const noJournal = journalOf({ async begin() {}, track() {}, async end() {}, flush() {} });
 
-function bookOf(book: Pick<GenerationBook, "begin" | "follow" | "end" | "flush">): GenerationBook {
-  return book as GenerationBook;
+function journalOf(journal: Pick<GenerationJournal, "begin" | "track" | "end" | "flush">): GenerationJournal {
+  return journal as GenerationJournal;
 }
 
 /** As above, for admission. */

@@ -70,7 +70,7 @@ export const backlogPollMs = 5_000;
 export const spoolSegmentBytesMax = 1024 * 1024;
 /** How often the spool is told how far open generations are, and after how long what it was told is told again. */
 export const progressMs = 900;
-export const progressKeptMs = 30_000;
+export const progressRefreshMs = 30_000;
 export const publishesInFlightMax = 4;
 export const publishDeadlineMs = 10_000;
 /** Doubled from attempt to attempt. */
@@ -135,7 +135,7 @@ export const promptBatchMax = 64;
 export const promptBatchBytesMax = 1024 * 1024;
 export const promptWriteAttemptsMax = 5;
 export const promptWriteRetryMs = 1_000;
-export const promptsDeletedAtOnce = 5_000;
+export const promptDeleteBatchMax = 5_000;
 export const dataKeysCachedMax = 10_000;
 
 // Launch checks

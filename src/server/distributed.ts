@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { firstStart, type FirstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
-import { adoptOrphansForEver } from "../gateway/journal/orphans.ts";
+import { adoptOrphanedSpoolsUntilStopped } from "../gateway/journal/orphaned-spools.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { prepareRetryMs } from "../connectors/limits.ts";
@@ -37,9 +37,12 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
     () => connectors.publishWhenPossible(stop.signal),
     () => {},
   );
-  const { releases: voids } = front.gateway.admission;
-  const giveUp = voids.add.bind(voids);
-  const adopting = adoptOrphansForEver({ bus: backing.bus, clock, log, dataDir, take: takeIfFree, giveUp }, stop.signal);
+  const { releases } = front.gateway.admission;
+  const release = releases.add.bind(releases);
+  const adopting = adoptOrphanedSpoolsUntilStopped(
+    { bus: backing.bus, clock, log, dataDir, lockFolder: takeIfFree, release },
+    stop.signal,
+  );
   const opened = stack.move();
   return {
     ...front,

@@ -9,7 +9,7 @@ import { callOutside } from "../http/safe-fetch.ts";
 import { sendOutside } from "../connectors/connections/send.ts";
 import { OperatorGate } from "../control-api/operator-gate.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
-import { GenerationBook } from "../gateway/journal/journal.ts";
+import { GenerationJournal } from "../gateway/journal/journal.ts";
 import type { Check, Health } from "../process/health.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
@@ -60,11 +60,11 @@ export interface Front {
 
 export function openFront(parts: FrontParts): Front {
   const { config, backing, models, operatorToken, folder, clock, log } = parts;
-  const book = new GenerationBook({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
-  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal: book });
-  const { undecided, ...owed } = book.recover();
-  if (owed.settled + owed.cut + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
-  for (const { workspace, generation } of undecided) admission.releases.add(workspace, generation);
+  const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
+  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal });
+  const { pendingAdmissions, ...owed } = journal.recover();
+  if (owed.settled + owed.interrupted + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
+  for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
   const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
@@ -74,7 +74,7 @@ export function openFront(parts: FrontParts): Front {
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
   const gateway: Gateway = {
     admission,
-    book,
+    journal,
     prompts,
     models,
     health: routeHealth,
@@ -98,7 +98,7 @@ export function openFront(parts: FrontParts): Front {
   };
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => inFlight.size);
   observe({ name: "weir_streams_read_on", help: "Streams read to their end after the client left" }, () => drainLimit.active);
-  observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => book.unsettled);
+  observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => journal.unsettled);
   observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.releases.size);
   const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
   return {
@@ -111,8 +111,8 @@ export function openFront(parts: FrontParts): Front {
     async finish(waitMs) {
       await inFlight.drain(clock, waitMs, shutdownFlushMs);
       await prompts.flushed(shutdownFlushMs);
-      const flushed = await book.flushed(shutdownFlushMs);
-      book[Symbol.dispose]();
+      const flushed = await journal.flushed(shutdownFlushMs);
+      journal[Symbol.dispose]();
       await routeHealth[Symbol.asyncDispose]();
       return flushed;
     },
@@ -185,6 +185,6 @@ function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Recor
     admission: () => withDeadline(clock, readyDeadlineMs, "Admission's answer", gateway.admission.problem()),
     catalog: async () => (models.readable() ? null : (models.problem() ?? "not read yet")),
     spool: async () =>
-      gateway.book.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
+      gateway.journal.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
   };
 }

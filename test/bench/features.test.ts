@@ -82,6 +82,6 @@ describe.each(composedSteps)("the bench's step %s", (step) => {
     expect(spooledLines(world.folder) > 0).toBe(has("spool"));
     const others = await Promise.all(Array.from({ length: requestsPerMinuteDefault }, () => world.chat()));
     expect(others.some(({ status }) => status === 429)).toBe(has("memory"));
-    if (has("spool")) await until(() => world.gateway.book.unsettled === 0);
+    if (has("spool")) await until(() => world.gateway.journal.unsettled === 0);
   });
 });

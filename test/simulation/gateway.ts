@@ -1,7 +1,7 @@
 /** A gateway without HTTP. From the checked request to the last line of the answer it runs the real code. */
 import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
-import { GenerationBook } from "../../src/gateway/journal/journal.ts";
-import { adoptOrphansForEver } from "../../src/gateway/journal/orphans.ts";
+import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
+import { adoptOrphanedSpoolsUntilStopped } from "../../src/gateway/journal/orphaned-spools.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
 import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
@@ -50,19 +50,19 @@ export class SimGateway {
     const { clock } = host;
     const log = silentLog;
     this.folder = folders.takeNumbered(host);
-    const book = new GenerationBook({ bus, clock, log, folder: `${this.folder}/spool`, files: disk });
-    const admission = new AdmissionClient({ bus, clock, log, journal: book, recordsMax });
-    for (const { workspace, generation } of book.recover().undecided) admission.releases.add(workspace, generation);
+    const journal = new GenerationJournal({ bus, clock, log, folder: `${this.folder}/spool`, files: disk });
+    const admission = new AdmissionClient({ bus, clock, log, journal, recordsMax });
+    for (const { workspace, generation } of journal.recover().pendingAdmissions) admission.releases.add(workspace, generation);
     const { call } = new Provider({ host, chance, recorder });
-    const giveUp = admission.releases.add.bind(admission.releases);
-    const take = async (path: string) => folders.takeIfFree(path, host);
-    const orphans = { bus, clock, log, dataDir: folders.dataDir, take, files: disk, giveUp };
-    void adoptOrphansForEver(orphans, new AbortController().signal);
-    this.#gateway = gatewayOf({ admission, book, models, call, clock, log });
+    const release = admission.releases.add.bind(admission.releases);
+    const lockFolder = async (path: string) => folders.takeIfFree(path, host);
+    const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, release };
+    void adoptOrphanedSpoolsUntilStopped(orphans, new AbortController().signal);
+    this.#gateway = gatewayOf({ admission, journal, models, call, clock, log });
   }
 
   get unsettled(): number {
-    return this.#gateway.book.unsettled;
+    return this.#gateway.journal.unsettled;
   }
 
   /** Whether an answer that ended here, or at its predecessor, is not among `charges` yet. */
@@ -107,7 +107,7 @@ export class SimGateway {
 const nothing = (): void => {};
 
 /** The parts of a gateway that a generation uses. The rest concerns HTTP, catalog files and stored prompts. */
-function gatewayOf(parts: Pick<Gateway, "admission" | "book" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
+function gatewayOf(parts: Pick<Gateway, "admission" | "journal" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
   const health = { answered: nothing, failed: nothing, measure: nothing };
   const speeds = new RouteSpeeds();
   const coolDown = new RouteCoolDown(parts.clock);

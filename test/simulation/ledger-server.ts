@@ -5,7 +5,7 @@ import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { databaseDeadlineMs } from "../../src/backing/limits.ts";
 import type { Charge } from "../../src/gateway/metering/charge.ts";
 import type { Booked, SettlementStore } from "../../src/gateway/metering/settle.ts";
-import type { UpkeepStore } from "../../src/gateway/metering/upkeep-store.ts";
+import type { MaintenanceStore } from "../../src/gateway/metering/maintenance-store.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "./recorder.ts";
@@ -45,10 +45,10 @@ export class LedgerServer {
     return (hashes) => this.server.call(host, async () => new Map([...this.records].filter(([hash]) => hashes.includes(hash))));
   }
 
-  upkeep(host: Host): UpkeepStore {
+  maintenance(host: Host): MaintenanceStore {
     return {
-      keepDeadLetters: (letters) => this.server.call(host, async () => void (this.deadLetters += letters.length)),
-      makeLogPartitions: async () => {},
+      storeDeadLetters: (letters) => this.server.call(host, async () => void (this.deadLetters += letters.length)),
+      createLogPartitions: async () => {},
       listWorkspaces: (after, limit) => this.server.call(host, async () => this.#workspacesAfter(after).slice(0, limit)),
       readAccounts: (workspaces, month) =>
         this.server.call(host, async () => workspaces.map((workspace) => this.ledger.head(workspace, month))),

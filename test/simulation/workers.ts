@@ -3,8 +3,8 @@ import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { MeteringLagGuard } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { reconcileForEver } from "../../src/gateway/metering/reconcile.ts";
-import { sweepForEver } from "../../src/gateway/metering/sweep.ts";
+import { reconcileUntilStopped } from "../../src/gateway/metering/reconcile.ts";
+import { sweepUntilStopped } from "../../src/gateway/metering/sweep.ts";
 import { consumeSettlements } from "../../src/gateway/metering/worker.ts";
 import type { CountersServer } from "./counters-server.ts";
 import type { Host } from "./host.ts";
@@ -40,10 +40,17 @@ export function startAdmission({ host, network, counters, ledger, models }: Work
 
 export function startMetering({ host, network, counters, ledger }: WorkerParts): void {
   const store = ledger.settlements(host);
-  const upkeep = ledger.upkeep(host);
-  const parts = { bus: network.busOf(host), counters: counters.clientOf(host), clock: host.clock, log: silentLog, store, upkeep };
+  const maintenance = ledger.maintenance(host);
+  const parts = {
+    bus: network.busOf(host),
+    counters: counters.clientOf(host),
+    clock: host.clock,
+    log: silentLog,
+    store,
+    maintenance,
+  };
   const { signal } = new AbortController();
-  void sweepForEver(parts, signal);
-  void reconcileForEver(parts, signal);
+  void sweepUntilStopped(parts, signal);
+  void reconcileUntilStopped(parts, signal);
   void consumeSettlements(parts);
 }

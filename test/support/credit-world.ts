@@ -7,7 +7,7 @@ import { BusTimeoutError, type Reply } from "../../src/backing/bus.ts";
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
-import { upkeepStore } from "../../src/gateway/metering/upkeep-store.ts";
+import { maintenanceStore } from "../../src/gateway/metering/maintenance-store.ts";
 import { settleEvents } from "../../src/gateway/metering/worker.ts";
 import { AdmissionWorker, forwardTo } from "./admission-worker.ts";
 import { settled } from "./clock.ts";
@@ -77,7 +77,7 @@ export class CreditWorld {
     const counters = forwardTo(() => this.worker.counters);
     const { resolveMany } = counters;
     counters.resolveMany = (batch) => this.#around(() => resolveMany(batch));
-    const metering = { bus: this.#bus, store: this.ledger, counters, upkeep: upkeepStore(noDatabase), log: silentLog };
+    const metering = { bus: this.#bus, store: this.ledger, counters, maintenance: maintenanceStore(noDatabase), log: silentLog };
     void this.#bus.consume("settlements", { messagesMax: 5 }, (events) => settleEvents(events, metering));
     this.#fronts = [this.#front(0), this.#front(1)];
   }
@@ -164,7 +164,7 @@ export class CreditWorld {
   #end(call: Call, usage: { promptTokens: number; completionTokens: number }): void {
     if (call.ended) return;
     call.ended = true;
-    void this.#frontAt(call.front).book.end(endOf(call.reservation, usage));
+    void this.#frontAt(call.front).journal.end(endOf(call.reservation, usage));
   }
 
   /** Its successor finds its spool; the calls that were under way end with it and are charged nothing. */
@@ -172,7 +172,7 @@ export class CreditWorld {
     this.#frontAt(number)[Symbol.dispose]();
     for (const [generation, { front, ended }] of this.#calls) if (front === number && !ended) this.#calls.delete(generation);
     const successor = this.#front(number);
-    for (const { workspace, generation } of successor.book.recover().undecided)
+    for (const { workspace, generation } of successor.journal.recover().pendingAdmissions)
       successor.admission.releases.add(workspace, generation);
     this.#fronts[number === 0 ? 0 : 1] = successor;
   }

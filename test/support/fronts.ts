@@ -1,10 +1,10 @@
-/** Fronts without HTTP: a client of admission and a book of generations, as `src/server/front.ts` joins them. */
+/** Fronts without HTTP: a client of admission and a journal of generations, as `src/server/front.ts` joins them. */
 import { join } from "node:path";
 import { AdmissionClient, type Admission, type Caller } from "../../src/gateway/admission/client/client.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";
-import { GenerationBook } from "../../src/gateway/journal/journal.ts";
+import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
@@ -20,11 +20,11 @@ export interface FrontOptions {
 
 export class TestFront implements Disposable {
   readonly admission: AdmissionClient;
-  readonly book: GenerationBook;
+  readonly journal: GenerationJournal;
 
   constructor({ bus, clock, folder }: FrontOptions) {
-    this.book = new GenerationBook({ bus, clock, log: silentLog, folder: join(folder, "spool") });
-    this.admission = new AdmissionClient({ bus, clock, log: silentLog, journal: this.book });
+    this.journal = new GenerationJournal({ bus, clock, log: silentLog, folder: join(folder, "spool") });
+    this.admission = new AdmissionClient({ bus, clock, log: silentLog, journal: this.journal });
   }
 
   admit(hash: string, record: KeyRecord): Promise<Admission> {
@@ -36,7 +36,7 @@ export class TestFront implements Disposable {
   async begin(hash: string, record: KeyRecord): Promise<Reservation> {
     const { reservation, fingerprint } = await this.admit(hash, record);
     try {
-      await this.book.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
+      await this.journal.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
     } catch (error) {
       this.admission.release(reservation);
       throw error;
@@ -45,7 +45,7 @@ export class TestFront implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.book[Symbol.dispose]();
+    this.journal[Symbol.dispose]();
   }
 }
 

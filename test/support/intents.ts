@@ -1,6 +1,6 @@
 /** Reservations and intents for tests that need no admission. */
 import { reservationFrom, type Reservation } from "../../src/gateway/credit/reservation.ts";
-import type { Intent } from "../../src/gateway/journal/spool-line.ts";
+import type { GenerationIntent } from "../../src/gateway/journal/spool-line.ts";
 import { monthOf } from "../../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 
@@ -21,7 +21,7 @@ export function reservation(fields: Partial<Omit<Reservation, symbol>> = {}): Re
   });
 }
 
-export function intent(fields: Partial<Intent> = {}): Intent {
+export function intent(fields: Partial<GenerationIntent> = {}): GenerationIntent {
   const { generation, request, workspace, key, month, admittedAt, amount } = reservation();
   const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
   return { generation, request, workspace, key, month, admittedAt, amount: amount.toString(), ...facts, ...fields };

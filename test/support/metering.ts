@@ -9,7 +9,7 @@ import { newInternalId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { SettlementStore } from "../../src/gateway/metering/settle.ts";
 import { settlementStore } from "../../src/gateway/metering/store.ts";
-import { upkeepStore, type UpkeepStore } from "../../src/gateway/metering/upkeep-store.ts";
+import { maintenanceStore, type MaintenanceStore } from "../../src/gateway/metering/maintenance-store.ts";
 import { settleEvents } from "../../src/gateway/metering/worker.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";
@@ -21,14 +21,14 @@ export class TestMetering {
   readonly sql: Database;
   counters: Counters = new EmbeddedCounters(this.clock);
   store: SettlementStore;
-  upkeep: UpkeepStore;
+  maintenance: MaintenanceStore;
   /** Batches that were said to be in the ledger. */
   readonly confirmed: string[] = [];
 
   constructor(sql: Database) {
     this.sql = sql;
     this.store = settlementStore(sql);
-    this.upkeep = upkeepStore(sql);
+    this.maintenance = maintenanceStore(sql);
     this.bus.listen("settled", (payload) => this.confirmed.push(...decodeSettled(payload)));
   }
 

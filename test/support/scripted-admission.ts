@@ -4,7 +4,7 @@ import { AdmissionClient, type Caller, type RequestFacts } from "../../src/gatew
 import { decodeRequests, encodeReplies } from "../../src/gateway/admission/codec.ts";
 import type { AdmitGeneration, AdmissionReply, AdmissionRequest } from "../../src/gateway/admission/message.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
-import { decodeOpenQuestion, encodeOpenReport } from "../../src/gateway/journal/open-report.ts";
+import { decodeReportRequest, encodeOpenReport } from "../../src/gateway/journal/open-report.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";
@@ -46,7 +46,7 @@ export class ScriptedAdmission {
       bus: this.bus,
       clock: this.clock,
       log: silentLog,
-      journal: { asked: (asked) => this.journal(asked), whenReported: (listener) => this.#report(listener) },
+      journal: { recordIntents: (asked) => this.journal(asked), onReport: (listener) => this.#report(listener) },
     });
   }
 
@@ -58,7 +58,7 @@ export class ScriptedAdmission {
   /** Nothing is open here. */
   #report(listener: (workspace: string) => void): void {
     this.bus.serveScatter("open-generations", (payload) => {
-      listener(decodeOpenQuestion(payload).workspace);
+      listener(decodeReportRequest(payload).workspace);
       return encodeOpenReport({ holds: [], windows: [] });
     });
   }

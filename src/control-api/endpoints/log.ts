@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { listGenerations } from "../../gateway/generations/list.ts";
 import { GenerationView } from "../../gateway/generations/schema.ts";
-import { findGeneration, noGeneration, requireSeenGeneration } from "../../gateway/generations/show.ts";
+import { findGeneration, generationNotFound, requireVisibleGeneration } from "../../gateway/generations/show.ts";
 import { viewGeneration } from "../../gateway/generations/view.ts";
 import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
 import { logRowsDefault, logRowsMax } from "../limits.ts";
@@ -46,9 +46,9 @@ export const logEndpoints: Endpoint[] = [
       const { actor, workspace } = await acting.around({
         named: input.workspace,
         workspace: row.workspace,
-        unknown: noGeneration(id),
+        unknown: generationNotFound(id),
       });
-      await requireSeenGeneration({ actor, workspace: workspace.id, row }, parts);
+      await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
       return viewGeneration(row);
     },
   }),

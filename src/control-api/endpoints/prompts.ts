@@ -1,7 +1,7 @@
 import { promptDeletionMsMax } from "../limits.ts";
 import { deleteOnePrompt, deletePromptsOf } from "../../gateway/prompts/delete.ts";
 import { PromptDeletion, PromptsDeleted, PromptView } from "../../gateway/prompts/schema.ts";
-import { findPromptWorkspace, noPrompt, showPrompt } from "../../gateway/prompts/show.ts";
+import { findPromptWorkspace, promptNotFound, showPrompt } from "../../gateway/prompts/show.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import type { Acting } from "../acting.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
@@ -12,7 +12,7 @@ type Entering = Pick<Call<unknown>, "id" | "acting" | "parts"> & { named: string
 /** Who acts on the stored prompt, and where. */
 async function enter({ id, named, acting, parts }: Entering): ReturnType<Acting["around"]> {
   const workspace = await findPromptWorkspace(id, parts.sql);
-  return acting.around({ named, workspace, unknown: noPrompt(id) });
+  return acting.around({ named, workspace, unknown: promptNotFound(id) });
 }
 
 export const promptEndpoints: Endpoint[] = [

@@ -1,7 +1,7 @@
 /** What the inference plane works with. */
 import type { AdmissionClient } from "../admission/client/client.ts";
 import type { Clocks } from "../../config.ts";
-import type { GenerationBook } from "../journal/journal.ts";
+import type { GenerationJournal } from "../journal/journal.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { RouteCoolDown } from "../models/health/route-cool-down.ts";
@@ -16,11 +16,11 @@ import type { InFlightRequests } from "./in-flight-requests.ts";
 
 export interface Gateway {
   admission: AdmissionClient;
-  book: GenerationBook;
+  journal: GenerationJournal;
   /** Where prompts go of workspaces that store them. */
   prompts: Pick<PromptQueue, "add">;
   models: Models;
-  health: Pick<RouteHealth, "answered" | "failed" | "measure">;
+  health: Pick<RouteHealth, "recordAnswer" | "recordFailure" | "measure">;
   speeds: RouteSpeeds;
   coolDown: RouteCoolDown;
   call: CallProvider;

@@ -5,7 +5,7 @@ import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Model, Route } from "../models/model.ts";
 import { jsonAnswer } from "../../kernel/json-answer.ts";
-import { OpenPrompt } from "../prompts/open-prompt.ts";
+import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import { completionBody } from "./response/answer.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
 import { chargedGone, chargedUsage, chargedWhole, noUsage, type UsageBounds } from "./call/charged-usage.ts";
@@ -91,10 +91,13 @@ async function openGeneration(accepted: Accepted, serving: Serving | null, gatew
 }
 
 /** null: the workspace stores none of its prompts. */
-function openPrompt({ admitted, caller, chat }: Accepted, { prompts }: Gateway): OpenPrompt | null {
+function openPrompt({ admitted, caller, chat }: Accepted, { prompts }: Gateway): PromptRecorder | null {
   if (!caller.record.promptStorage) return null;
   const { generation, workspace, admittedAt } = admitted.reservation;
-  return new OpenPrompt({ generation, workspace, admittedAt, messages: chat.body.messages, bytes: chat.inputTokens }, prompts);
+  return new PromptRecorder(
+    { generation, workspace, admittedAt, messages: chat.body.messages, bytes: chat.inputTokens },
+    prompts,
+  );
 }
 
 function callProvider(work: Served, gateway: Gateway): Promise<Dispatched> {
@@ -151,7 +154,7 @@ function notingOf({ admitted, lifecycle, gone }: Work): Noting {
 function noteFailure({ reservation, lifecycle, gone }: Noting, { route, failure }: Attempt, { log, health }: Gateway): void {
   logUpstreamFailure({ reservation, route, failure }, log);
   const givenUp = gone.aborted || lifecycle.stop.stopped;
-  if (!givenUp && failure.code !== "upstream_rejected") health.failed(route);
+  if (!givenUp && failure.code !== "upstream_rejected") health.recordFailure(route);
 }
 
 /** After a failed attempt the time that passed is not this route's. */
@@ -165,12 +168,12 @@ async function whole(
   { health, speeds, clock }: Gateway,
 ): Promise<Response> {
   const { lifecycle, chat, admitted, headers } = work;
-  lifecycle.prompt?.take(answer.message);
+  lifecycle.prompt?.append(answer.message);
   const produced = estimatedTokens(textBytes(answer.message));
   const { usage, estimated } = chargedWhole(answer.usage, boundsOf(work, route), produced);
   const firstTokenMs = lifecycle.elapsedMs();
-  health.answered(route, timeOf(firstTokenMs, failed));
-  if (!estimated) speeds.measured(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
+  health.recordAnswer(route, timeOf(firstTokenMs, failed));
+  if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
   await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
   const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model, usage };
   return jsonAnswer(completionBody(answer, facts), { headers });
@@ -189,7 +192,7 @@ function streamed(work: Served, dispatched: Extract<Dispatched, { kind: "stream"
   const noting = notingOf(work);
   const body = relay({
     toClient,
-    events: lifecycle.prompt?.listen(events) ?? events,
+    events: lifecycle.prompt?.tap(events) ?? events,
     quiet,
     gone: signal,
     stop: lifecycle.stop,
@@ -202,13 +205,13 @@ function streamed(work: Served, dispatched: Extract<Dispatched, { kind: "stream"
       const ms = clock.monotonic() - calledAt;
       const hides = mayHideOutput(bounds, route);
       // Who hides nothing writes no faster than it is read.
-      const likely = speeds.tokensIn(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
+      const likely = speeds.estimateTokens(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
       const charged = chargedUsage(outcome, bounds, likely);
-      if (isMeasure(outcome, ms)) speeds.measured(route, { tokens: charged.usage.completionTokens, ms });
+      if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
       if (outcome.failure !== null) noteFailure(noting, { route, failure: outcome.failure }, gateway);
-      else if (outcome.how === "completed") health.answered(route, timeOf(outcome.firstTokenMs, failed));
+      else if (outcome.how === "completed") health.recordAnswer(route, timeOf(outcome.firstTokenMs, failed));
       lifecycle.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
       return charged.usage;
     },
@@ -226,7 +229,7 @@ async function gone(work: Served, { route, sentAt }: Extract<Dispatched, { kind:
   const { clock, speeds } = gateway;
   const bounds = boundsOf(work, route);
   const hides = mayHideOutput(bounds, route);
-  const likely = sentAt === null ? 0 : speeds.tokensIn(route, { ms: clock.monotonic() - sentAt, hides });
+  const likely = sentAt === null ? 0 : speeds.estimateTokens(route, { ms: clock.monotonic() - sentAt, hides });
   const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedGone(bounds, likely);
   await work.lifecycle.settle({ ...clientGone, ...charged, route, firstTokenMs: null });
   return new Response(null, { status: clientGone.status });

@@ -1,4 +1,4 @@
-/** One generation's account: opened in the book before its provider is called, settled once, however it ends. */
+/** One generation's account: opened in the journal before its provider is called, settled once, however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
@@ -7,7 +7,7 @@ import type { Stop } from "../../kernel/stop-signal.ts";
 import type { Route, Usage } from "../models/model.ts";
 import { picoPerNano } from "../../kernel/money.ts";
 import { chargedCost } from "../models/price.ts";
-import type { OpenPrompt } from "../prompts/open-prompt.ts";
+import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { Gateway } from "./gateway.ts";
 import { owedRoute, settlementOf } from "./settle.ts";
 import { noUsage } from "./call/charged-usage.ts";
@@ -22,7 +22,7 @@ export interface GenerationFacts {
   /** The route that is called first; null: none may serve, and no provider is called. */
   route: Route | null;
   /** Stored when the generation is settled; null: its workspace stores none. */
-  prompt: OpenPrompt | null;
+  prompt: PromptRecorder | null;
 }
 
 export interface GenerationOutcome {
@@ -61,18 +61,18 @@ export class GenerationLifecycle {
     this.#gateway = gateway;
     this.#route = facts.route;
     this.#soFar = () => ({ ...noUsage, promptTokens: facts.promptEstimate });
-    gateway.book.follow(reservation.generation, () => this.#progress());
+    gateway.journal.track(reservation.generation, () => this.#progress());
   }
 
-  /** @throws GatewayError billing_unavailable when the book cannot be written */
+  /** @throws GatewayError billing_unavailable when the journal cannot be written */
   static async open(reservation: Reservation, facts: GenerationFacts, gateway: Gateway): Promise<GenerationLifecycle> {
     const { fingerprint, model, streamed, promptEstimate, route } = facts;
     const owed = route === null ? {} : { owed: { ...owedRoute(route), promptTokens: promptEstimate } };
-    await gateway.book.begin(reservation, { fingerprint, model, streamed, ...owed });
+    await gateway.journal.begin(reservation, { fingerprint, model, streamed, ...owed });
     return new GenerationLifecycle(reservation, facts, gateway);
   }
 
-  get prompt(): OpenPrompt | null {
+  get prompt(): PromptRecorder | null {
     return this.#facts.prompt;
   }
 
@@ -111,12 +111,12 @@ export class GenerationLifecycle {
     this.#soFar = () => noUsage;
     const { model, streamed } = this.#facts;
     const durationMs = this.elapsedMs();
-    const written = this.#gateway.book.end(
+    const written = this.#gateway.journal.end(
       settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
     );
     this.#noteExcess(outcome);
     this.#gateway.inFlight.done(this.stop);
-    this.prompt?.keep();
+    this.prompt?.store();
     measureGeneration({ provider: outcome.route?.provider.id ?? "none", durationMs, firstTokenMs: outcome.firstTokenMs });
     await written;
   }
@@ -133,6 +133,6 @@ export class GenerationLifecycle {
       const facts = { generation: this.#reservation.generation, reason: String(error) };
       raiseAlarm(this.#gateway.log, "spool.failed", facts, "A settlement could not be made: its hold ends as unknown");
     });
-    this.#gateway.book.flush();
+    this.#gateway.journal.flush();
   }
 }

@@ -3,12 +3,12 @@ import { Type, type Static } from "@sinclair/typebox";
 import { GatewayError } from "../../kernel/errors.ts";
 import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
 import type { Route } from "../models/model.ts";
-import type { Demands, Models } from "../models/models.ts";
+import type { WorkspaceRequirements, Models } from "../models/models.ts";
 
 export interface Listing {
   models: Pick<Models, "readable" | "list" | "find" | "availability">;
   /** What the workspace demands of whoever serves it. */
-  demands: Demands;
+  demands: WorkspaceRequirements;
   /** What real traffic told of a route; null: nothing. */
   measure(route: Route): RouteMeasure | null;
 }

@@ -9,7 +9,7 @@ import { allow, nobody } from "../../accounts/workspaces/allow.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import { parseAmount } from "../../accounts/workspaces/fields.ts";
 import type { CreditForm } from "./schema.ts";
-import { appendCredit, lockHead, selectCredit, type Head } from "./store.ts";
+import { appendCredit, lockHead, selectCredit, type LedgerHead } from "./store.ts";
 
 /**
  * Adds credit: the next entry of the workspace's chain. The same reference with the same amount adds once.
@@ -19,7 +19,7 @@ import { appendCredit, lockHead, selectCredit, type Head } from "./store.ts";
 export async function addCredit(
   { actor, workspace, credit }: { actor: Actor; workspace: WorkspaceId; credit: CreditForm },
   sources: Sources,
-): Promise<Head> {
+): Promise<LedgerHead> {
   allow(actor, { roles: nobody, action: "add credit" });
   const amount = parseAmount({ field: "usd", text: credit.usd, decimalsMax: 9 });
   const reference = credit.ref;

@@ -4,14 +4,14 @@ import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
 /** The head of a workspace's ledger chain. */
-export interface Head {
+export interface LedgerHead {
   balance: NanoUsd;
   sequence: bigint;
 }
 
 /** Nothing else advances the chain until the transaction ends. */
-export async function lockHead(workspace: WorkspaceId, tx: Transaction): Promise<Head | undefined> {
-  const [row] = await tx<Head[]>`
+export async function lockHead(workspace: WorkspaceId, tx: Transaction): Promise<LedgerHead | undefined> {
+  const [row] = await tx<LedgerHead[]>`
     SELECT balance_nano AS balance, sequence FROM credit_accounts WHERE workspace_id = ${workspace} FOR UPDATE`;
   return row;
 }
@@ -27,7 +27,7 @@ export async function selectCredit(
   return row?.amount;
 }
 
-export interface CreditEntry extends Head {
+export interface CreditEntry extends LedgerHead {
   workspace: WorkspaceId;
   amount: NanoUsd;
   reference: string;
@@ -43,7 +43,7 @@ export async function appendCredit(entry: CreditEntry, tx: Transaction): Promise
     WHERE workspace_id = ${entry.workspace}`;
 }
 
-export interface AccountRow extends Head {
+export interface AccountRow extends LedgerHead {
   months: { month: Month; spent: string }[] | null;
   ended: GenerationId[] | null;
 }

@@ -10,7 +10,7 @@ import { selectGeneration, type GenerationRow } from "./store.ts";
 /** @throws ControlError not_found: no such generation, or it has not ended */
 export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
   const row = await selectGeneration(id, sql);
-  if (!row) throw noGeneration(id);
+  if (!row) throw generationNotFound(id);
   return row;
 }
 
@@ -18,15 +18,15 @@ export async function findGeneration(id: GenerationId, sql: Queries): Promise<Ge
  * Lets pass what the actor may see in the workspace where they act.
  * @throws ControlError not_found also for a generation of somebody else or elsewhere
  */
-export async function requireSeenGeneration(
+export async function requireVisibleGeneration(
   { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },
   sources: { sql: Queries; clock: Clock },
 ): Promise<void> {
-  if (row.workspace !== workspace) throw noGeneration(row.generation);
+  if (row.workspace !== workspace) throw generationNotFound(row.generation);
   const owner = ownerSeenBy(actor);
-  if (owner !== null && (await findKey(row.key, sources)).owner !== owner) throw noGeneration(row.generation);
+  if (owner !== null && (await findKey(row.key, sources)).owner !== owner) throw generationNotFound(row.generation);
 }
 
-export function noGeneration(id: GenerationId): ControlError {
+export function generationNotFound(id: GenerationId): ControlError {
   return new ControlError("not_found", { field: "id", message: `There is no ended generation with the id "${id}"` });
 }

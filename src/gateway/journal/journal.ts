@@ -1,4 +1,4 @@
-/** The front's book of generations: opened before a provider is called, closed by exactly one settlement. */
+/** The front's journal of generations: opened before a provider is called, closed by exactly one settlement. */
 import type { Bus } from "../../backing/bus.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
@@ -8,18 +8,18 @@ import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { progressMs, pruneMs, unsettledMax } from "../limits.ts";
-import { decodeOpenQuestion, encodeOpenReport } from "./open-report.ts";
+import { decodeReportRequest, encodeOpenReport } from "./open-report.ts";
 import { OpenGenerations } from "./open-generations.ts";
-import { Outlet } from "./settlement-publisher.ts";
-import { OpenProgress, type Progress } from "./progress.ts";
+import { SettlementPublisher } from "./settlement-publisher.ts";
+import { ProgressTracker, type Progress } from "./progress.ts";
 import { Spool } from "./spool.ts";
 import type { SpoolFiles } from "./spool-files.ts";
-import type { AdmissionIntent, Intent } from "./spool-line.ts";
+import type { AdmissionIntent, GenerationIntent } from "./spool-line.ts";
 import { encodeSettlement } from "./settlement-codec.ts";
 import type { Settlement } from "./settlement.ts";
-import { cutSettlement } from "./unknown-settlement.ts";
+import { interruptedSettlement } from "./crash-settlement.ts";
 
-export interface BookParts {
+export interface JournalParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
@@ -29,24 +29,24 @@ export interface BookParts {
   files?: SpoolFiles;
 }
 
-export class GenerationBook implements Disposable {
+export class GenerationJournal implements Disposable {
   readonly #spool: Spool;
   readonly #open = new OpenGenerations();
-  readonly #outlet: Outlet;
+  readonly #publisher: SettlementPublisher;
   readonly #reporting: Disposable;
-  readonly #whenReported: ((workspace: WorkspaceId) => void)[] = [];
-  readonly #parts: BookParts;
-  readonly #progress = new OpenProgress();
+  readonly #reportListeners: ((workspace: WorkspaceId) => void)[] = [];
+  readonly #parts: JournalParts;
+  readonly #progress = new ProgressTracker();
   #cancelProgress: (() => void) | null = null;
   #cancelPrune = (): void => {};
 
-  constructor(parts: BookParts) {
+  constructor(parts: JournalParts) {
     this.#parts = parts;
     this.#spool = new Spool(parts.folder, parts.clock, parts.files);
-    this.#outlet = new Outlet({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
+    this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
-      const { workspace } = decodeOpenQuestion(payload);
-      for (const listener of this.#whenReported) listener(workspace);
+      const { workspace } = decodeReportRequest(payload);
+      for (const listener of this.#reportListeners) listener(workspace);
       return encodeOpenReport(this.#open.report(workspace));
     });
     this.#prune();
@@ -68,31 +68,31 @@ export class GenerationBook implements Disposable {
    * as far as it was delivered, and what it had not sent is reported as unknown and charged nothing. Returns how many of each, and
    * admissions that the caller must give up.
    */
-  recover(): { settled: number; cut: number; unknown: number; undecided: AdmissionIntent[] } {
-    const { intents, settlements, cut, undecided } = this.#spool.takeRecovered();
+  recover(): { settled: number; interrupted: number; unknown: number; pendingAdmissions: AdmissionIntent[] } {
+    const { intents, settlements, interrupted, pendingAdmissions } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
-    for (const settlement of settlements) this.#outlet.add(settlement.generation, encodeSettlement(settlement));
-    const ends = cut.map((one) => cutSettlement(one, this.#parts.clock.now()));
+    for (const settlement of settlements) this.#publisher.add(settlement.generation, encodeSettlement(settlement));
+    const ends = interrupted.map((one) => interruptedSettlement(one, this.#parts.clock.now()));
     for (const end of ends) void this.end(end);
     this.flush();
     const unknown = ends.filter(({ outcome }) => outcome === "unknown").length;
-    return { settled: settlements.length, cut: ends.length - unknown, unknown, undecided };
+    return { settled: settlements.length, interrupted: ends.length - unknown, unknown, pendingAdmissions };
   }
 
   /**
    * Before admission is asked: should this process die before it hears, its successor gives these up.
    * @throws Error when it cannot be written: then nothing may be asked
    */
-  asked(asked: AdmissionIntent[]): void {
-    this.#spool.writeAsked(asked);
+  recordIntents(intents: AdmissionIntent[]): void {
+    this.#spool.writeAdmissions(intents);
   }
 
   /**
    * Has `listener` called in the turn in which what is open in a workspace is reported: what becomes open later is in no report
    * that was made before.
    */
-  whenReported(listener: (workspace: WorkspaceId) => void): void {
-    this.#whenReported.push(listener);
+  onReport(listener: (workspace: WorkspaceId) => void): void {
+    this.#reportListeners.push(listener);
   }
 
   /**
@@ -100,10 +100,13 @@ export class GenerationBook implements Disposable {
    * @throws GatewayError billing_unavailable when the intent cannot be written, or when too much waits for the ledger: then the
    *   provider must not be called
    */
-  async begin(reservation: Reservation, facts: Pick<Intent, "fingerprint" | "model" | "streamed" | "owed">): Promise<void> {
+  async begin(
+    reservation: Reservation,
+    facts: Pick<GenerationIntent, "fingerprint" | "model" | "streamed" | "owed">,
+  ): Promise<void> {
     if (this.#open.size >= unsettledMax) throw new GatewayError("billing_unavailable");
     const { generation, request, workspace, key, month, admittedAt } = reservation;
-    const intent: Intent = {
+    const intent: GenerationIntent = {
       generation,
       request,
       workspace,
@@ -130,8 +133,8 @@ export class GenerationBook implements Disposable {
   }
 
   /** Until it ends, `read` tells how far it is: the spool is told once a second, for whoever takes it over. */
-  follow(generation: GenerationId, read: () => Progress): void {
-    this.#progress.follow(generation, read);
+  track(generation: GenerationId, read: () => Progress): void {
+    this.#progress.track(generation, read);
     this.#cancelProgress ??= this.#parts.clock.after(progressMs, () => this.#writeProgress());
   }
 
@@ -143,7 +146,7 @@ export class GenerationBook implements Disposable {
     const { generation } = settlement;
     this.#progress.forget(generation);
     const text = encodeSettlement(settlement);
-    this.#outlet.add(generation, text);
+    this.#publisher.add(generation, text);
     try {
       await this.#spool.writeSettlement(generation, text);
     } catch (error) {
@@ -159,26 +162,26 @@ export class GenerationBook implements Disposable {
 
   /** Resolves true when the ledger has all that ended. */
   flushed(deadlineMs: number): Promise<boolean> {
-    return this.#outlet.flushed(deadlineMs);
+    return this.#publisher.flushed(deadlineMs);
   }
 
   [Symbol.dispose](): void {
     this.#cancelPrune();
     this.#cancelProgress?.();
     this.#reporting[Symbol.dispose]();
-    this.#outlet[Symbol.dispose]();
+    this.#publisher[Symbol.dispose]();
     this.#spool[Symbol.dispose]();
   }
 
   /** A line that cannot be written is written again with the next: the disk that is full is told of elsewhere. */
   #writeProgress(): void {
     const { clock } = this.#parts;
-    const news = this.#progress.news(clock.monotonic());
+    const news = this.#progress.changes(clock.monotonic());
     try {
       if (news !== null) this.#spool.writeProgress(news);
     } catch {
       // The spool refuses admissions from here on, and says so.
-      this.#progress.unwritten();
+      this.#progress.markUnwritten();
     }
     this.#cancelProgress = this.#progress.size === 0 ? null : clock.after(progressMs, () => this.#writeProgress());
   }

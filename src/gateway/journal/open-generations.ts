@@ -3,7 +3,7 @@ import type { Hold } from "../../backing/counters.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { holdMs, rateWindowMs } from "../../backing/limits.ts";
 import type { OpenReport } from "./open-report.ts";
-import type { Intent } from "./spool-line.ts";
+import type { GenerationIntent } from "./spool-line.ts";
 
 interface OpenWorkspace {
   holds: Map<GenerationId, Hold>;
@@ -30,7 +30,7 @@ export class OpenGenerations {
   }
 
   /** @param monotonicMs when */
-  add(intent: Intent, monotonicMs: number): void {
+  add(intent: GenerationIntent, monotonicMs: number): void {
     const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
     const open = this.#open(workspace);
     const known = open.admissions.get(key);

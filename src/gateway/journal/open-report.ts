@@ -3,7 +3,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Hold } from "../../backing/counters.ts";
 
-const Question = Type.Object({ workspace: Type.String() });
+const ReportRequest = Type.Object({ workspace: Type.String() });
 
 const Report = Type.Object({
   holds: Type.Array(
@@ -29,12 +29,12 @@ export interface OpenReport {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export function encodeOpenQuestion(question: Static<typeof Question>): Uint8Array {
+export function encodeReportRequest(question: Static<typeof ReportRequest>): Uint8Array {
   return encoder.encode(JSON.stringify(question));
 }
 
-export function decodeOpenQuestion(payload: Uint8Array): Static<typeof Question> {
-  return Value.Parse(Question, JSON.parse(decoder.decode(payload)));
+export function decodeReportRequest(payload: Uint8Array): Static<typeof ReportRequest> {
+  return Value.Parse(ReportRequest, JSON.parse(decoder.decode(payload)));
 }
 
 export function encodeOpenReport(report: OpenReport): Uint8Array {

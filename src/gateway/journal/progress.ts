@@ -1,6 +1,6 @@
 /** How far open generations are: what a successor charges for them, should this process die. Written once a second, where it changed. */
 import type { GenerationId } from "../../kernel/ids.ts";
-import { progressKeptMs } from "../limits.ts";
+import { progressRefreshMs } from "../limits.ts";
 import type { OwedRoute, ProgressLine } from "./spool-line.ts";
 
 export interface Progress {
@@ -20,41 +20,41 @@ interface Written extends Progress {
   at: number;
 }
 
-interface Followed {
+interface Tracked {
   read: () => Progress;
   /** null: no line tells of it. Its successor then takes it for sent, with nothing delivered. */
   written: Written | null;
 }
 
-export class OpenProgress {
-  readonly #followed = new Map<GenerationId, Followed>();
+export class ProgressTracker {
+  readonly #tracked = new Map<GenerationId, Tracked>();
 
   get size(): number {
-    return this.#followed.size;
+    return this.#tracked.size;
   }
 
-  follow(generation: GenerationId, read: () => Progress): void {
-    this.#followed.set(generation, { read, written: null });
+  track(generation: GenerationId, read: () => Progress): void {
+    this.#tracked.set(generation, { read, written: null });
   }
 
   forget(generation: GenerationId): void {
-    this.#followed.delete(generation);
+    this.#tracked.delete(generation);
   }
 
   /** The last line was not written: all is told anew with the next. What earlier lines told still stands until then. */
-  unwritten(): void {
-    for (const { written } of this.#followed.values()) if (written) written.at = -Infinity;
+  markUnwritten(): void {
+    for (const { written } of this.#tracked.values()) if (written) written.at = -Infinity;
   }
 
   /**
    * What has changed, and what a line told so long ago that its segment may be removed; null: nothing.
    * @param nowMs monotonic
    */
-  news(nowMs: number): ProgressLine | null {
+  changes(nowMs: number): ProgressLine | null {
     const line: ProgressLine = { unsent: [], delivered: [], routed: [] };
-    for (const [generation, followed] of this.#followed) {
+    for (const [generation, followed] of this.#tracked) {
       const progress = followed.read();
-      if (!isNews(progress, followed.written, nowMs)) continue;
+      if (!isDue(progress, followed.written, nowMs)) continue;
       followed.written = { ...progress, at: nowMs };
       const { sent, promptTokens, cachedTokens, cacheWriteTokens, completionTokens, route } = progress;
       if (sent) line.delivered.push([generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens]);
@@ -65,9 +65,9 @@ export class OpenProgress {
   }
 }
 
-function isNews(progress: Progress, written: Written | null, nowMs: number): boolean {
+function isDue(progress: Progress, written: Written | null, nowMs: number): boolean {
   if (written === null) return !progress.sent || progress.completionTokens > 0 || progress.route !== null;
-  if (nowMs - written.at >= progressKeptMs) return true;
+  if (nowMs - written.at >= progressRefreshMs) return true;
   const { sent, promptTokens, completionTokens, route } = progress;
   const same = sent === written.sent && promptTokens === written.promptTokens && completionTokens === written.completionTokens;
   return !same || route?.provider !== written.route?.provider;

@@ -1,15 +1,15 @@
 /** What a dead gateway's spool says of its generations. */
 import type { GenerationId } from "../../kernel/ids.ts";
-import type { AdmissionIntent, Intent, ProgressLine, SpoolLine } from "./spool-line.ts";
+import type { AdmissionIntent, GenerationIntent, ProgressLine, SpoolLine } from "./spool-line.ts";
 import type { Settlement } from "./settlement.ts";
 
 /** A generation whose gateway died: no settlement was written. */
-export interface Cut {
-  intent: Intent;
+export interface InterruptedGeneration {
+  intent: GenerationIntent;
   /** False where its request had not been sent to a provider. */
   sent: boolean;
   /** By whom it was served; absent: nobody told. */
-  owed?: Intent["owed"];
+  owed?: GenerationIntent["owed"];
   cachedTokens: number;
   cacheWriteTokens: number;
   completionTokens: number;
@@ -17,18 +17,18 @@ export interface Cut {
 
 /** What a spool held when it was opened. */
 export interface Recovered {
-  cut: Cut[];
+  interrupted: InterruptedGeneration[];
   settlements: Settlement[];
   /** Admissions of the last minute and before, for the rate window. */
-  intents: Intent[];
+  intents: GenerationIntent[];
   /** Asked for and not dispatched: refused, given up, or held by nobody's knowledge. */
-  undecided: AdmissionIntent[];
+  pendingAdmissions: AdmissionIntent[];
 }
 
-const nothingTold = { cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 };
+const nothingDelivered = { cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 };
 
 export function nothingRecovered(): Recovered {
-  return { cut: [], settlements: [], intents: [], undecided: [] };
+  return { interrupted: [], settlements: [], intents: [], pendingAdmissions: [] };
 }
 
 /** Those that the ledger has yet to confirm. */
@@ -43,27 +43,27 @@ export function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
 
 export function recoveredFrom(lines: SpoolLine[]): Recovered {
   const asked = new Map<GenerationId, AdmissionIntent>();
-  const open = new Map<GenerationId, Cut>();
-  const intents: Intent[] = [];
+  const open = new Map<GenerationId, InterruptedGeneration>();
+  const intents: GenerationIntent[] = [];
   const settlements = new Map<GenerationId, Settlement>();
   for (const line of lines) {
     if (line.kind === "asked") for (const one of line.asked) asked.set(one.generation, one);
     if (line.kind === "intent") {
       intents.push(line.intent);
-      open.set(line.intent.generation, { intent: line.intent, sent: true, owed: line.intent.owed, ...nothingTold });
+      open.set(line.intent.generation, { intent: line.intent, sent: true, owed: line.intent.owed, ...nothingDelivered });
     }
-    if (line.kind === "progress") takeProgress(line.progress, open);
+    if (line.kind === "progress") applyProgress(line.progress, open);
     if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
   }
   return {
-    cut: [...open.values()].filter(({ intent }) => !settlements.has(intent.generation)),
+    interrupted: [...open.values()].filter(({ intent }) => !settlements.has(intent.generation)),
     settlements: [...settlements.values()],
     intents,
-    undecided: [...asked.values()].filter(({ generation }) => !open.has(generation) && !settlements.has(generation)),
+    pendingAdmissions: [...asked.values()].filter(({ generation }) => !open.has(generation) && !settlements.has(generation)),
   };
 }
 
-function takeProgress({ unsent, delivered, routed }: ProgressLine, open: Map<GenerationId, Cut>): void {
+function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<GenerationId, InterruptedGeneration>): void {
   for (const generation of unsent) {
     const cut = open.get(generation);
     if (cut) cut.sent = false;

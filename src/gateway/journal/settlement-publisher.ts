@@ -19,7 +19,7 @@ import {
 } from "../limits.ts";
 import { decodeSettled, encodeSettlements } from "./settlement-codec.ts";
 
-interface Waiting {
+interface WaitingSettlement {
   generation: GenerationId;
   /** The settlement as JSON. */
   text: string;
@@ -34,7 +34,7 @@ interface Batch {
   cancelTimer: () => void;
 }
 
-interface OutletParts {
+interface SettlementPublisherParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
@@ -42,10 +42,10 @@ interface OutletParts {
   onConfirmed: (generations: GenerationId[]) => void;
 }
 
-export class Outlet implements Disposable {
-  readonly #parts: OutletParts;
+export class SettlementPublisher implements Disposable {
+  readonly #parts: SettlementPublisherParts;
   readonly #listening: Disposable;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingSettlement[] = [];
   #waitingBytes = 0;
   /** Published or about to be, by id; each holds memory until the ledger has it. */
   readonly #unconfirmed = new Map<string, Batch>();
@@ -55,11 +55,11 @@ export class Outlet implements Disposable {
   readonly #closing = new AbortController();
   #publishing = 0;
   /** The next one; null: none is planned. */
-  #departure: { isUrgent: boolean; cancel: () => void } | null = null;
+  #nextPublish: { isUrgent: boolean; cancel: () => void } | null = null;
   /** Monotonic ms. */
-  #departedAt = -Infinity;
+  #publishedAt = -Infinity;
 
-  constructor(parts: OutletParts) {
+  constructor(parts: SettlementPublisherParts) {
     this.#parts = parts;
     this.#listening = parts.bus.listen("settled", (payload) => this.#confirm(decodeSettled(payload)));
   }
@@ -85,7 +85,7 @@ export class Outlet implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closing.abort();
-    this.#departure?.cancel();
+    this.#nextPublish?.cancel();
     this.#listening[Symbol.dispose]();
     for (const { cancelTimer } of this.#unconfirmed.values()) cancelTimer();
   }
@@ -100,21 +100,21 @@ export class Outlet implements Disposable {
     if (isIdle || this.#closing.signal.aborted) return;
     const { clock } = this.#parts;
     const isFull = this.#waiting.length >= settlementBatchMax || this.#waitingBytes >= settlementBatchBytesMax;
-    const waitMs = this.#departedAt + settlementPauseMs - clock.monotonic();
+    const waitMs = this.#publishedAt + settlementPauseMs - clock.monotonic();
     const isUrgent = isFull || this.#overdue.length > 0 || waitMs <= 0;
-    if (this.#departure !== null && (this.#departure.isUrgent || !isUrgent)) return;
-    this.#departure?.cancel();
-    const depart = () => this.#depart();
-    this.#departure = { isUrgent, cancel: isUrgent ? clock.endOfTurn(depart) : clock.after(waitMs, depart) };
+    if (this.#nextPublish !== null && (this.#nextPublish.isUrgent || !isUrgent)) return;
+    this.#nextPublish?.cancel();
+    const depart = () => this.#publishBatches();
+    this.#nextPublish = { isUrgent, cancel: isUrgent ? clock.endOfTurn(depart) : clock.after(waitMs, depart) };
   }
 
-  #depart(): void {
-    this.#departure?.cancel();
-    this.#departure = null;
+  #publishBatches(): void {
+    this.#nextPublish?.cancel();
+    this.#nextPublish = null;
     while (this.#publishing < publishesInFlightMax && !this.#closing.signal.aborted) {
       const batch = this.#overdue.shift() ?? this.#nextBatch();
       if (batch === null) return;
-      this.#departedAt = this.#parts.clock.monotonic();
+      this.#publishedAt = this.#parts.clock.monotonic();
       void this.#publish(batch);
     }
   }

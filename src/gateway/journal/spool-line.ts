@@ -9,7 +9,7 @@ export const OwedRoute = Type.Object({ provider: Type.String(), prices: Settleme
 export type OwedRoute = Static<typeof OwedRoute>;
 
 /** Written before a provider is called. */
-export const Intent = Type.Object({
+export const GenerationIntent = Type.Object({
   generation: Type.String(),
   request: Type.String(),
   workspace: Type.String(),
@@ -25,7 +25,7 @@ export const Intent = Type.Object({
   /** What is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote it. */
   owed: Type.Optional(Type.Object({ ...OwedRoute.properties, promptTokens: Count })),
 });
-export type Intent = Static<typeof Intent>;
+export type GenerationIntent = Static<typeof GenerationIntent>;
 
 /** Written before admission is asked: a hold may come of it that this process never hears of. */
 export const AdmissionIntent = Type.Object({ workspace: Type.String(), generation: Type.String() });
@@ -44,7 +44,7 @@ export type ProgressLine = Static<typeof ProgressLine>;
 
 const Line = Type.Union([
   Type.Object({ kind: Type.Literal("asked"), asked: Type.Array(AdmissionIntent) }),
-  Type.Object({ kind: Type.Literal("intent"), intent: Intent }),
+  Type.Object({ kind: Type.Literal("intent"), intent: GenerationIntent }),
   Type.Object({ kind: Type.Literal("settlement"), settlement: Type.Unknown() }),
   Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
   /** Tests whether the disk takes writes again. */
@@ -54,11 +54,11 @@ export type SpoolLine = Exclude<Static<typeof Line>, { kind: "settlement" }> | {
 
 const lineCheck = TypeCompiler.Compile(Line);
 
-export function encodeAskedLine(asked: AdmissionIntent[]): string {
-  return `{"kind":"asked","asked":${JSON.stringify(asked)}}\n`;
+export function encodeAdmissionLine(intents: AdmissionIntent[]): string {
+  return `{"kind":"asked","asked":${JSON.stringify(intents)}}\n`;
 }
 
-export function encodeIntentLine(intent: Intent): string {
+export function encodeIntentLine(intent: GenerationIntent): string {
   return `{"kind":"intent","intent":${JSON.stringify(intent)}}\n`;
 }
 
@@ -71,7 +71,7 @@ export function encodeProgressLine(progress: ProgressLine): string {
   return `{"kind":"progress","progress":${JSON.stringify(progress)}}\n`;
 }
 
-export const noteLine = '{"kind":"note"}\n';
+export const probeLine = '{"kind":"note"}\n';
 
 /** null: no whole line. */
 export function decodeSpoolLine(text: string): SpoolLine | null {

@@ -13,12 +13,12 @@ import { diskFiles, type SpoolFile, type SpoolFiles } from "./spool-files.ts";
 import {
   type AdmissionIntent,
   decodeSpoolLine,
-  encodeAskedLine,
+  encodeAdmissionLine,
   encodeIntentLine,
   encodeProgressLine,
   encodeSettlementLine,
-  noteLine,
-  type Intent,
+  probeLine,
+  type GenerationIntent,
   type ProgressLine,
   type SpoolLine,
 } from "./spool-line.ts";
@@ -33,13 +33,13 @@ interface Segment {
 }
 
 /** The segment that is written to. */
-interface Current extends Segment {
+interface OpenSegment extends Segment {
   file: SpoolFile;
   bytes: number;
 }
 
 /** A line that is written at the end of the present turn. */
-interface Pending {
+interface PendingLine {
   line: string;
   /** Keeps the segment until the ledger has it. */
   generation: GenerationId;
@@ -53,9 +53,9 @@ export class Spool implements Disposable {
   readonly #files: SpoolFiles;
   #recovered: Recovered;
   #done: Segment[];
-  #current: Current;
+  #current: OpenSegment;
   #number: number;
-  #pending: Pending[] = [];
+  #pending: PendingLine[] = [];
   #working = true;
   #closed = false;
 
@@ -89,13 +89,13 @@ export class Spool implements Disposable {
   }
 
   /** @throws Error when the line cannot be written: then admission must not be asked */
-  writeAsked(asked: AdmissionIntent[]): void {
-    this.#write(encodeAskedLine(asked));
+  writeAdmissions(intents: AdmissionIntent[]): void {
+    this.#write(encodeAdmissionLine(intents));
     this.#rotateWhenFull();
   }
 
   /** Rejects when the line cannot be written: then the generation must not be dispatched. */
-  writeIntent(intent: Intent): Promise<void> {
+  writeIntent(intent: GenerationIntent): Promise<void> {
     return this.#writeSoon(encodeIntentLine(intent), intent.generation);
   }
 
@@ -135,7 +135,7 @@ export class Spool implements Disposable {
   probe(): void {
     if (this.#working) return;
     try {
-      this.#write(noteLine);
+      this.#write(probeLine);
     } catch {
       // Still not working.
     }
@@ -174,7 +174,7 @@ export class Spool implements Disposable {
     try {
       this.#current.file.write(bytes);
     } catch (error) {
-      takeBack(this.#current);
+      rollBack(this.#current);
       throw error;
     }
     this.#working = true;
@@ -196,7 +196,7 @@ export class Spool implements Disposable {
     this.#deleteDone();
   }
 
-  #openSegment(): Current {
+  #openSegment(): OpenSegment {
     const path = join(this.#folder, `${String(this.#number + 1).padStart(10, "0")}.jsonl`);
     const file = this.#files.create(path);
     this.#number++;
@@ -210,12 +210,12 @@ export class Spool implements Disposable {
   #deleteDone(): void {
     const oldest = this.#clock.monotonic() - rateWindowMs;
     const isDone = ({ open, writtenAt }: Segment): boolean => open.size === 0 && writtenAt <= oldest;
-    this.#done = this.#done.filter((segment) => !isDone(segment) || !wasRemoved(segment.path, this.#files));
+    this.#done = this.#done.filter((segment) => !isDone(segment) || !tryRemove(segment.path, this.#files));
   }
 }
 
 /** What a failed write left are lines that their writers were told are not there. */
-function takeBack({ file, bytes }: Current): void {
+function rollBack({ file, bytes }: OpenSegment): void {
   try {
     file.truncate(bytes);
   } catch {
@@ -224,7 +224,7 @@ function takeBack({ file, bytes }: Current): void {
 }
 
 /** What cannot be removed now is tried again: a full or read-only disk must not end the process. */
-function wasRemoved(path: string, files: SpoolFiles): boolean {
+function tryRemove(path: string, files: SpoolFiles): boolean {
   try {
     files.remove(path);
     return true;

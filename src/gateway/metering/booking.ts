@@ -4,14 +4,14 @@ import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Settlement } from "../journal/settlement.ts";
-import { lesser, type Charge } from "./charge.ts";
+import { minimum, type Charge } from "./charge.ts";
 
 /** The end of a workspace's chain. */
-export type Head = Omit<AccountPush, "months">;
+export type AccountHead = Omit<AccountPush, "months">;
 
 /** What is in the books of the workspaces and generations that are named, under the locks of the accounts. */
 export interface Books {
-  heads: Head[];
+  heads: AccountHead[];
   /** Of generations that have their charge already. */
   outcomes: Map<GenerationId, Settlement["outcome"]>;
 }
@@ -43,7 +43,7 @@ export interface Booking {
   /** Of workspaces that do not exist. */
   refused: Set<GenerationId>;
   /** After the rows. */
-  heads: Head[];
+  heads: AccountHead[];
   /** What the rows add, for all months that are named: zero where a charge was there already. */
   months: MonthSum[];
   keyMonths: KeyMonthSum[];
@@ -61,7 +61,7 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
     const isFresh = present === undefined || (present !== "settled" && outcome === "settled");
     if (!head) booking.refused.add(generation);
     if (!head) continue;
-    const taken = isFresh ? within(charge, head) : { ...charge, cost: 0n };
+    const taken = isFresh ? limitedToBalance(charge, head) : { ...charge, cost: 0n };
     if (isFresh) booking.rows.push({ ...taken, late: present !== undefined, ...appended(head, taken.cost) });
     sums.add(taken, taken.cost);
   }
@@ -72,13 +72,13 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
  * A charge takes what is there and nothing more: with late charges, whose reservation had been given up, less may be there than was
  * reserved.
  */
-function within(charge: Charge, { balance }: Head): Charge {
-  const cost = lesser(charge.cost, balance > 0n ? balance : 0n);
+function limitedToBalance(charge: Charge, { balance }: AccountHead): Charge {
+  const cost = minimum(charge.cost, balance > 0n ? balance : 0n);
   return { ...charge, cost, excess: charge.excess + charge.cost - cost };
 }
 
 /** Moves the head. */
-function appended(head: Head, cost: NanoUsd): Pick<Row, "sequence" | "balanceAfter"> {
+function appended(head: AccountHead, cost: NanoUsd): Pick<Row, "sequence" | "balanceAfter"> {
   if (cost === 0n) return { sequence: null, balanceAfter: head.balance };
   head.sequence += 1n;
   head.balance -= cost;

@@ -21,11 +21,11 @@ export function chargeOf(settlement: Settlement): Charge {
   const { input, output, cacheRead, cacheWrite } = settlement.prices;
   const prices = { input: BigInt(input), output: BigInt(output), cacheRead: BigInt(cacheRead), cacheWrite: BigInt(cacheWrite) };
   const costPico = chargedCost(prices, settlement.usage);
-  const trueCost = lesser(nanoRoundedHalfUp(costPico), amountMax);
-  const cost = lesser(trueCost, BigInt(settlement.reserved));
+  const trueCost = minimum(nanoRoundedHalfUp(costPico), amountMax);
+  const cost = minimum(trueCost, BigInt(settlement.reserved));
   return { settlement, costPico, cost, excess: trueCost - cost };
 }
 
-export function lesser(a: bigint, b: bigint): bigint {
+export function minimum(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

@@ -3,21 +3,21 @@ import type { Counters } from "../../backing/counters.ts";
 import { monthOf, sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { reconcileMs, sweepBatchMax } from "../limits.ts";
-import type { UpkeepStore } from "./upkeep-store.ts";
+import type { MaintenanceStore } from "./maintenance-store.ts";
 
 export interface ReconcileParts {
   counters: Counters;
-  upkeep: Pick<UpkeepStore, "listWorkspaces" | "readAccounts" | "makeLogPartitions">;
+  maintenance: Pick<MaintenanceStore, "listWorkspaces" | "readAccounts" | "createLogPartitions">;
   clock: Clock;
   log: Logger;
 }
 
 /** Pushes every minute, and makes the log's partitions ahead, until aborted: neither waits for the other to succeed. */
-export async function reconcileForEver(parts: ReconcileParts, signal: AbortSignal): Promise<void> {
-  const { clock, upkeep, log } = parts;
+export async function reconcileUntilStopped(parts: ReconcileParts, signal: AbortSignal): Promise<void> {
+  const { clock, maintenance, log } = parts;
   while (!signal.aborted) {
-    await upkeep
-      .makeLogPartitions(clock.now())
+    await maintenance
+      .createLogPartitions(clock.now())
       .catch((error: unknown) =>
         log.warn({ event: "partitions.failed", reason: String(error) }, "The request log's partitions could not be made ahead"),
       );
@@ -28,14 +28,14 @@ export async function reconcileForEver(parts: ReconcileParts, signal: AbortSigna
   }
 }
 
-export async function reconcile({ counters, upkeep }: Pick<ReconcileParts, "counters" | "upkeep">): Promise<void> {
+export async function reconcile({ counters, maintenance }: Pick<ReconcileParts, "counters" | "maintenance">): Promise<void> {
   const now = await counters.now();
   for (let after = ""; ;) {
-    const workspaces = await upkeep.listWorkspaces(after, sweepBatchMax);
+    const workspaces = await maintenance.listWorkspaces(after, sweepBatchMax);
     const last = workspaces.at(-1);
     if (last === undefined) return;
     after = last;
-    const accounts = await upkeep.readAccounts(workspaces, monthOf(now));
+    const accounts = await maintenance.readAccounts(workspaces, monthOf(now));
     await counters.resolveMany({ resolve: [], accounts, keyMonths: [] });
   }
 }

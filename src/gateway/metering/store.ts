@@ -5,7 +5,7 @@
 import { arrayText } from "../../backing/array-text.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
-import { bookingOf, type Books, type Head, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
+import { bookingOf, type Books, type AccountHead, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
 import type { Charge } from "./charge.ts";
 import type { Booked, SettlementStore } from "./settle.ts";
 
@@ -16,7 +16,7 @@ export function settlementStore(sql: Database): SettlementStore {
 async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   const { rows, refused, heads, ...sums } = bookingOf(charges, await readBooks(tx, charges));
   const late = rows.filter((row) => row.late);
-  if (late.length > 0) await removeGivenUp(tx, late);
+  if (late.length > 0) await removeUncharged(tx, late);
   const [months, keyMonths] = await Promise.all([
     addToMonths(tx, sums.months),
     addToKeyMonths(tx, sums.keyMonths),
@@ -41,7 +41,7 @@ function generationsOf(rows: Row[]): Booked["late"] {
 async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
   const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))];
   const [heads, booked] = await Promise.all([
-    tx<Head[]>`
+    tx<AccountHead[]>`
       SELECT workspace_id AS workspace, balance_nano AS balance, sequence
       FROM unnest(${arrayText(workspaces, (id) => id)}::text[]) AS named (id) JOIN credit_accounts ON workspace_id = named.id
       ORDER BY workspace_id FOR UPDATE OF credit_accounts`,
@@ -53,7 +53,7 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
 }
 
 /** What was booked of them as unknown or expired, for nothing: their true rows come in its place. */
-async function removeGivenUp(tx: Transaction, rows: Row[]): Promise<void> {
+async function removeUncharged(tx: Transaction, rows: Row[]): Promise<void> {
   await tx`
     WITH given_up AS (
       DELETE FROM charges WHERE generation_id = ANY(${arrayText(rows, ({ settlement }) => settlement.generation)}::text[])
@@ -101,7 +101,7 @@ async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
     FROM row`;
 }
 
-async function moveHeads(tx: Transaction, heads: Head[]): Promise<void> {
+async function moveHeads(tx: Transaction, heads: AccountHead[]): Promise<void> {
   if (heads.length === 0) return;
   await tx`
     UPDATE credit_accounts SET balance_nano = head.balance, sequence = head.sequence FROM unnest(

@@ -8,21 +8,21 @@ import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { rebuildReportMs, sweepBatchMax, sweepMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { decodeOpenReport, encodeOpenQuestion } from "../journal/open-report.ts";
+import { decodeOpenReport, encodeReportRequest } from "../journal/open-report.ts";
 import { encodeSettlement, encodeSettlements } from "../journal/settlement-codec.ts";
-import { expiredSettlement } from "../journal/unknown-settlement.ts";
-import type { UpkeepStore } from "./upkeep-store.ts";
+import { expiredSettlement } from "../journal/crash-settlement.ts";
+import type { MaintenanceStore } from "./maintenance-store.ts";
 
 export interface SweepParts {
   bus: Bus;
   counters: Counters;
-  upkeep: Pick<UpkeepStore, "listWorkspaces">;
+  maintenance: Pick<MaintenanceStore, "listWorkspaces">;
   clock: Clock;
   log: Logger;
 }
 
 /** Sweeps every ten seconds until aborted. */
-export async function sweepForEver(parts: SweepParts, signal: AbortSignal): Promise<void> {
+export async function sweepUntilStopped(parts: SweepParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(parts.clock, sweepMs, signal);
     if (signal.aborted) return;
@@ -36,7 +36,7 @@ export async function sweepForEver(parts: SweepParts, signal: AbortSignal): Prom
 export async function sweep(parts: SweepParts): Promise<number> {
   let expired = 0;
   for (let after = ""; ;) {
-    const workspaces = await parts.upkeep.listWorkspaces(after, sweepBatchMax);
+    const workspaces = await parts.maintenance.listWorkspaces(after, sweepBatchMax);
     const last = workspaces.at(-1);
     if (last === undefined) return expired;
     after = last;
@@ -49,7 +49,7 @@ export async function sweep(parts: SweepParts): Promise<number> {
 async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promise<number> {
   try {
     const overdue = await parts.counters.overdue(workspace, sweepBatchMax);
-    const orphans = overdue.length === 0 ? [] : await unknownToFronts(workspace, overdue, parts);
+    const orphans = overdue.length === 0 ? [] : await unknownToGateways(workspace, overdue, parts);
     await publishExpiries(workspace, orphans, parts);
     return orphans.length;
   } catch (error) {
@@ -58,8 +58,8 @@ async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promis
   }
 }
 
-async function unknownToFronts(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
-  const answers = await bus.scatter("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs);
+async function unknownToGateways(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
+  const answers = await bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs);
   const known = new Set(answers.flatMap((answer) => decodeOpenReport(answer).holds.map(({ generation }) => generation)));
   return holds.filter(({ generation }) => !known.has(generation));
 }

@@ -173,7 +173,7 @@ function chargesLeaveNoDebt(sql: Queries): Promise<Finding> {
 }
 
 /** Whoever left after the first token is charged for the prompt and for what was produced. */
-function leavingIsCharged(sql: Queries): Promise<Finding> {
+function disconnectIsCharged(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
       min(format('generation %s: its client left after its first token, and is charged for %s and %s tokens', generation_id,
@@ -197,5 +197,5 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   cost_rounded_half_up: costsAreRounded,
   charge_within_reservation: chargesAreWithin,
   charge_leaves_no_debt: chargesLeaveNoDebt,
-  leaving_is_charged: leavingIsCharged,
+  leaving_is_charged: disconnectIsCharged,
 };

@@ -9,11 +9,11 @@ import { decodeSettlements, encodeSettled } from "../journal/settlement-codec.ts
 import type { Settlement } from "../journal/settlement.ts";
 import type { Charge } from "./charge.ts";
 import { oncePerGeneration, settle, type Booked, type SettleParts } from "./settle.ts";
-import type { DeadLetter, UpkeepStore } from "./upkeep-store.ts";
+import type { DeadLetter, MaintenanceStore } from "./maintenance-store.ts";
 
 export interface MeteringParts extends SettleParts {
   bus: Bus;
-  upkeep: Pick<UpkeepStore, "keepDeadLetters">;
+  maintenance: Pick<MaintenanceStore, "storeDeadLetters">;
   log: Logger;
 }
 
@@ -30,35 +30,35 @@ export async function settleEvents(events: Delivered[], parts: MeteringParts): P
   for (const some of inTransactions(events.map(readEvent))) await settleTogether(some, parts);
 }
 
-async function settleTogether(some: Read[], parts: MeteringParts): Promise<void> {
+async function settleTogether(some: ReadEvent[], parts: MeteringParts): Promise<void> {
   const settlements = oncePerGeneration(some.flatMap((read) => read.settlements));
-  const { settled, refused } = await settleOrPutAside(settlements, parts);
+  const { settled, refused } = await settleOrRefuse(settlements, parts);
   const letters = [...some.flatMap((read) => read.letters), ...refused];
-  if (letters.length > 0) await bury(letters, parts);
-  for (const { charges, booked } of settled) report(charges, booked, parts.log);
+  if (letters.length > 0) await storeAsDeadLetters(letters, parts);
+  for (const { charges, booked } of settled) reportCharges(charges, booked, parts.log);
   parts.bus.broadcast("settled", encodeSettled(some.flatMap(({ batch }) => batch ?? [])));
 }
 
 /** An event, with what cannot be understood of it. */
-interface Read {
+interface ReadEvent {
   batch: string | null;
   settlements: Settlement[];
   letters: DeadLetter[];
 }
 
-function readEvent({ id, payload }: Delivered): Read {
+function readEvent({ id, payload }: Delivered): ReadEvent {
   try {
     const { batch, settlements, bad } = decodeSettlements(payload);
-    const letters = bad.map(({ text, reason }) => letterOf(id, new TextEncoder().encode(text), reason));
+    const letters = bad.map(({ text, reason }) => deadLetterOf(id, new TextEncoder().encode(text), reason));
     return { batch, settlements, letters };
   } catch (error) {
-    return { batch: null, settlements: [], letters: [letterOf(id, payload, String(error))] };
+    return { batch: null, settlements: [], letters: [deadLetterOf(id, payload, String(error))] };
   }
 }
 
 /** Events stay whole, for each is confirmed as a whole. */
-function* inTransactions(events: Read[]): Generator<Read[]> {
-  let some: Read[] = [];
+function* inTransactions(events: ReadEvent[]): Generator<ReadEvent[]> {
+  let some: ReadEvent[] = [];
   let count = 0;
   for (const event of events) {
     if (some.length > 0 && count + event.settlements.length > settlementTransactionMax) {
@@ -77,7 +77,7 @@ interface Outcome {
 }
 
 /** Where the database refuses a value, each is tried once more by itself, so that one bad settlement holds up no other. */
-async function settleOrPutAside(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
+async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
   const outcome: Outcome = { settled: [], refused: [] };
   if (settlements.length === 0 || (await trySettle(settlements, { outcome, parts })) === null) return outcome;
   for (const settlement of settlements) {
@@ -110,23 +110,23 @@ function isRefusedValue(error: unknown): boolean {
 }
 
 function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
-  return letterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
+  return deadLetterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
 }
 
 /** A parser quotes what it stumbled over, and the database takes no zero byte in a text. */
-function letterOf(messageId: string, payload: Uint8Array, reason: string): DeadLetter {
+function deadLetterOf(messageId: string, payload: Uint8Array, reason: string): DeadLetter {
   return { stream, messageId, payload, reason: reason.replaceAll("\0", "") };
 }
 
-async function bury(letters: DeadLetter[], { upkeep, log }: MeteringParts): Promise<void> {
-  await upkeep.keepDeadLetters(letters);
+async function storeAsDeadLetters(letters: DeadLetter[], { maintenance, log }: MeteringParts): Promise<void> {
+  await maintenance.storeDeadLetters(letters);
   for (const { messageId, reason } of letters) {
     raiseAlarm(log, "settlement.dead", { messageId, reason }, "A settlement cannot be booked and was put aside in dead_letters");
   }
 }
 
 /** What an operator must hear of: lost ends, late charges, and costs that could not be charged. */
-function report(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
+function reportCharges(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
   const sums = new Map<string, { cost: NanoUsd; excess: NanoUsd }>();
   for (const { settlement } of charges) {
     const { generation, workspace, outcome, reserved, model, provider } = settlement;
@@ -139,7 +139,7 @@ function report(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
     if (outcome !== "settled")
       raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
     if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been given up");
-    if (excess > 0n) raiseAlarm(log, "charge.above_reservation", { ...facts, ...textsOf(booked) }, aboveReservation);
+    if (excess > 0n) raiseAlarm(log, "charge.above_reservation", { ...facts, ...asTexts(booked) }, aboveReservation);
   }
   for (const [provider, { cost, excess }] of sums) {
     chargedUsdTotal.inc({ provider }, usdAsJsonNumber(cost));
@@ -149,6 +149,6 @@ function report(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
 
 const aboveReservation = "An answer cost more than was reserved for it, or than was left; the rest is the service's loss";
 
-function textsOf({ cost, excess }: { cost: NanoUsd; excess: NanoUsd }): Record<string, string> {
+function asTexts({ cost, excess }: { cost: NanoUsd; excess: NanoUsd }): Record<string, string> {
   return { cost: cost.toString(), excess: excess.toString() };
 }

@@ -32,14 +32,14 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
   };
 }
 
-export interface ModelSurroundings {
+export interface CatalogContext {
   /** The provider that an entry without `routes` means: the name of its file. */
   fileProvider: string;
   providers: ReadonlyMap<string, ProviderRecord>;
 }
 
 /** @throws EntryError naming the field */
-export function modelFrom(entry: ModelEntry, surroundings: ModelSurroundings): Model {
+export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Model {
   const routes = routeEntries(entry, surroundings.fileProvider).map((route) =>
     routeFrom(entry.id, route, surroundings.providers),
   );

@@ -30,7 +30,7 @@ export function parseCatalog(files: CatalogFiles, options: CatalogOptions): Cata
   if (options.sandbox && !models.has(sandboxModel.id)) {
     models.set(sandboxModel.id, modelFrom(sandboxModel, { fileProvider: sandboxProvider.id, providers }));
   }
-  if (!options.sandbox) leaveOutSandbox(models);
+  if (!options.sandbox) removeSandboxModels(models);
   return { version: `${files.digest}${options.sandbox ? "+sandbox" : ""}`, models, providers };
 }
 
@@ -40,7 +40,7 @@ function readProviders(file: CatalogFile): Map<string, ProviderRecord> {
     if (providers.has(entry.id)) throw problem(file.name, entry.id, "id", "occurs twice in this file");
     providers.set(
       entry.id,
-      naming(file.name, entry.id, () => providerFrom(entry)),
+      withEntryPath(file.name, entry.id, () => providerFrom(entry)),
     );
   }
   return providers;
@@ -57,14 +57,14 @@ function readModels(files: CatalogFile[], providers: ReadonlyMap<string, Provide
       origins.set(entry.id, file.name);
       models.set(
         entry.id,
-        naming(file.name, entry.id, () => modelFrom(entry, { fileProvider, providers })),
+        withEntryPath(file.name, entry.id, () => modelFrom(entry, { fileProvider, providers })),
       );
     }
   }
   return models;
 }
 
-function leaveOutSandbox(models: Map<string, Model>): void {
+function removeSandboxModels(models: Map<string, Model>): void {
   for (const model of models.values()) {
     if (model.routes.some((route) => route.provider.format === "sandbox")) models.delete(model.id);
   }
@@ -93,7 +93,7 @@ function idOf(value: unknown, index: string): string {
   return index === "" ? "" : `entry ${index}`;
 }
 
-function naming<Result>(file: string, id: string, read: () => Result): Result {
+function withEntryPath<Result>(file: string, id: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {

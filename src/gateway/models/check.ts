@@ -5,7 +5,7 @@ import { launchChecksSilenceMsMax, launchChecksWaitMs } from "../limits.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import type { Model } from "./model.ts";
 import type { Models } from "./models.ts";
-import { askForLaunchChecks, readLaunchChecks, type CheckOutcome } from "./store.ts";
+import { requestLaunchChecks, readLaunchChecks, type CheckOutcome } from "./store.ts";
 
 interface CheckSources {
   sql: Queries;
@@ -25,11 +25,11 @@ export async function checkModels(
   { sql, clock, models, checksChanged }: CheckSources,
 ): Promise<void> {
   const waiting = new Set(chosen.flatMap((model) => models.checkable(model).map(({ entry }) => entry)));
-  await askForLaunchChecks([...waiting], sql);
+  await requestLaunchChecks([...waiting], sql);
   checksChanged();
   const heard = { ended: -1, at: clock.monotonic() };
   while (waiting.size > 0) {
-    const ended = new Map([...(await readLaunchChecks(sql))].filter(([, { again }]) => !again));
+    const ended = new Map([...(await readLaunchChecks(sql))].filter(([, { requested: again }]) => !again));
     for (const entry of waiting) {
       const check = ended.get(entry);
       if (check === undefined) continue;
@@ -38,13 +38,13 @@ export async function checkModels(
     }
     // Checks of other models may come first: the prober lives as long as any check ends.
     if (ended.size !== heard.ended) Object.assign(heard, { ended: ended.size, at: clock.monotonic() });
-    if (clock.monotonic() - heard.at > launchChecksSilenceMsMax) throw noProber(waiting.size);
+    if (clock.monotonic() - heard.at > launchChecksSilenceMsMax) throw proberUnavailable(waiting.size);
     if (waiting.size > 0) await sleep(clock, launchChecksWaitMs);
   }
   await models.refreshChecks();
 }
 
-function noProber(missing: number): ControlError {
+function proberUnavailable(missing: number): ControlError {
   const message = `${missing} checks have not ended, and none ended lately: is a prober running?`;
   return new ControlError("unavailable", { field: null, message });
 }

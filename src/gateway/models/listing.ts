@@ -31,7 +31,7 @@ const RouteShown = Type.Object({
   ...measured,
 });
 /** Not in the specification. */
-const ours = { "x-addition": true };
+const addition = { "x-addition": true };
 const reasons = Type.Union(unavailableReasons.map((reason) => Type.Literal(reason)));
 
 export const ModelRecord = Type.Object({
@@ -39,10 +39,10 @@ export const ModelRecord = Type.Object({
   object: Type.Literal("model", { description: "What this is" }),
   created: Type.Integer({ description: "Unix seconds; 0 where the day of release is not known" }),
   owned_by: Type.String({ description: "Who made it: what stands before the slash of its id" }),
-  name: Type.String({ description: "Its name for people", ...ours }),
+  name: Type.String({ description: "Its name for people", ...addition }),
   provider: Type.String({ description: "Who serves it; of several routes the first" }),
   context_length: Nullable(Type.Integer({ description: "Tokens of request and answer together; null: not announced" })),
-  max_output_tokens: Nullable(Type.Integer({ description: "Tokens of an answer; null: not announced", ...ours })),
+  max_output_tokens: Nullable(Type.Integer({ description: "Tokens of an answer; null: not announced", ...addition })),
   prices_per_1m_usd: prices,
   availability: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")], {
     description: "As the catalog lists it; `available` once its launch checks have passed",
@@ -52,7 +52,7 @@ export const ModelRecord = Type.Object({
   ...measured,
   parameters: Type.Optional(Type.Integer({ description: "Number of weights, told of the service's own models only" })),
   routes: Type.Optional(
-    Type.Array(RouteShown, { description: "The ways to have it answered, where there are several", ...ours }),
+    Type.Array(RouteShown, { description: "The ways to have it answered, where there are several", ...addition }),
   ),
 });
 export type ModelRecord = Static<typeof ModelRecord>;

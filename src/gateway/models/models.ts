@@ -10,7 +10,7 @@ export interface ModelsOptions extends WatchOptions, LaunchCheckSources {
 }
 
 /** What a workspace demands of whoever serves it. */
-export interface Demands {
+export interface WorkspaceRequirements {
   zeroDataRetention: boolean;
 }
 
@@ -25,13 +25,13 @@ export interface Models extends Disposable {
   find(id: string): Model | null;
   /** All published models, in the order of the files. */
   list(): Model[];
-  availability(model: Model, demands: Demands): Availability;
+  availability(model: Model, demands: WorkspaceRequirements): Availability;
   /** Routes whose launch check decides, whatever its outcome: everything else speaks for them. */
   checkable(model: Model): Route[];
   /** Of these, the ones whose check has not run yet, or is to run again. */
-  toCheck(model: Model): Route[];
+  pendingChecks(model: Model): Route[];
   /** The routes that may serve, or why there is none. */
-  usableRoutes(model: Model, demands: Demands): { routes: Route[]; reason: UnavailableReason | null };
+  usableRoutes(model: Model, demands: WorkspaceRequirements): { routes: Route[]; reason: UnavailableReason | null };
   /** Reads the launch checks again, as after one has just run here. */
   refreshChecks(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const catalog = await watchCatalog(options);
   const checks = await watchLaunchChecks(options);
   const published = (model: Model | undefined): Model | null => (model?.published ? model : null);
-  const availability = (model: Model, { zeroDataRetention }: Demands): Availability =>
+  const availability = (model: Model, { zeroDataRetention }: WorkspaceRequirements): Availability =>
     availabilityOf(model, { providerKey: options.providerKey, checks: checks.current(), zeroDataRetention });
   const checkable = (model: Model): Route[] => model.routes.filter((route) => isCheckable(model, route));
   const isCheckable = (model: Model, route: Route): boolean => {
@@ -57,9 +57,9 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     list: () => [...(catalog.current()?.models.values() ?? [])].filter((model) => model.published),
     availability,
     checkable,
-    toCheck: (model) => checkable(model).filter(({ entry }) => checks.current().get(entry)?.again ?? true),
+    pendingChecks: (model) => checkable(model).filter(({ entry }) => checks.current().get(entry)?.requested ?? true),
     usableRoutes: availability,
-    refreshChecks: () => checks.look(),
+    refreshChecks: () => checks.refresh(),
     [Symbol.dispose]() {
       catalog[Symbol.dispose]();
       checks[Symbol.dispose]();

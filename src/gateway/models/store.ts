@@ -13,7 +13,7 @@ export interface CheckOutcome {
 
 export interface LaunchCheck extends CheckOutcome {
   /** It is to run again; until then its outcome stands. */
-  again: boolean;
+  requested: boolean;
 }
 
 /** All checks by the entry that they called: what availability asks. */
@@ -33,6 +33,6 @@ export async function recordLaunchCheck(sql: Queries, check: CheckOutcome): Prom
 }
 
 /** Has the prober run these checks again. One that has never run is run in any case. */
-export async function askForLaunchChecks(entries: string[], sql: Queries): Promise<void> {
+export async function requestLaunchChecks(entries: string[], sql: Queries): Promise<void> {
   await sql`UPDATE launch_checks SET asked_at = now() WHERE entry = ANY(${entries}::text[])`;
 }

@@ -20,7 +20,7 @@ export interface WatchOptions extends CatalogOptions {
 /** Reads the folder once before it resolves; never rejects for bad files. */
 export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch> {
   const watch = new CatalogWatch(options);
-  await watch.look();
+  await watch.refresh();
   return watch;
 }
 
@@ -29,7 +29,7 @@ export class CatalogWatch implements Disposable {
   #catalog: Catalog | null = null;
   #problem: string | null = null;
   /** The state of the files that was judged last: a digest, or why they could not be read. */
-  #judged: string | null = null;
+  #lastState: string | null = null;
   #cancel: (() => void) | null = null;
   #disposed = false;
 
@@ -48,22 +48,22 @@ export class CatalogWatch implements Disposable {
   }
 
   /** Looks at the files now, and again after a while. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     this.#cancel?.();
     try {
       const files = await readCatalogFiles(this.#options.folder);
-      this.#judge(files.digest, () => parseCatalog(files, this.#options));
+      this.#apply(files.digest, () => parseCatalog(files, this.#options));
     } catch (error) {
-      this.#judge(`unreadable: ${String(error)}`, () => {
+      this.#apply(`unreadable: ${String(error)}`, () => {
         throw error;
       });
     }
-    if (!this.#disposed) this.#cancel = this.#options.clock.after(catalogPollMs, () => void this.look());
+    if (!this.#disposed) this.#cancel = this.#options.clock.after(catalogPollMs, () => void this.refresh());
   }
 
-  #judge(state: string, read: () => Catalog): void {
-    if (state === this.#judged) return;
-    this.#judged = state;
+  #apply(state: string, read: () => Catalog): void {
+    if (state === this.#lastState) return;
+    this.#lastState = state;
     let catalog: Catalog;
     try {
       catalog = read();

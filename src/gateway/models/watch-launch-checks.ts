@@ -16,7 +16,7 @@ export interface LaunchCheckSources {
 /** Reads once before it resolves. Checks that cannot be read count as missing, so models stay out rather than slip in. */
 export async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchCheckWatch> {
   const watch = new LaunchCheckWatch(sources);
-  await watch.look();
+  await watch.refresh();
   return watch;
 }
 
@@ -29,7 +29,7 @@ export class LaunchCheckWatch implements Disposable {
 
   constructor(sources: LaunchCheckSources) {
     this.#sources = sources;
-    this.#subscription = sources.bus.listen("checks-changed", () => void this.look());
+    this.#subscription = sources.bus.listen("checks-changed", () => void this.refresh());
   }
 
   /** By `Route.entry`. */
@@ -41,11 +41,11 @@ export class LaunchCheckWatch implements Disposable {
    * Reads now, and again after a while. When the database does not answer, what was known stays, and it is asked again soon: a
    * process that was started without it knows of no model until then.
    */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     this.#cancel?.();
     const nextMs = (await this.#read()) ? launchChecksPollMs : launchChecksRetryMs;
     this.#cancel?.();
-    if (!this.#disposed) this.#cancel = this.#sources.clock.after(nextMs, () => void this.look());
+    if (!this.#disposed) this.#cancel = this.#sources.clock.after(nextMs, () => void this.refresh());
   }
 
   async #read(): Promise<boolean> {

@@ -2,11 +2,11 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../accounts/audit/change.ts";
 import { changedFields } from "../../accounts/audit/changes.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
-import { promptsDeletedAtOnce } from "../limits.ts";
+import { promptDeleteBatchMax } from "../limits.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import type { PromptsDeleted } from "./schema.ts";
-import { noPrompt } from "./show.ts";
+import { promptNotFound } from "./show.ts";
 import { deletePrompt, deletePromptsBefore, selectPromptWorkspace } from "./store.ts";
 
 const action = "delete stored prompts";
@@ -22,7 +22,7 @@ export async function deleteOnePrompt(
   allow(actor, { roles: managers, action });
   return change(actor, sources, async (tx) => {
     const deleted = (await selectPromptWorkspace(generation, tx)) === workspace && (await deletePrompt(generation, tx));
-    if (!deleted) throw noPrompt(generation);
+    if (!deleted) throw promptNotFound(generation);
     return { result: { deleted: 1 }, event: { event: "prompt.deleted", workspace, target: generation, changes: {} } };
   });
 }
@@ -47,11 +47,11 @@ export async function deletePromptsOf(
   const total = { deleted: 0 };
   for (;;) {
     const deleted = await change(actor, sources, async (tx) => {
-      const count = await deletePromptsBefore({ workspace, before, limit: promptsDeletedAtOnce }, tx);
+      const count = await deletePromptsBefore({ workspace, before, limit: promptDeleteBatchMax }, tx);
       const changes = changedFields({ before: {}, after: { before: before.toISOString(), deleted: count } });
       return { result: count, event: count === 0 ? null : { event: "prompts.deleted", workspace, target: workspace, changes } };
     });
     total.deleted += deleted;
-    if (deleted < promptsDeletedAtOnce) return total;
+    if (deleted < promptDeleteBatchMax) return total;
   }
 }

@@ -16,12 +16,12 @@ import {
   promptsWaitingMax,
 } from "../limits.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { DataKeys } from "./data-keys.ts";
-import { sealPrompt, type OpenedPrompt, type SealedPrompt } from "./sealed-prompt.ts";
+import { DataKeyCache } from "./data-key-cache.ts";
+import { sealPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
 import { insertPrompts } from "./store.ts";
 
 interface Waiting {
-  prompt: OpenedPrompt;
+  prompt: PlainPrompt;
   /** About what it takes in memory. */
   bytes: number;
 }
@@ -36,19 +36,19 @@ interface QueueParts {
 
 export class PromptQueue {
   readonly #parts: QueueParts;
-  readonly #keys: DataKeys;
+  readonly #keys: DataKeyCache;
   readonly #waiting: Waiting[] = [];
   #bytes = 0;
   #writing: Promise<void> | null = null;
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
-    this.#keys = new DataKeys(parts);
+    this.#keys = new DataKeyCache(parts);
     observe({ name: "weir_prompts_waiting", help: "Prompts that are to be stored" }, () => this.#waiting.length);
   }
 
   /** Never throws, and does nothing that takes time before the next turn. @param bytes about what the prompt takes in memory */
-  add(prompt: OpenedPrompt, bytes: number): void {
+  add(prompt: PlainPrompt, bytes: number): void {
     const full = this.#waiting.length >= promptsWaitingMax || this.#bytes + bytes > promptBytesWaitingMax;
     if (full) return promptsDroppedTotal.inc({ reason: "full" });
     this.#waiting.push({ prompt, bytes });
@@ -82,7 +82,7 @@ export class PromptQueue {
     return this.#waiting.slice(0, over === -1 ? undefined : over);
   }
 
-  async #writeBatch(prompts: OpenedPrompt[]): Promise<void> {
+  async #writeBatch(prompts: PlainPrompt[]): Promise<void> {
     const { sql, clock, log } = this.#parts;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -98,11 +98,11 @@ export class PromptQueue {
   }
 
   /** A workspace whose data key cannot be opened keeps no other one from being stored. */
-  async #seal(prompts: OpenedPrompt[]): Promise<SealedPrompt[]> {
+  async #seal(prompts: PlainPrompt[]): Promise<SealedPrompt[]> {
     const sealed: SealedPrompt[] = [];
     for (const prompt of prompts) {
       try {
-        sealed.push(sealPrompt(prompt, await this.#keys.of(prompt.workspace)));
+        sealed.push(sealPrompt(prompt, await this.#keys.get(prompt.workspace)));
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
         promptsDroppedTotal.inc({ reason: "failed" });

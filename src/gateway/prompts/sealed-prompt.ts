@@ -3,35 +3,35 @@ import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { SealKey } from "../../kernel/seal-key.ts";
 
 /** Whose it is, and when its request was admitted, in milliseconds. */
-export interface PromptHead {
+export interface PromptIdentity {
   generation: GenerationId;
   workspace: WorkspaceId;
   at: number;
   answerCut: boolean;
 }
 
-export interface OpenedPrompt extends PromptHead {
+export interface PlainPrompt extends PromptIdentity {
   messages: Record<string, unknown>[];
   /** null: nothing was answered. */
   answer: Record<string, unknown> | null;
 }
 
-export interface SealedPrompt extends PromptHead {
+export interface SealedPrompt extends PromptIdentity {
   messages: Uint8Array;
   answer: Uint8Array | null;
 }
 
-export function sealPrompt({ messages, answer, ...head }: OpenedPrompt, key: SealKey): SealedPrompt {
+export function sealPrompt({ messages, answer, ...head }: PlainPrompt, key: SealKey): SealedPrompt {
   const seal = (field: string, value: unknown): Uint8Array => key.seal(Buffer.from(JSON.stringify(value)), about(head, field));
   return { ...head, messages: seal("messages", messages), answer: answer && seal("answer", answer) };
 }
 
 /** @throws SealError when it was sealed with another key, or changed */
-export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: SealKey): OpenedPrompt {
+export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: SealKey): PlainPrompt {
   const open = (field: string, blob: Uint8Array) => JSON.parse(Buffer.from(key.open(blob, about(head, field))).toString());
   return { ...head, messages: open("messages", messages), answer: answer && open("answer", answer) };
 }
 
-function about({ workspace, generation }: PromptHead, field: string): string {
+function about({ workspace, generation }: PromptIdentity, field: string): string {
   return JSON.stringify([workspace, generation, field]);
 }

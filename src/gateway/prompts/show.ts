@@ -9,13 +9,13 @@ import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
 import { ControlError } from "../../accounts/errors.ts";
 import type { PromptView } from "./schema.ts";
-import { openPrompt, type OpenedPrompt, type SealedPrompt } from "./sealed-prompt.ts";
+import { openPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
 import { selectPrompt, selectPromptWorkspace } from "./store.ts";
 
 /** Whose stored prompt it is. @throws ControlError not_found */
 export async function findPromptWorkspace(generation: GenerationId, sql: Queries): Promise<WorkspaceId> {
   const workspace = await selectPromptWorkspace(generation, sql);
-  if (workspace === undefined) throw noPrompt(generation);
+  if (workspace === undefined) throw promptNotFound(generation);
   return workspace;
 }
 
@@ -31,14 +31,14 @@ export async function showPrompt(
   allow(actor, { roles: managers, action: "read a stored prompt" });
   return change(actor, sources, async (tx) => {
     const sealed = await selectPrompt(generation, tx);
-    if (sealed?.workspace !== workspace) throw noPrompt(generation);
+    if (sealed?.workspace !== workspace) throw promptNotFound(generation);
     const { at, messages, answer, answerCut } = await opened(sealed, { sql: tx, keyring });
     const view = { generation_id: generation, workspace_id: workspace, at: isoTime(at), messages, answer, answer_cut: answerCut };
     return { result: view, event: { event: "prompt.shown", workspace, target: generation, changes: {} } };
   });
 }
 
-async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<OpenedPrompt> {
+async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<PlainPrompt> {
   try {
     const key = await findDataKey(sealed.workspace, sources);
     if (key) return openPrompt(sealed, key);
@@ -49,7 +49,7 @@ async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Ke
   }
 }
 
-export function noPrompt(generation: GenerationId): ControlError {
+export function promptNotFound(generation: GenerationId): ControlError {
   return new ControlError("not_found", {
     field: "id",
     message: `There is no stored prompt of a generation with the id "${generation}"`,

@@ -1,6 +1,6 @@
 /** A gateway may die between being admitted and hearing of it: what it asked for is written down first. */
 import { expect, test } from "bun:test";
-import { GenerationBook } from "../../../src/gateway/journal/journal.ts";
+import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
@@ -47,8 +47,8 @@ test("a successor is told what was asked for and never dispatched", async () => 
   await using folder = await temporaryFolder();
   const parts = { bus: new FakeBus(), clock: new ManualClock(), log: silentLog, folder: folder.path };
   const asked = { workspace: "ws-a", generation: "gen-aaaaaaaaaaaaaaaaaaaaaaaaaa" };
-  const dead = new GenerationBook(parts);
-  dead.asked([asked]);
-  using successor = new GenerationBook(parts);
-  expect(successor.recover()).toEqual({ settled: 0, cut: 0, unknown: 0, undecided: [asked] });
+  const dead = new GenerationJournal(parts);
+  dead.recordIntents([asked]);
+  using successor = new GenerationJournal(parts);
+  expect(successor.recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [asked] });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Outlet } from "../../../src/gateway/journal/settlement-publisher.ts";
+import { SettlementPublisher } from "../../../src/gateway/journal/settlement-publisher.ts";
 import { decodeSettlements, encodeSettled, encodeSettlement } from "../../../src/gateway/journal/settlement-codec.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import {
@@ -19,7 +19,12 @@ function open() {
   const clock = new ManualClock();
   const bus = new FakeBus();
   const confirmed: string[] = [];
-  const outlet = new Outlet({ bus, clock, log: silentLog, onConfirmed: (generations) => confirmed.push(...generations) });
+  const outlet = new SettlementPublisher({
+    bus,
+    clock,
+    log: silentLog,
+    onConfirmed: (generations) => confirmed.push(...generations),
+  });
   const add = (model = "acme/one"): string => {
     const ended = settlement({ workspace: "ws-1", key: "key-1", model });
     outlet.add(ended.generation, encodeSettlement(ended));
@@ -218,7 +223,7 @@ describe("settlements on their way to the ledger", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("leave no timer and publish nothing after their process has closed its book", async () => {
+  test("leave no timer and publish nothing after their process has closed its journal", async () => {
     const { clock, bus, outlet, add } = open();
     bus.store = () => Promise.reject(new Error("the stream is full"));
     add();

@@ -5,7 +5,7 @@ import { encodeSettlement } from "../../../src/gateway/journal/settlement-codec.
 import type { Recovered } from "../../../src/gateway/journal/recovered.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { Spool } from "../../../src/gateway/journal/spool.ts";
-import type { Intent } from "../../../src/gateway/journal/spool-line.ts";
+import type { GenerationIntent } from "../../../src/gateway/journal/spool-line.ts";
 import { rateWindowMs } from "../../../src/backing/limits.ts";
 import { spoolSegmentBytesMax } from "../../../src/gateway/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -26,15 +26,15 @@ afterEach(() => folder[Symbol.asyncDispose]());
 const open = () => new Spool(folder.path, clock);
 const segments = () => readdirSync(folder.path).toSorted();
 const ids = (list: readonly { generation: string }[]) => list.map(({ generation }) => generation);
-const cutIds = ({ cut }: Recovered) => ids(cut.map(({ intent: one }) => one));
+const cutIds = ({ interrupted: cut }: Recovered) => ids(cut.map(({ intent: one }) => one));
 
-function endOf(begun: Intent, fields: Partial<Settlement> = {}): Settlement {
+function endOf(begun: GenerationIntent, fields: Partial<Settlement> = {}): Settlement {
   const { generation, workspace, key, admittedAt } = begun;
   return settlement({ generation, workspace, key, admittedAt, ...fields });
 }
 
 /** Without waiting for the end of the turn. */
-function begin(spool: Spool, begun: Intent): void {
+function begin(spool: Spool, begun: GenerationIntent): void {
   void spool.writeIntent(begun);
   spool.flush();
 }
@@ -45,9 +45,9 @@ function write(spool: Spool, ended: Settlement): void {
 }
 
 /** Begins and ends generations until the segment that it began in is full. */
-function fillSegment(spool: Spool): Intent[] {
+function fillSegment(spool: Spool): GenerationIntent[] {
   const before = segments().length;
-  const begun: Intent[] = [];
+  const begun: GenerationIntent[] = [];
   while (segments().length === before) {
     const next = intent({ model: "m".repeat(200) });
     begin(spool, next);
@@ -70,7 +70,7 @@ describe("a spool", () => {
   test("gives to the next owner whatever was written, sorted into settled, cut off and undecided", () => {
     const first = open();
     const [settled, cut, refused] = [intent(), intent(), intent()];
-    first.writeAsked([settled, cut, refused].map(({ workspace, generation }) => ({ workspace, generation })));
+    first.writeAdmissions([settled, cut, refused].map(({ workspace, generation }) => ({ workspace, generation })));
     begin(first, settled);
     begin(first, cut);
     const ended = endOf(settled);
@@ -79,17 +79,17 @@ describe("a spool", () => {
     // No dispose: its owner was killed.
     expect(open().takeRecovered()).toEqual({
       settlements: [ended],
-      cut: [{ intent: cut, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
+      interrupted: [{ intent: cut, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
       intents: [settled, cut],
-      undecided: [{ workspace: "ws-1", generation: refused.generation }],
+      pendingAdmissions: [{ workspace: "ws-1", generation: refused.generation }],
     });
   });
 
   test("hands it out once", () => {
     begin(open(), intent());
     const second = open();
-    expect(second.takeRecovered().cut.length).toBe(1);
-    expect(second.takeRecovered()).toEqual({ settlements: [], cut: [], intents: [], undecided: [] });
+    expect(second.takeRecovered().interrupted.length).toBe(1);
+    expect(second.takeRecovered()).toEqual({ settlements: [], interrupted: [], intents: [], pendingAdmissions: [] });
   });
 
   test("skips a last line that was cut off, wherever it was cut, and keeps all before it", () => {
@@ -110,7 +110,7 @@ describe("a spool", () => {
     const [name = ""] = segments();
     for (const line of ["null", "[]", '{"kind":"intent","intent":{"generation":5}}', '{"kind":"other"}', "\u0000\u0000"])
       appendFileSync(join(folder.path, name), `${line}\n`);
-    expect(open().takeRecovered().cut.length).toBe(1);
+    expect(open().takeRecovered().interrupted.length).toBe(1);
   });
 
   test("leaves files of others alone", () => {
@@ -125,7 +125,7 @@ describe("a spool", () => {
     begin(open(), intent());
     begin(open(), intent());
     expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
-    expect(open().takeRecovered().cut.length).toBe(2);
+    expect(open().takeRecovered().interrupted.length).toBe(2);
   });
 });
 

@@ -8,7 +8,7 @@ import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { chargeOf } from "../../../src/gateway/metering/charge.ts";
 import { oncePerGeneration, type Booked } from "../../../src/gateway/metering/settle.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";
-import { upkeepStore } from "../../../src/gateway/metering/upkeep-store.ts";
+import { maintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
@@ -70,7 +70,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
       { numRuns: 25, verbose: 1 },
     );
     const workspaces = spaces.slice(0, 2).map(({ id }) => id);
-    const heads = await upkeepStore(database.sql).readAccounts(workspaces, "2026-12");
+    const heads = await maintenanceStore(database.sql).readAccounts(workspaces, "2026-12");
     expect(heads.toSorted(byText)).toEqual(workspaces.map((id) => memory.head(id, "2026-12")).toSorted(byText));
     expect(await storedRows(database.sql)).toEqual(rememberedRows(memory));
     expect((await verifyLedger({ sql: database.sql })).broken).toBeNull();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CountersUnavailableError } from "../../../src/backing/counters.ts";
-import { reconcile, reconcileForEver } from "../../../src/gateway/metering/reconcile.ts";
-import { makeLogPartitions } from "../../../src/gateway/metering/upkeep-store.ts";
+import { reconcile, reconcileUntilStopped } from "../../../src/gateway/metering/reconcile.ts";
+import { createLogPartitions } from "../../../src/gateway/metering/maintenance-store.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
 import { TestMetering } from "../../support/metering.ts";
@@ -10,7 +10,7 @@ import { until } from "../../support/until.ts";
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-describe.each(databases)("upkeep of metering on $name", ({ open }) => {
+describe.each(databases)("maintenance of metering on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {
@@ -50,8 +50,8 @@ describe.each(databases)("upkeep of metering on $name", ({ open }) => {
       settlement({ workspace, key, admittedAt: Date.UTC(2026, 9, 1) }),
     );
     const before = await database.sql`SELECT * FROM request_log ORDER BY generation_id`;
-    await makeLogPartitions(noon, database.sql);
-    await makeLogPartitions(noon, database.sql);
+    await createLogPartitions(noon, database.sql);
+    await createLogPartitions(noon, database.sql);
     const names = await partitions();
     expect(names.map(([name]) => name)).toEqual(["request_log_2026_11", "request_log_2026_12", "request_log_default"]);
     expect(Object.fromEntries(names)).toMatchObject({ request_log_2026_12: 0, request_log_default: 1 });
@@ -74,7 +74,7 @@ describe.each(databases)("upkeep of metering on $name", ({ open }) => {
     });
     try {
       await until(() => booked > 10);
-      await makeLogPartitions(january, database.sql);
+      await createLogPartitions(january, database.sql);
       const before = booked;
       await until(() => booked > before + 10);
     } finally {
@@ -90,7 +90,7 @@ describe.each(databases)("upkeep of metering on $name", ({ open }) => {
     let asked = 0;
     metering.counters.now = () => (asked++, Promise.reject(new CountersUnavailableError("Redis is down")));
     const stop = new AbortController();
-    const reconciling = reconcileForEver(metering, stop.signal);
+    const reconciling = reconcileUntilStopped(metering, stop.signal);
     await until(() => asked === 1 && metering.clock.pending === 1);
     metering.clock.advance(60_000);
     await until(() => asked === 2 && metering.clock.pending === 1);

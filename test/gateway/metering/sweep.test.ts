@@ -3,7 +3,7 @@ import { CountersUnavailableError } from "../../../src/backing/counters.ts";
 import { encodeOpenReport } from "../../../src/gateway/journal/open-report.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { holdMs } from "../../../src/backing/limits.ts";
-import { sweep, sweepForEver } from "../../../src/gateway/metering/sweep.ts";
+import { sweep, sweepUntilStopped } from "../../../src/gateway/metering/sweep.ts";
 import { consumeSettlements } from "../../../src/gateway/metering/worker.ts";
 import { Control } from "../../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../../support/databases.ts";
@@ -130,7 +130,7 @@ describe("the sweeper", () => {
     const { scatter } = metering.bus;
     metering.bus.scatter = () => Promise.reject(new Error("the bus is down"));
     const stop = new AbortController();
-    const sweeping = sweepForEver(metering, stop.signal);
+    const sweeping = sweepUntilStopped(metering, stop.signal);
     await passUntil(metering, () => metering.clock.monotonic() >= holdMs + 20_000);
     expect(await left()).toBe(1);
     metering.bus.scatter = scatter;

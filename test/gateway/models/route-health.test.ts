@@ -32,23 +32,23 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
 
   test("are null without measurements", async () => {
     const health = await gateway();
-    health.answered(other, 10);
+    health.recordAnswer(other, 10);
     expect(health.measure(route)).toBeNull();
   });
 
   test("are known at once where they were measured", async () => {
     const health = await gateway();
-    health.answered(route, 100);
-    health.answered(route, 301);
-    health.failed(route);
+    health.recordAnswer(route, 100);
+    health.recordAnswer(route, 301);
+    health.recordFailure(route);
     expect(health.measure(route)).toEqual({ latencyMs: 201, uptimePercent: 66.67 });
   });
 
   test("are those of all gateways, each answer counted once", async () => {
     const [first, second] = [await gateway(), await gateway()];
-    first.answered(route, 100);
-    second.answered(route, 300);
-    second.failed(route);
+    first.recordAnswer(route, 100);
+    second.recordAnswer(route, 300);
+    second.recordFailure(route);
     await first.share();
     await second.share();
     await first.share();
@@ -58,28 +58,28 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
 
   test("an answer that was not timed counts as one, and leaves the latency as it was", async () => {
     const health = await gateway();
-    health.answered(route, null);
+    health.recordAnswer(route, null);
     expect(health.measure(route)).toEqual({ latencyMs: null, uptimePercent: 100 });
-    health.answered(route, 50);
+    health.recordAnswer(route, 50);
     expect(health.measure(route)).toEqual({ latencyMs: 50, uptimePercent: 100 });
   });
 
   test("a route that only fails is never up", async () => {
     const health = await gateway();
-    health.failed(route);
+    health.recordFailure(route);
     expect(health.measure(route)).toEqual({ latencyMs: null, uptimePercent: 0 });
   });
 
   test("outlive a restart and are of the last day: older hours count no longer and are removed", async () => {
     const health = await gateway();
-    health.failed(route);
+    health.recordFailure(route);
     await health[Symbol.asyncDispose]();
     clock.advance(24 * hourMs);
     const restarted = await gateway();
     expect(restarted.measure(route)).toEqual({ latencyMs: null, uptimePercent: 0 });
     await restarted[Symbol.asyncDispose]();
     clock.advance(hourMs);
-    restarted.answered(other, 1);
+    restarted.recordAnswer(other, 1);
     await restarted.share();
     expect(restarted.measure(route)).toBeNull();
     const hours = await database.sql<{ entry: string }[]>`SELECT entry FROM route_hours`;
@@ -88,7 +88,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
 
   test("a gateway that ends shares what it counted, and sets no further timer", async () => {
     const health = await gateway();
-    health.answered(route, 7);
+    health.recordAnswer(route, 7);
     await health[Symbol.asyncDispose]();
     expect(clock.pending).toBe(0);
     expect((await gateway()).measure(route)).toEqual({ latencyMs: 7, uptimePercent: 100 });
@@ -96,7 +96,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
 
   test("are shared regularly by themselves", async () => {
     const [first, second] = [await gateway(), await gateway()];
-    first.answered(route, 40);
+    first.recordAnswer(route, 40);
     await until(() => {
       clock.advance(routeHealthMs);
       return second.measure(route) !== null;
@@ -110,7 +110,7 @@ test("while the database does not answer, what is counted is kept and shared onc
   const clock = new ManualClock();
   await database.sql`ALTER TABLE route_hours RENAME TO hidden`;
   const health = new RouteHealth({ sql: database.sql, clock, log: silentLog });
-  health.answered(route, 30);
+  health.recordAnswer(route, 30);
   await health.share();
   expect(health.measure(route)).toEqual({ latencyMs: 30, uptimePercent: 100 });
   await database.sql`ALTER TABLE hidden RENAME TO route_hours`;

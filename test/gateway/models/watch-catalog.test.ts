@@ -53,11 +53,11 @@ test("a bad file keeps the last good catalog and raises one alarm; a good one cl
   await alarms.until((all) => all.length === 1, "the alarm");
   expect(watch.current()?.models.has("stub/model")).toBe(true);
   expect(watch.problem()).toContain("models/stub.json");
-  await watch.look();
-  await watch.look();
+  await watch.refresh();
+  await watch.refresh();
   expect(alarms.value).toHaveLength(1);
   await writeStubCatalog(folder.path, { url, model: { name: "Mended" } });
-  await watch.look();
+  await watch.refresh();
   expect(watch.problem()).toBeNull();
   expect(changes.value.at(-1)?.models.get("stub/model")?.name).toBe("Mended");
 });
@@ -68,10 +68,10 @@ test("the same files again after a bad one are the catalog that was kept", async
   const { changes, watch } = await watching(folder.path);
   using _watch = watch;
   await writeFile(join(folder.path, "models/stub.json"), "{}");
-  await watch.look();
+  await watch.refresh();
   expect(watch.problem()).not.toBeNull();
   await writeStubCatalog(folder.path, { url });
-  await watch.look();
+  await watch.refresh();
   expect(watch.problem()).toBeNull();
   expect(changes.value).toHaveLength(1);
 });

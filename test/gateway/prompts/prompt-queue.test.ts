@@ -12,7 +12,7 @@ import {
   promptsWaitingMax,
 } from "../../../src/gateway/limits.ts";
 import { PromptQueue } from "../../../src/gateway/prompts/prompt-queue.ts";
-import type { OpenedPrompt } from "../../../src/gateway/prompts/sealed-prompt.ts";
+import type { PlainPrompt } from "../../../src/gateway/prompts/sealed-prompt.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
@@ -25,7 +25,7 @@ async function dropped(reason: string): Promise<number> {
   return values.find(({ labels }) => labels["reason"] === reason)?.value ?? 0;
 }
 
-function prompt(workspace: string, text = "Hello"): OpenedPrompt {
+function prompt(workspace: string, text = "Hello"): PlainPrompt {
   const at = Date.UTC(2026, 10, 20);
   const messages = [{ role: "user", content: text }];
   return { generation: newGenerationId(at), workspace, at, messages, answer: { content: text }, answerCut: false };

@@ -59,9 +59,9 @@ type Admitted = Extract<AdmissionReply, { kind: "admitted" }>;
 /** The book of generations, as far as admission needs it. */
 interface Journal {
   /** Written before admission is asked, so that a hold which this process never hears of is given up by its successor. */
-  asked(asked: AdmissionIntent[]): void;
+  recordIntents(intents: AdmissionIntent[]): void;
   /** Has `listener` called with each report of what is open in a workspace, in the turn in which it is made. */
-  whenReported(listener: (workspace: WorkspaceId) => void): void;
+  onReport(listener: (workspace: WorkspaceId) => void): void;
 }
 
 interface ClientParts {
@@ -86,12 +86,12 @@ export class AdmissionClient {
     this.#clock = clock;
     this.#keys = new GatewayKeyCache(clock, recordsMax);
     this.#pending = new PendingAdmissions();
-    journal.whenReported((workspace) => this.#pending.markReported(workspace));
+    journal.onReport((workspace) => this.#pending.markReported(workspace));
     this.#batcher = new RequestBatcher({
       bus,
       clock,
       onCountersTime: (now) => (this.#clockOffset = now - clock.monotonic()),
-      recordIntents: (asked) => journal.asked(asked),
+      recordIntents: (asked) => journal.recordIntents(asked),
     });
     this.releases = new PendingReleases(this.#batcher, clock, log);
     bus.listen("records-changed", () => this.#keys.clear());

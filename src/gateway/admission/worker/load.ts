@@ -7,7 +7,7 @@ import type { Bus } from "../../../backing/bus.ts";
 import { rebuildReportMs } from "../../limits.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Month } from "../../../kernel/clock.ts";
-import { decodeOpenReport, encodeOpenQuestion } from "../../journal/open-report.ts";
+import { decodeOpenReport, encodeReportRequest } from "../../journal/open-report.ts";
 
 /** The ledger, as far as loading needs it. Each method reads one snapshot. */
 export interface LoadStore {
@@ -41,7 +41,7 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   const begun = await parts.counters.beginLoad(workspace);
   if (begun === null) return;
   const [answers, stored] = await Promise.all([
-    parts.bus.scatter("open-generations", encodeOpenQuestion({ workspace }), rebuildReportMs),
+    parts.bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs),
     parts.counters.holds(workspace),
   ]);
   const reports = answers.map(decodeOpenReport);

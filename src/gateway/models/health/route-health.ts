@@ -21,8 +21,8 @@ export interface RouteHealthParts {
 export class RouteHealth implements AsyncDisposable {
   readonly #parts: RouteHealthParts;
   /** Counted here since the last time that it was shared, and what is being shared now. */
-  #own: Tallies = new Map();
-  #underWay: Tallies = new Map();
+  #unshared: Tallies = new Map();
+  #beingShared: Tallies = new Map();
   /** Of all gateways, as read last. */
   #shared: Tallies = new Map();
   #sharing: Promise<void> = Promise.resolve();
@@ -34,20 +34,20 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** @param firstTokenMs from calling this route on; null: not timed */
-  answered({ entry }: Route, firstTokenMs: number | null): void {
+  recordAnswer({ entry }: Route, firstTokenMs: number | null): void {
     const timed = firstTokenMs === null ? {} : { timed: 1, firstTokenMs: Math.round(firstTokenMs) };
-    addTally(this.#own, entry, { answered: 1, ...timed });
+    addTally(this.#unshared, entry, { answered: 1, ...timed });
   }
 
   /** The provider did not answer or broke off. A request that it rejected counts neither way: say nothing of it. */
-  failed({ entry }: Route): void {
-    addTally(this.#own, entry, { failed: 1 });
+  recordFailure({ entry }: Route): void {
+    addTally(this.#unshared, entry, { failed: 1 });
   }
 
   /** null: nothing was measured. */
   measure({ entry }: Pick<Route, "entry">): RouteMeasure | null {
     const sum: Tallies = new Map();
-    for (const tallies of [this.#shared, this.#underWay, this.#own]) addTally(sum, entry, tallies.get(entry) ?? {});
+    for (const tallies of [this.#shared, this.#beingShared, this.#unshared]) addTally(sum, entry, tallies.get(entry) ?? {});
     const { answered = 0, failed = 0, timed = 0, firstTokenMs = 0 } = sum.get(entry) ?? {};
     if (answered + failed === 0) return null;
     return {
@@ -66,14 +66,19 @@ export class RouteHealth implements AsyncDisposable {
 
   async #shareNow(): Promise<void> {
     const { clock, log } = this.#parts;
-    [this.#underWay, this.#own] = [this.#own, new Map()];
+    [this.#beingShared, this.#unshared] = [this.#unshared, new Map()];
     try {
-      this.#shared = await withDeadline(clock, databaseDeadlineMs, "Sharing how routes served", this.#exchange(this.#underWay));
+      this.#shared = await withDeadline(
+        clock,
+        databaseDeadlineMs,
+        "Sharing how routes served",
+        this.#exchange(this.#beingShared),
+      );
     } catch (error) {
-      for (const [entry, tally] of this.#underWay) addTally(this.#own, entry, tally);
+      for (const [entry, tally] of this.#beingShared) addTally(this.#unshared, entry, tally);
       log.warn({ event: "route_health.not_shared", reason: error instanceof Error ? error.message : String(error) });
     }
-    this.#underWay = new Map();
+    this.#beingShared = new Map();
   }
 
   async #exchange(tallies: Tallies): Promise<Tallies> {

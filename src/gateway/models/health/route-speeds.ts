@@ -15,7 +15,7 @@ export class RouteSpeeds {
   readonly #written = new Map<string, Written>();
 
   /** An answer that was read as quickly as it came. @param ms from calling the route to the end of its answer */
-  measured({ entry }: Pick<Route, "entry">, { tokens, ms }: Written): void {
+  record({ entry }: Pick<Route, "entry">, { tokens, ms }: Written): void {
     // Most of the time of a short answer is not spent on writing.
     if (tokens < routeSpeedTokensMin) return;
     const sum = this.#written.get(entry) ?? { tokens: 0, ms: 0 };
@@ -27,7 +27,7 @@ export class RouteSpeeds {
    * Tokens that the route writes in such a time.
    * @param hides it may write what it does not send: where nothing was measured a usual speed is presumed, else 0
    */
-  tokensIn({ entry }: Pick<Route, "entry">, { ms, hides }: { ms: number; hides: boolean }): number {
+  estimateTokens({ entry }: Pick<Route, "entry">, { ms, hides }: { ms: number; hides: boolean }): number {
     const sum = this.#written.get(entry) ?? { tokens: hides ? presumedTokensPerSecond : 0, ms: 1_000 };
     return Math.ceil((sum.tokens / sum.ms) * Math.max(0, ms));
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { RefusedError } from "../../../../src/gateway/admission/client/client.ts";
 import type { AdmissionReply } from "../../../../src/gateway/admission/message.ts";
 import { BusTimeoutError, BusUnavailableError, type Reply } from "../../../../src/backing/bus.ts";
-import { encodeOpenQuestion } from "../../../../src/gateway/journal/open-report.ts";
+import { encodeReportRequest } from "../../../../src/gateway/journal/open-report.ts";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
@@ -218,7 +218,7 @@ describe("asking for admission", () => {
     admission.bus.carry = async (deliver) => {
       admission.bus.carry = carry;
       const payload = await deliver();
-      await admission.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
+      await admission.bus.scatter("open-generations", encodeReportRequest({ workspace: "ws-1" }));
       return { payload, resent: false };
     };
     const admitted = admission.client.admit(caller, wanted);
@@ -233,7 +233,7 @@ describe("asking for admission", () => {
     await admission.client.authenticate(caller.hash);
     admission.bus.carry = async (deliver) => {
       const payload = await deliver();
-      await admission.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-2" }));
+      await admission.bus.scatter("open-generations", encodeReportRequest({ workspace: "ws-2" }));
       return { payload, resent: false };
     };
     await admission.client.admit(caller, wanted);
@@ -245,7 +245,7 @@ describe("asking for admission", () => {
     await admission.client.authenticate(caller.hash);
     admission.bus.carry = async (deliver) => {
       const payload = await deliver();
-      await admission.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
+      await admission.bus.scatter("open-generations", encodeReportRequest({ workspace: "ws-1" }));
       return { payload, resent: false };
     };
     expect(await refusalOf(admission)).toBe("billing_unavailable");

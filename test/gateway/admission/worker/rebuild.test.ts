@@ -4,7 +4,7 @@ import { temporaryFolder, type TemporaryFolder } from "../../../support/temporar
 import { admitAsk, AdmissionWorker, askedAmount } from "../../../support/admission-worker.ts";
 import type { Reservation } from "../../../../src/gateway/credit/reservation.ts";
 import { chargeOf } from "../../../../src/gateway/metering/charge.ts";
-import { encodeOpenQuestion, encodeOpenReport } from "../../../../src/gateway/journal/open-report.ts";
+import { encodeReportRequest, encodeOpenReport } from "../../../../src/gateway/journal/open-report.ts";
 import { endOf, TestFront } from "../../../support/fronts.ts";
 import { hashOf, keyRecord } from "../../../support/key-records.ts";
 
@@ -36,8 +36,8 @@ const position = async (worker: AdmissionWorker) => (await worker.counters.read(
 test("a front reports once what is open, and marks in that turn what it has asked for: between two reports an admission could be in neither", async () => {
   const { worker, front } = await open();
   let marked = 0;
-  front.book.whenReported(() => marked++);
-  const reports = await worker.bus.scatter("open-generations", encodeOpenQuestion({ workspace: "ws-1" }));
+  front.journal.onReport(() => marked++);
+  const reports = await worker.bus.scatter("open-generations", encodeReportRequest({ workspace: "ws-1" }));
   expect([reports.length, marked]).toEqual([1, 1]);
 });
 
@@ -73,17 +73,17 @@ describe("counters that were emptied", () => {
     const { worker, front, begin } = await open();
     const reservation = await begin();
     const end = endOf(reservation, { promptTokens: 10, completionTokens: 20 });
-    await front.book.end(end);
+    await front.journal.end(end);
     await worker.ledger.settle([chargeOf(end)]);
     worker.wipe();
     await worker.words(admitAsk());
-    expect(front.book.unsettled).toBe(1);
+    expect(front.journal.unsettled).toBe(1);
     expect(await position(worker)).toMatchObject({ balance: 950_000n, reserved: askedAmount });
   });
 
   test("hold what is settled at its front and not in the ledger yet", async () => {
     const { worker, front, begin } = await open();
-    await front.book.end(endOf(await begin(), { promptTokens: 10, completionTokens: 20 }));
+    await front.journal.end(endOf(await begin(), { promptTokens: 10, completionTokens: 20 }));
     worker.wipe();
     await worker.answers({ kind: "position", workspace: "ws-1", key: null });
     expect(await position(worker)).toMatchObject({ balance: 1_000_000n, reserved: askedAmount });

@@ -168,7 +168,7 @@ describe.each([
   test("a stream that cannot be settled breaks off: nobody takes it for the whole", async () => {
     const events = new FakeEvents([text("one")]);
     ending = () => {
-      throw new Error("the book is closed");
+      throw new Error("the journal is closed");
     };
     const socket = connectTo(events);
     let received = "";

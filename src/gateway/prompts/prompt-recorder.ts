@@ -1,7 +1,7 @@
 /** The prompt of one generation while its answer is under way. */
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { ProviderEventStream, ProviderEvent } from "../providers/provider.ts";
-import { KeptAnswer } from "./kept-answer.ts";
+import { AnswerAssembler } from "./answer-assembler.ts";
 import type { PromptQueue } from "./prompt-queue.ts";
 
 export interface PromptFacts {
@@ -14,10 +14,10 @@ export interface PromptFacts {
   bytes: number;
 }
 
-export class OpenPrompt {
+export class PromptRecorder {
   readonly #facts: PromptFacts;
   readonly #queue: Pick<PromptQueue, "add">;
-  readonly #answer = new KeptAnswer();
+  readonly #answer = new AnswerAssembler();
 
   constructor(facts: PromptFacts, queue: Pick<PromptQueue, "add">) {
     this.#facts = facts;
@@ -25,28 +25,28 @@ export class OpenPrompt {
   }
 
   /** Takes the message of a whole answer, or a piece of it. */
-  take(message: Record<string, unknown>): void {
-    this.#answer.take(message);
+  append(message: Record<string, unknown>): void {
+    this.#answer.append(message);
   }
 
   /** The same events, listened to. */
-  listen(events: ProviderEventStream): ProviderEventStream {
+  tap(events: ProviderEventStream): ProviderEventStream {
     return {
-      next: (taker) => events.next({ take: (news) => taker.take(this.#hear(news)) }),
+      next: (taker) => events.next({ take: (news) => taker.take(this.#record(news)) }),
       cancel: () => events.cancel(),
       [Symbol.asyncDispose]: () => events[Symbol.asyncDispose](),
     };
   }
 
-  #hear(events: readonly ProviderEvent[]): readonly ProviderEvent[] {
-    for (const event of events) if (event.kind === "delta") this.take(event.delta);
+  #record(events: readonly ProviderEvent[]): readonly ProviderEvent[] {
+    for (const event of events) if (event.kind === "delta") this.append(event.delta);
     return events;
   }
 
   /** Once, when the answer has ended, however it did: what came of it is stored with the messages. */
-  keep(): void {
+  store(): void {
     const { generation, workspace, admittedAt: at, messages, bytes } = this.#facts;
-    const { message: answer, cut: answerCut, characters } = this.#answer;
+    const { message: answer, truncated: answerCut, characters } = this.#answer;
     this.#queue.add({ generation, workspace, at, messages, answer, answerCut }, bytes + characters);
   }
 }

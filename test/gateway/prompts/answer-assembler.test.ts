@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { storedAnswerCharactersMax } from "../../../src/gateway/limits.ts";
-import { KeptAnswer } from "../../../src/gateway/prompts/kept-answer.ts";
+import { AnswerAssembler } from "../../../src/gateway/prompts/answer-assembler.ts";
 
-function kept(...pieces: Record<string, unknown>[]): KeptAnswer {
-  const answer = new KeptAnswer();
-  for (const piece of pieces) answer.take(piece);
+function kept(...pieces: Record<string, unknown>[]): AnswerAssembler {
+  const answer = new AnswerAssembler();
+  for (const piece of pieces) answer.append(piece);
   return answer;
 }
 
@@ -63,9 +63,9 @@ describe("the answer that is kept", () => {
 
   test("is kept up to a bound, and says where there was more", () => {
     const half = "x".repeat(storedAnswerCharactersMax / 2);
-    expect(kept({ content: half }, { content: half }).cut).toBe(false);
+    expect(kept({ content: half }, { content: half }).truncated).toBe(false);
     const longer = kept({ content: half }, { content: `${half}y` }, { content: "z" });
-    expect(longer.cut).toBe(true);
+    expect(longer.truncated).toBe(true);
     expect(longer.characters).toBe(storedAnswerCharactersMax);
     expect(longer.message?.["content"]).toBe(half + half);
   });

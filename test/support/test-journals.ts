@@ -1,5 +1,5 @@
-/** Books of one folder: each takes over what the one before it left, however that ended. */
-import { GenerationBook } from "../../src/gateway/journal/journal.ts";
+/** Journals of one folder: each takes over what the one before it left, however that one ended. */
+import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { decodeSettlements } from "../../src/gateway/journal/settlement-codec.ts";
 import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { silentLog } from "../../src/kernel/log.ts";
@@ -8,29 +8,29 @@ import { ManualClock } from "./clock.ts";
 import { FakeBus } from "./fake-bus.ts";
 import { temporaryFolder, type TemporaryFolder } from "./temporary-folder.ts";
 
-export class Books implements AsyncDisposable {
+export class TestJournals implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly bus = new FakeBus();
   readonly #folder: TemporaryFolder;
-  readonly #opened: GenerationBook[] = [];
+  readonly #opened: GenerationJournal[] = [];
 
   private constructor(folder: TemporaryFolder) {
     this.#folder = folder;
   }
 
-  static async make(): Promise<Books> {
-    return new Books(await temporaryFolder());
+  static async make(): Promise<TestJournals> {
+    return new TestJournals(await temporaryFolder());
   }
 
   get path(): string {
     return this.#folder.path;
   }
 
-  open(): GenerationBook {
+  open(): GenerationJournal {
     const { bus, clock, path: folder } = this;
-    const book = new GenerationBook({ bus, clock, log: silentLog, folder });
-    this.#opened.push(book);
-    return book;
+    const journal = new GenerationJournal({ bus, clock, log: silentLog, folder });
+    this.#opened.push(journal);
+    return journal;
   }
 
   /** What the bus has, after the pause in which settlements are gathered. */
@@ -40,7 +40,7 @@ export class Books implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const book of this.#opened) book[Symbol.dispose]();
+    for (const journal of this.#opened) journal[Symbol.dispose]();
     await this.#folder[Symbol.asyncDispose]();
   }
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { GenerationBook } from "../../../src/gateway/journal/journal.ts";
-import { adoptOrphans, adoptOrphansForEver } from "../../../src/gateway/journal/orphans.ts";
-import { decodeOpenReport, encodeOpenQuestion } from "../../../src/gateway/journal/open-report.ts";
+import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
+import { adoptOrphanedSpools, adoptOrphanedSpoolsUntilStopped } from "../../../src/gateway/journal/orphaned-spools.ts";
+import { decodeOpenReport, encodeReportRequest } from "../../../src/gateway/journal/open-report.ts";
 import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement-codec.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
@@ -32,8 +32,8 @@ const parts = () => ({
   clock,
   log: silentLog,
   dataDir: home.path,
-  giveUp: (_workspace: string, generation: string) => void given.push(generation),
-  async take(folder: string): Promise<AsyncDisposable | null> {
+  release: (_workspace: string, generation: string) => void given.push(generation),
+  async lockFolder(folder: string): Promise<AsyncDisposable | null> {
     if (living.has(folder) || locked.includes(folder)) return null;
     locked.push(folder);
     return { [Symbol.asyncDispose]: async () => void locked.splice(locked.indexOf(folder), 1) };
@@ -42,21 +42,21 @@ const parts = () => ({
 
 /** One round, and the minute in which what it took over still counts. */
 async function adopted(): Promise<number> {
-  const adopting = adoptOrphans(parts(), new AbortController().signal);
+  const adopting = adoptOrphanedSpools(parts(), new AbortController().signal);
   await clock.pass(60_000);
   return adopting;
 }
 
 /** A gateway that ended one generation, left one open, asked for a third, and died. */
 function deadGateway(name: string): { settled: string; unknown: string; undecided: string } {
-  const book = new GenerationBook({ bus: new FakeBus(), clock, log: silentLog, folder: join(home.path, name, "spool") });
+  const journal = new GenerationJournal({ bus: new FakeBus(), clock, log: silentLog, folder: join(home.path, name, "spool") });
   const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
   const [ended, open, asked] = [reservation(), reservation(), reservation()];
-  book.asked([{ workspace: "ws-1", generation: asked.generation }]);
-  void book.begin(ended, facts);
-  void book.begin(open, facts);
-  void book.end(endOf(ended, { promptTokens: 1, completionTokens: 1 }));
-  book[Symbol.dispose]();
+  journal.recordIntents([{ workspace: "ws-1", generation: asked.generation }]);
+  void journal.begin(ended, facts);
+  void journal.begin(open, facts);
+  void journal.end(endOf(ended, { promptTokens: 1, completionTokens: 1 }));
+  journal[Symbol.dispose]();
   return { settled: ended.generation, unknown: open.generation, undecided: asked.generation };
 }
 
@@ -92,12 +92,12 @@ describe("the spool of a gateway that died", () => {
     const dead = deadGateway("gateway-1");
     meteringConfirms();
     const stop = new AbortController();
-    const looking = adoptOrphansForEver(parts(), stop.signal);
+    const looking = adoptOrphanedSpoolsUntilStopped(parts(), stop.signal);
     await clock.pass(10_000);
     await clock.pass(59_000);
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
     const { workspace, key, admittedAt } = reservation();
-    const reports = await bus.scatter("open-generations", encodeOpenQuestion({ workspace }));
+    const reports = await bus.scatter("open-generations", encodeReportRequest({ workspace }));
     const windows = reports.map(decodeOpenReport).flatMap((report) => report.windows);
     expect(windows).toEqual([{ key, times: [admittedAt, admittedAt] }]);
     expect(existsSync(join(home.path, "gateway-1", "spool"))).toBe(true);
@@ -112,7 +112,7 @@ describe("the spool of a gateway that died", () => {
     deadGateway("gateway-1");
     meteringConfirms();
     const stop = new AbortController();
-    const adopting = adoptOrphans(parts(), stop.signal);
+    const adopting = adoptOrphanedSpools(parts(), stop.signal);
     await clock.pass(30_000);
     stop.abort();
     expect(await adopting).toBe(0);
@@ -130,7 +130,7 @@ describe("the spool of a gateway that died", () => {
 
   test("stays, with all that was in it, where the ledger does not confirm in time", async () => {
     const dead = deadGateway("gateway-1");
-    const adopting = adoptOrphans(parts(), new AbortController().signal);
+    const adopting = adoptOrphanedSpools(parts(), new AbortController().signal);
     await clock.pass(30_000);
     expect(await adopting).toBe(0);
     expect(clock.pending).toBe(0);
@@ -158,7 +158,7 @@ describe("the spool of a gateway that died", () => {
   test("is found within ten seconds, and looking for it ends when the process does", async () => {
     meteringConfirms();
     const stop = new AbortController();
-    const looking = adoptOrphansForEver(parts(), stop.signal);
+    const looking = adoptOrphanedSpoolsUntilStopped(parts(), stop.signal);
     await clock.pass(10_000);
     const dead = deadGateway("gateway-1");
     await clock.pass(10_000);

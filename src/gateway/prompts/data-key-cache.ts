@@ -5,7 +5,7 @@ import type { SealKey } from "../../kernel/seal-key.ts";
 import { dataKeysCachedMax } from "../limits.ts";
 import { dataKeyOf, type DataKeySources } from "../../accounts/secrets/data-key.ts";
 
-export class DataKeys {
+export class DataKeyCache {
   readonly #keys = new LRUCache<WorkspaceId, SealKey>({ max: dataKeysCachedMax });
   readonly #sources: DataKeySources;
 
@@ -14,7 +14,7 @@ export class DataKeys {
   }
 
   /** A workspace's data key never changes, only what it is sealed by. @throws SealError when the keyring cannot open it */
-  async of(workspace: WorkspaceId): Promise<SealKey> {
+  async get(workspace: WorkspaceId): Promise<SealKey> {
     const known = this.#keys.get(workspace);
     if (known) return known;
     const key = await dataKeyOf(workspace, this.#sources);

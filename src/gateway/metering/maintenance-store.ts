@@ -11,26 +11,26 @@ export interface DeadLetter {
   reason: string;
 }
 
-/** The ledger, as far as upkeep needs it. A simulation may bring its own. */
-export interface UpkeepStore {
-  keepDeadLetters(letters: DeadLetter[]): Promise<void>;
+/** The ledger, as far as maintenance needs it. A simulation may bring its own. */
+export interface MaintenanceStore {
+  storeDeadLetters(letters: DeadLetter[]): Promise<void>;
   /** Makes room ahead of time for what is logged in this month and the next. */
-  makeLogPartitions(nowMs: number): Promise<void>;
+  createLogPartitions(nowMs: number): Promise<void>;
   listWorkspaces(after: WorkspaceId, limit: number): Promise<WorkspaceId[]>;
   /** Heads and totals of one month, each row of one snapshot. */
   readAccounts(workspaces: WorkspaceId[], month: Month): Promise<AccountPush[]>;
 }
 
-export function upkeepStore(sql: Database): UpkeepStore {
+export function maintenanceStore(sql: Database): MaintenanceStore {
   return {
-    keepDeadLetters: (letters) => keepDeadLetters(letters, sql),
-    makeLogPartitions: (nowMs) => makeLogPartitions(nowMs, sql),
+    storeDeadLetters: (letters) => storeDeadLetters(letters, sql),
+    createLogPartitions: (nowMs) => createLogPartitions(nowMs, sql),
     listWorkspaces: (after, limit) => listWorkspaces(after, limit, sql),
     readAccounts: (workspaces, month) => readAccounts(workspaces, month, sql),
   };
 }
 
-async function keepDeadLetters(letters: DeadLetter[], sql: Database): Promise<void> {
+async function storeDeadLetters(letters: DeadLetter[], sql: Database): Promise<void> {
   const rows = letters.map(({ stream, messageId, payload, reason }) => ({
     stream,
     message_id: messageId,
@@ -41,14 +41,14 @@ async function keepDeadLetters(letters: DeadLetter[], sql: Database): Promise<vo
 }
 
 /** Makes the request log's partitions of this month and the next, where they are missing. */
-export async function makeLogPartitions(nowMs: number, sql: Database): Promise<void> {
+export async function createLogPartitions(nowMs: number, sql: Database): Promise<void> {
   const thisMonth = monthOf(nowMs);
   const nextMonth = monthOf(monthBounds(thisMonth).endMs);
-  for (const month of [thisMonth, nextMonth]) await makeLogPartition(month, sql);
+  for (const month of [thisMonth, nextMonth]) await createLogPartition(month, sql);
 }
 
 /** Rows that the default partition caught meanwhile are moved into the new one. */
-async function makeLogPartition(month: string, sql: Database): Promise<void> {
+async function createLogPartition(month: string, sql: Database): Promise<void> {
   const name = `request_log_${month.replace("-", "_")}`;
   const { startMs, endMs } = monthBounds(month);
   const [from, to] = [startMs, endMs].map((ms) => new Date(ms).toISOString()) as [string, string];

@@ -3,10 +3,10 @@ import { storedAnswerCharactersMax } from "../limits.ts";
 
 type Fields = Record<string, unknown>;
 
-export class KeptAnswer {
+export class AnswerAssembler {
   #message: Fields | null = null;
   #room = storedAnswerCharactersMax;
-  #cut = false;
+  #truncated = false;
 
   /** null: no piece said anything. */
   get message(): Fields | null {
@@ -19,13 +19,13 @@ export class KeptAnswer {
   }
 
   /** There was more than is kept. */
-  get cut(): boolean {
-    return this.#cut;
+  get truncated(): boolean {
+    return this.#truncated;
   }
 
   /** @param piece in the form of a chat completion's delta: texts go on, tool calls go on by their index */
-  take({ role: _role, ...piece }: Fields): void {
-    if (this.#cut || Object.keys(piece).length === 0) return;
+  append({ role: _role, ...piece }: Fields): void {
+    if (this.#truncated || Object.keys(piece).length === 0) return;
     this.#message = this.#join(this.#message ?? blank(), piece);
   }
 
@@ -44,7 +44,7 @@ export class KeptAnswer {
   #joinText(text: string, more: string): string {
     const kept = more.slice(0, this.#room);
     this.#room -= kept.length;
-    this.#cut ||= kept.length < more.length;
+    this.#truncated ||= kept.length < more.length;
     return text + kept;
   }
 
