@@ -2,6 +2,7 @@
 import type { Database } from "../src/backing/backing.ts";
 import { sleep, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
+import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { formerSbomsEveryMs, formerSbomsPauseMs } from "../src/security/limits.ts";
 import { markFormer, removeSomeFormer } from "../src/security/projects/former-sboms.ts";
 
@@ -14,25 +15,17 @@ interface Parts {
 }
 
 export function startFormerSboms(parts: Parts): AsyncDisposable {
-  const stop = new AbortController();
-  const running = removeUntilStopped(parts, stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
+  const { sql, clock, log, sbomsKept } = parts;
+  return repeatUntilStopped({
+    clock,
+    async round(signal) {
+      while (!signal.aborted && (await markFormer(sbomsKept, parts)) > 0);
+      while (!signal.aborted && (await removeSomeFormer(sql))) await sleep(clock, formerSbomsPauseMs, signal);
     },
-  };
-}
-
-async function removeUntilStopped(parts: Parts, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      while (!signal.aborted && (await markFormer(parts.sbomsKept, parts)) > 0);
-      while (!signal.aborted && (await removeSomeFormer(parts.sql))) await sleep(parts.clock, formerSbomsPauseMs, signal);
-    } catch (error) {
+    everyMs: formerSbomsEveryMs,
+    onError(error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "";
-      parts.log.warn({ event: "sboms.kept", code }, "Former SBOMs cannot be removed at present");
-    }
-    if (!signal.aborted) await sleep(parts.clock, formerSbomsEveryMs, signal);
-  }
+      log.warn({ event: "sboms.kept", code }, "Former SBOMs cannot be removed at present");
+    },
+  });
 }

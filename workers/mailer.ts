@@ -2,11 +2,12 @@
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
 import type { MailConfig } from "../src/config.ts";
-import { sleep, type Clock } from "../src/kernel/clock.ts";
+import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
+import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/security/limits.ts";
 import { sendDue } from "../src/security/mails/send-due.ts";
-import { mailServer, reasonOf, type MailServer } from "../src/security/mails/smtp.ts";
+import { mailServer, reasonOf } from "../src/security/mails/smtp.ts";
 
 export interface MailerParts {
   sql: Database;
@@ -19,46 +20,26 @@ export interface MailerParts {
   log: Logger;
 }
 
+/** Sends when notified that a mail waits, and at regular intervals, since a notification may be lost. */
 export function startMailer(parts: MailerParts): AsyncDisposable {
-  const { mail, log } = parts;
+  const { mail, bus, lock, clock, log } = parts;
   if (mail === null) {
     log.info({ event: "mail.waits" }, "SMTP_URL is not set: mails wait until it is set");
     return new AsyncDisposableStack();
   }
-  const stop = new AbortController();
-  const running = mailUntilStopped(parts, mailServer(mail), stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
+  const server = mailServer(mail);
+  return repeatUntilStopped({
+    clock,
+    async round(signal) {
+      await using held = await lock();
+      if (held !== null) await sendDue({ ...parts, server }, signal);
     },
-  };
-}
-
-/** Sends when notified that a mail waits, and at regular intervals, since a notification may be lost. */
-async function mailUntilStopped(parts: MailerParts, server: MailServer, signal: AbortSignal): Promise<void> {
-  let pause = new AbortController();
-  const wake = (): void => pause.abort();
-  using _listening = parts.bus.listen("mail-waits", wake);
-  signal.addEventListener("abort", wake);
-  for (let failures = 0; !signal.aborted;) {
-    pause = new AbortController();
-    const reached = await round(parts, server, signal);
-    failures = reached ? 0 : failures + 1;
-    if (reached && !signal.aborted) await sleep(parts.clock, mailPollMs, pause.signal);
+    everyMs: mailPollMs,
+    wakeOn: (wake) => bus.listen("mail-waits", wake),
     // More waiting mails do not make it call an unreachable server more often.
-    if (!reached) await sleep(parts.clock, Math.min(mailServerRetryMs * 2 ** (failures - 1), mailServerRetryMsMax), signal);
-  }
-}
-
-/** Never rejects. @returns whether the mail server and the database were reachable */
-async function round({ lock, ...parts }: MailerParts, server: MailServer, signal: AbortSignal): Promise<boolean> {
-  try {
-    await using held = await lock();
-    if (held !== null) await sendDue({ ...parts, server }, signal);
-    return true;
-  } catch (error) {
-    parts.log.warn({ event: "mail.unreachable", reason: reasonOf(error) }, "Mails cannot be sent at present");
-    return false;
-  }
+    retryMs: (failures) => Math.min(mailServerRetryMs * 2 ** (failures - 1), mailServerRetryMsMax),
+    onError(error) {
+      log.warn({ event: "mail.unreachable", reason: reasonOf(error) }, "Mails cannot be sent at present");
+    },
+  });
 }

@@ -3,9 +3,9 @@ import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { reconcileUntilStopped } from "../src/gateway/metering/reconcile.ts";
+import { startReconciliation } from "../src/gateway/metering/reconcile.ts";
 import { settlementStore } from "../src/gateway/metering/store.ts";
-import { sweepUntilStopped } from "../src/gateway/metering/sweep.ts";
+import { startSweeps } from "../src/gateway/metering/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 
@@ -25,14 +25,9 @@ export async function startMetering({ backing, counters, clock, log }: MeteringW
     store: settlementStore(backing.sql),
     maintenance: maintenanceStore(backing.sql),
   };
-  const stop = new AbortController();
-  const loops = [sweepUntilStopped(parts, stop.signal), reconcileUntilStopped(parts, stop.signal)];
-  const consuming = await consumeSettlements(parts);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await consuming[Symbol.asyncDispose]();
-      await Promise.all(loops);
-    },
-  };
+  await using stack = new AsyncDisposableStack();
+  stack.use(startSweeps(parts));
+  stack.use(startReconciliation(parts));
+  stack.use(await consumeSettlements(parts));
+  return stack.move();
 }

@@ -5,9 +5,10 @@
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
 import { probeTicket } from "../src/gateway/credit/reservation.ts";
-import { sleep, type Clock } from "../src/kernel/clock.ts";
+import type { Clock } from "../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../src/kernel/ids.ts";
 import type { Logger } from "../src/kernel/log.ts";
+import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { launchChecksAtOnce, proberPauseMs } from "../src/gateway/limits.ts";
 import type { Model, Route } from "../src/gateway/models/model.ts";
 import type { Models } from "../src/gateway/models/models.ts";
@@ -26,28 +27,16 @@ export interface ProberParts {
   log: Logger;
 }
 
-export function startProber(parts: ProberParts): AsyncDisposable {
-  const stop = new AbortController();
-  const running = probeUntilStopped(parts, stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
 /** Probes when notified of a change, and at regular intervals, since a notification may be lost. */
-async function probeUntilStopped(parts: ProberParts, signal: AbortSignal): Promise<void> {
-  let pause = new AbortController();
-  const wake = (): void => pause.abort();
-  using _listening = parts.bus.listen("checks-changed", wake);
-  signal.addEventListener("abort", wake);
-  while (!signal.aborted) {
-    pause = new AbortController();
-    await probeAll(parts).catch((error: unknown) => parts.log.warn({ event: "probe.failed", reason: String(error) }));
-    if (!signal.aborted) await sleep(parts.clock, proberPauseMs, pause.signal);
-  }
+export function startProber(parts: ProberParts): AsyncDisposable {
+  const { bus, clock, log } = parts;
+  return repeatUntilStopped({
+    clock,
+    round: () => probeAll(parts),
+    everyMs: proberPauseMs,
+    wakeOn: (wake) => bus.listen("checks-changed", wake),
+    onError: (error) => log.warn({ event: "probe.failed", reason: String(error) }),
+  });
 }
 
 interface Probe {

@@ -2,8 +2,9 @@
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
 import { scanNext } from "../src/security/findings/scan/scan-next.ts";
-import { sleep, type Clock } from "../src/kernel/clock.ts";
+import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
+import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { scanPollMs } from "../src/security/limits.ts";
 
 export interface ScannerParts {
@@ -13,36 +14,19 @@ export interface ScannerParts {
   log: Logger;
 }
 
-export function startScanner(parts: ScannerParts): AsyncDisposable {
-  const stop = new AbortController();
-  const running = scanUntilStopped(parts, stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
 /** Scans when notified that a project waits, and at regular intervals, since a notification may be lost and leases expire without one. */
-async function scanUntilStopped(parts: ScannerParts, signal: AbortSignal): Promise<void> {
-  let pause = new AbortController();
-  const wake = (): void => pause.abort();
-  using _listening = parts.bus.listen("scan-waits", wake);
-  signal.addEventListener("abort", wake);
-  while (!signal.aborted) {
-    pause = new AbortController();
-    await scanWaiting(parts, signal);
-    if (!signal.aborted) await sleep(parts.clock, scanPollMs, pause.signal);
-  }
-}
-
-/** Never rejects. */
-async function scanWaiting(parts: ScannerParts, signal: AbortSignal): Promise<void> {
-  try {
-    while (!signal.aborted && (await scanNext(parts, signal)));
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    parts.log.warn({ event: "scan.unreachable", code }, "Projects cannot be scanned at present");
-  }
+export function startScanner(parts: ScannerParts): AsyncDisposable {
+  const { bus, clock, log } = parts;
+  return repeatUntilStopped({
+    clock,
+    async round(signal) {
+      while (!signal.aborted && (await scanNext(parts, signal)));
+    },
+    everyMs: scanPollMs,
+    wakeOn: (wake) => bus.listen("scan-waits", wake),
+    onError(error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      log.warn({ event: "scan.unreachable", code }, "Projects cannot be scanned at present");
+    },
+  });
 }

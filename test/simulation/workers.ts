@@ -3,8 +3,8 @@ import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { MeteringLagGuard } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { reconcileUntilStopped } from "../../src/gateway/metering/reconcile.ts";
-import { sweepUntilStopped } from "../../src/gateway/metering/sweep.ts";
+import { startReconciliation } from "../../src/gateway/metering/reconcile.ts";
+import { startSweeps } from "../../src/gateway/metering/sweep.ts";
 import { consumeSettlements } from "../../src/gateway/metering/worker.ts";
 import type { CountersServer } from "./counters-server.ts";
 import type { Host } from "./host.ts";
@@ -49,8 +49,7 @@ export function startMetering({ host, network, counters, ledger }: WorkerParts):
     store,
     maintenance,
   };
-  const { signal } = new AbortController();
-  void sweepUntilStopped(parts, signal);
-  void reconcileUntilStopped(parts, signal);
+  startSweeps(parts);
+  startReconciliation(parts);
   void consumeSettlements(parts);
 }

@@ -2,28 +2,21 @@
  * What PostgreSQL's background processes do elsewhere, and PGlite has none of: checkpoints, so that the write-ahead log and
  * with it the next start after a kill stay short; vacuum and statistics, so that tables and plans stay good.
  */
-import { sleep, type Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { upkeepMs, upkeepWalBytesMax } from "../limits.ts";
 import type { Database } from "../backing.ts";
 
 /** Runs until disposed; disposing waits for the round under way. */
 export function startUpkeep({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }): AsyncDisposable {
-  const stopping = new AbortController();
-  const loop = async (): Promise<void> => {
-    for (;;) {
-      await sleep(clock, upkeepMs, stopping.signal);
-      if (stopping.signal.aborted) return;
-      await keepUp(sql).catch((error: unknown) => log.warn({ event: "database.upkeep.failed", reason: String(error) }));
-    }
-  };
-  const ended = loop();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await ended;
-    },
-  };
+  return repeatUntilStopped({
+    clock,
+    round: () => keepUp(sql),
+    everyMs: upkeepMs,
+    pauseFirst: true,
+    onError: (error) => log.warn({ event: "database.upkeep.failed", reason: String(error) }),
+  });
 }
 
 /** One round: a checkpoint where enough was written since the last, and the one table that needs it most. */

@@ -1,7 +1,8 @@
 /** Once a minute the ledger's heads are pushed to the counters: whatever push was lost is made good, and drift cannot last. */
 import type { Counters } from "../../backing/counters.ts";
-import { monthOf, sleep, type Clock } from "../../kernel/clock.ts";
+import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { reconcileMs, sweepBatchMax } from "../limits.ts";
 import type { MaintenanceStore } from "./maintenance-store.ts";
 
@@ -12,20 +13,22 @@ export interface ReconcileParts {
   log: Logger;
 }
 
-/** Pushes every minute, and makes the log's partitions ahead, until aborted: neither waits for the other to succeed. */
-export async function reconcileUntilStopped(parts: ReconcileParts, signal: AbortSignal): Promise<void> {
+/** Pushes every minute, and makes the log's partitions ahead, until disposed: neither waits for the other to succeed. */
+export function startReconciliation(parts: ReconcileParts): AsyncDisposable {
   const { clock, maintenance, log } = parts;
-  while (!signal.aborted) {
-    await maintenance
-      .createLogPartitions(clock.now())
-      .catch((error: unknown) =>
-        log.warn({ event: "partitions.failed", reason: String(error) }, "The request log's partitions could not be made ahead"),
-      );
-    await reconcile(parts).catch((error: unknown) =>
-      log.warn({ event: "reconcile.failed", reason: String(error) }, "The ledger's heads could not be pushed"),
-    );
-    await sleep(clock, reconcileMs, signal);
-  }
+  return repeatUntilStopped({
+    clock,
+    async round() {
+      await maintenance
+        .createLogPartitions(clock.now())
+        .catch((error: unknown) =>
+          log.warn({ event: "partitions.failed", reason: String(error) }, "The request log's partitions could not be made ahead"),
+        );
+      await reconcile(parts);
+    },
+    everyMs: reconcileMs,
+    onError: (error) => log.warn({ event: "reconcile.failed", reason: String(error) }, "The ledger's heads could not be pushed"),
+  });
 }
 
 export async function reconcile({ counters, maintenance }: Pick<ReconcileParts, "counters" | "maintenance">): Promise<void> {

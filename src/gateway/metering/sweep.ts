@@ -4,8 +4,9 @@
  */
 import type { Bus } from "../../backing/bus.ts";
 import type { Counters, Hold } from "../../backing/counters.ts";
-import { sleep, type Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { rebuildReportMs, sweepBatchMax, sweepMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { decodeOpenReport, encodeReportRequest } from "../journal/open-report.ts";
@@ -21,15 +22,16 @@ export interface SweepParts {
   log: Logger;
 }
 
-/** Sweeps every ten seconds until aborted. */
-export async function sweepUntilStopped(parts: SweepParts, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(parts.clock, sweepMs, signal);
-    if (signal.aborted) return;
-    await sweep(parts).catch((error: unknown) =>
-      parts.log.warn({ event: "sweep.failed", reason: String(error) }, "Workspaces could not be swept"),
-    );
-  }
+/** Sweeps every ten seconds until disposed. */
+export function startSweeps(parts: SweepParts): AsyncDisposable {
+  const { clock, log } = parts;
+  return repeatUntilStopped({
+    clock,
+    round: () => sweep(parts),
+    everyMs: sweepMs,
+    pauseFirst: true,
+    onError: (error) => log.warn({ event: "sweep.failed", reason: String(error) }, "Workspaces could not be swept"),
+  });
 }
 
 /** One round over all workspaces. @returns how many holds are given up */

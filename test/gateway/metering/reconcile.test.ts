@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CountersUnavailableError } from "../../../src/backing/counters.ts";
-import { reconcile, reconcileUntilStopped } from "../../../src/gateway/metering/reconcile.ts";
+import { reconcile, startReconciliation } from "../../../src/gateway/metering/reconcile.ts";
 import { createLogPartitions } from "../../../src/gateway/metering/maintenance-store.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/databases.ts";
@@ -89,14 +89,12 @@ describe.each(databases)("maintenance of metering on $name", ({ open }) => {
     const { now } = metering.counters;
     let asked = 0;
     metering.counters.now = () => (asked++, Promise.reject(new CountersUnavailableError("Redis is down")));
-    const stop = new AbortController();
-    const reconciling = reconcileUntilStopped(metering, stop.signal);
+    const reconciling = startReconciliation(metering);
     await until(() => asked === 1 && metering.clock.pending === 1);
     metering.clock.advance(60_000);
     await until(() => asked === 2 && metering.clock.pending === 1);
     metering.counters.now = now;
-    stop.abort();
-    await reconciling;
+    await reconciling[Symbol.asyncDispose]();
     expect(metering.clock.pending).toBe(0);
   });
 });
