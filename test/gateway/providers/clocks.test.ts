@@ -84,7 +84,7 @@ describe("the idle clock", () => {
     }
   });
 
-  test("stands still while nobody asks, as with a client that reads slowly", async () => {
+  test("pauses while no read is pending, as with a client that reads slowly", async () => {
     const manual = new ManualStream();
     const events = await opened(manual);
     await manual.piece("one");
@@ -101,7 +101,7 @@ describe("the idle clock", () => {
     });
     const call = failureOf(callWhole(timed()));
     await provider.called();
-    // The first bytes have arrived once the first-byte clock no longer ends the call.
+    // The first bytes have arrived once the first-byte timeout no longer ends the call.
     await clock.pass(clocks.firstByteMs - 1);
     while (clock.monotonic() < 2 * clocks.idleMs) await clock.pass(10_000);
     expect((await call).code).toBe("upstream_timeout");
@@ -124,7 +124,7 @@ describe("the total clock", () => {
     expect((await provider.ended()).state).toBe("cancelled");
   });
 
-  test("closes the provider's connection at its time, though nobody is reading", async () => {
+  test("closes the provider's connection on time, even if no read is pending", async () => {
     const manual = new ManualStream();
     const events = await opened(manual);
     await manual.piece("one");

@@ -1,4 +1,4 @@
-/** What a provider's failure is called, by its status where its body blames nobody, and by its body where that says more. */
+/** How failures are classified: by status if the body does not say who is at fault, by the body if it says more. */
 import { describe, expect, test } from "bun:test";
 import type { UpstreamCode } from "../../../src/gateway/providers/provider.ts";
 import { wireFormats } from "../../../src/gateway/providers/registry.ts";
@@ -35,7 +35,7 @@ const everywhere = [
   '{"error":{"mess',
 ];
 
-/** Bodies that say that something failed and not who is at fault. */
+/** Bodies that report a failure without saying who is at fault. */
 const generic: Record<string, string[]> = {
   openai: ["server_error", "api_error", "unknown_error", "internal_error", "error"].map((type) =>
     JSON.stringify({ error: { message: "no", type, param: null, code: null } }),
@@ -46,7 +46,7 @@ const generic: Record<string, string[]> = {
   google: ["UNKNOWN", "INTERNAL", "SOMETHING_NEW"].map((status) => JSON.stringify({ error: { code: 0, message: "no", status } })),
 };
 
-/** Words that mean one thing whatever request they answer. */
+/** Words with one meaning, whatever the request. */
 const telling: Record<string, [string, UpstreamCode][]> = {
   openai: [
     ['{"error":{"code":"invalid_api_key"}}', "upstream_auth"],
@@ -65,7 +65,7 @@ const telling: Record<string, [string, UpstreamCode][]> = {
   ],
 };
 
-/** Words for a fault of the request, which no status of 401 to 403 has anything to do with. */
+/** Words for a fault of the request, which do not fit the statuses 401 to 403. */
 const rejecting: Record<string, string> = {
   openai: '{"error":{"type":"invalid_request_error"}}',
   anthropic: '{"error":{"type":"not_found_error"}}',

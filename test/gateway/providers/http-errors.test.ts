@@ -32,12 +32,12 @@ describe("an error is classified by its body before its status", () => {
     });
   }
 
-  test("a huge error page is read as far as it is of use", async () => {
+  test("a huge error page is read only up to its bound", async () => {
     provider.answer(text("x".repeat(5_000_000), { status: 503, type: "text/html" }));
     expect((await failureOf(callWhole({ route }))).code).toBe("upstream_error");
   });
 
-  test("a context overflow says so in our own words, which agents know to look for", async () => {
+  test("a context overflow is reported in the words that agents recognize", async () => {
     provider.answer(error(400, "context_length_exceeded", "the provider's own words"));
     const failure = await failureOf(callWhole({ route }));
     expect(failure.hint).toContain("maximum context length");
@@ -55,7 +55,7 @@ describe("an error is classified by its body before its status", () => {
     expect(failure.code).toBe("upstream_error");
   });
 
-  test("a format that is not spoken is upstream_error", async () => {
+  test("an unsupported format is upstream_error", async () => {
     const failure = await failureOf(callWhole({ route: aRoute({ base_url: provider.url, format: "google" }) }));
     expect(failure.code).toBe("upstream_error");
   });

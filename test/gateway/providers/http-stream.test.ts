@@ -35,7 +35,7 @@ describe("a stream", () => {
     expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], usage, failure: null, last: "end" });
   });
 
-  test("is the same however its bytes are cut", async () => {
+  test("is the same for every split of its bytes", async () => {
     const body = [chunk({ role: "assistant", content: "é😀" }), chunk({}, "stop")]
       .map((one) => `data:${JSON.stringify(one)}\r\n\r\n`)
       .join("");
@@ -44,12 +44,12 @@ describe("a stream", () => {
     expect(await readAll(await callStream({ route }))).toMatchObject({ text: "é😀", last: "end" });
   });
 
-  test("without [DONE] ends well where a reason for its end was told", async () => {
+  test("without [DONE] ends well if a finish reason arrived", async () => {
     provider.answer(stream([chunk({ content: "Hi" }), chunk({}, "stop")], { end: "no done" }));
     expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hi", failure: null, last: "end" });
   });
 
-  test("that ends without a reason and without [DONE] broke off", async () => {
+  test("that ends without a finish reason and without [DONE] counts as broken off", async () => {
     provider.answer(stream([chunk({ content: "Hi" })], { end: "no done" }));
     const transcript = await readAll(await callStream({ route }));
     expect(transcript.text).toBe("Hi");
@@ -82,7 +82,7 @@ describe("a stream", () => {
     expect((await readAll(await callStream({ route }))).failure?.code).toBe("upstream_error");
   });
 
-  test("with an event beyond every measure is upstream_error, and its connection is closed", async () => {
+  test("with an event above the size limit is upstream_error, and its connection is closed", async () => {
     provider.answer(async (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("data: ");
@@ -93,7 +93,7 @@ describe("a stream", () => {
     expect((await provider.ended()).state).toBe("cancelled");
   });
 
-  test("hands out an event as soon as it is there", async () => {
+  test("delivers an event as soon as it arrives", async () => {
     const manual = new ManualStream();
     provider.answer(manual.answer);
     const events = await callStream({ route });
@@ -105,7 +105,7 @@ describe("a stream", () => {
     expect((await readAll(events)).last).toBe("end");
   });
 
-  test("cancelled, closes its connection and tells nothing more", async () => {
+  test("that is cancelled closes its connection and delivers nothing more", async () => {
     const manual = new ManualStream();
     provider.answer(manual.answer);
     const events = await callStream({ route });
@@ -116,7 +116,7 @@ describe("a stream", () => {
     expect((await provider.ended()).state).toBe("cancelled");
   });
 
-  test("cancelled while an event is awaited, ends that wait", async () => {
+  test("that is cancelled ends a pending wait for an event", async () => {
     provider.answer(silent);
     const events = await callStream({ route });
     const waiting = events.next();
@@ -125,7 +125,7 @@ describe("a stream", () => {
     expect((await provider.ended()).state).toBe("cancelled");
   });
 
-  test("leaves its connection to the next call", async () => {
+  test("leaves its connection for the next call", async () => {
     const ports: (number | undefined)[] = [];
     provider.answer((response, call) => {
       ports.push(response.socket?.remotePort);
@@ -138,7 +138,7 @@ describe("a stream", () => {
     expect(new Set(ports).size).toBe(1);
   });
 
-  test("that stays open after [DONE] is over for us, and is closed", async () => {
+  test("whose connection stays open after [DONE] has ended, and the connection is closed", async () => {
     provider.answer(async (response, call) => {
       await stream([chunk({ content: "Hi" }), chunk({}, "stop")], { end: "open" })(response, call);
       response.write("data: [DONE]\n\n");
@@ -147,7 +147,7 @@ describe("a stream", () => {
     expect((await provider.ended()).state).toBe("cancelled");
   });
 
-  test("that is open holds nothing of who was told that its request went out", async () => {
+  test("that is open no longer references the callback for the sent request", async () => {
     provider.answer(stream([chunk({ content: "Hi" })], { end: "open" }));
     const open = async () => {
       const request = { isSent: false };
@@ -155,7 +155,7 @@ describe("a stream", () => {
       return { events, request: new WeakRef(request) };
     };
     const streams = await Promise.all(Array.from({ length: 10 }, open));
-    // One may still stand in a register: what is collected is not exact.
+    // One may still be in a register: garbage collection is not exact.
     await until(() => {
       Bun.gc(true);
       return streams.filter(({ request }) => request.deref() !== undefined).length <= 1;
@@ -164,7 +164,7 @@ describe("a stream", () => {
   });
 });
 
-describe("a call that is given up", () => {
+describe("an aborted call", () => {
   test("ends before its answer, and the provider sees the connection close", async () => {
     provider.answer(hang);
     const givenUp = new Stop();
@@ -175,7 +175,7 @@ describe("a call that is given up", () => {
     expect((await provider.ended()).state).toBe("cancelled");
   });
 
-  test("given up before it was made, is never made", async () => {
+  test("is not sent if it was aborted before", async () => {
     const givenUp = new Stop();
     givenUp.stop();
     const failure = await failureOf(callWhole({ route, context: { givenUp } }));
@@ -183,7 +183,7 @@ describe("a call that is given up", () => {
     expect(provider.calls).toHaveLength(0);
   });
 
-  test("an open stream outlives it, and is ended by its own cancel", async () => {
+  test("leaves an open stream running, which its own cancel ends", async () => {
     const givenUp = new Stop();
     const manual = new ManualStream();
     provider.answer(manual.answer);

@@ -28,7 +28,7 @@ afterAll(() => provider[Symbol.asyncDispose]());
 const usage = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
 
 describe("what a provider receives", () => {
-  test("our key, the generation's id, the bound, and no compression asked for", async () => {
+  test("is our key, the generation's id and the output bound, without asking for compression", async () => {
     await callWhole({ route, maxOutputTokens: 77 });
     const [call] = provider.calls;
     expect(call?.path).toBe("/v1/chat/completions");
@@ -42,7 +42,7 @@ describe("what a provider receives", () => {
     expect(call?.body).toEqual({ model: "stub-model", messages: [{ role: "user", content: "Hello" }], max_tokens: 77 });
   });
 
-  test("max_completion_tokens where the catalog says that the provider wants it so", async () => {
+  test("is max_completion_tokens if the catalog names that field", async () => {
     await callWhole({
       route: aRoute({ base_url: provider.url }, { max_tokens_field: "max_completion_tokens" }),
       chat: { max_tokens: 5 },
@@ -51,18 +51,18 @@ describe("what a provider receives", () => {
     expect(provider.calls[0]?.body).not.toHaveProperty("max_tokens");
   });
 
-  test("a wish for usage on every stream, whatever the client asked for", async () => {
+  test("is a request for usage on every stream, even if the client did not ask for it", async () => {
     await readAll(await callStream({ route, chat: { stream: true, stream_options: { include_usage: false } } }));
     expect(provider.calls[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
-  test("no such wish where the provider refuses it and tells its usage unasked", async () => {
+  test("is no request for usage if the provider refuses it and reports usage anyway", async () => {
     await readAll(await callStream({ route: aRoute({ base_url: provider.url, stream_options: false }) }));
     expect(provider.calls[0]?.body).toMatchObject({ stream: true });
     expect(provider.calls[0]?.body).not.toHaveProperty("stream_options");
   });
 
-  test("no label of the client's, and no store", async () => {
+  test("is neither the client's labels nor store", async () => {
     await callWhole({
       route,
       chat: { user: "u", metadata: { a: "b" }, store: false, safety_identifier: "s", prompt_cache_key: "p", n: 1 },
@@ -70,27 +70,27 @@ describe("what a provider receives", () => {
     expect(Object.keys(provider.calls[0]?.body ?? {}).toSorted()).toEqual(["max_tokens", "messages", "model"]);
   });
 
-  test("no authorization where it takes no key", async () => {
+  test("is no authorization if it needs no key", async () => {
     await callWhole({ route: aRoute({ base_url: provider.url, key_env: null }) });
     expect(provider.calls[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("nothing at all where our key is missing: upstream_auth", async () => {
+  test("is nothing if our key is missing: upstream_auth", async () => {
     const failure = await failureOf(callWhole({ route, context: { providerKey: () => null } }));
     expect(failure.code).toBe("upstream_auth");
     expect(provider.calls).toHaveLength(0);
   });
 });
 
-describe("a reservation is the ticket", () => {
+describe("a call needs a reservation", () => {
   const call = { generation: testGeneration, route, chat: { model: "m", messages: [] }, streamed: false };
 
-  test("a call for more output than was reserved is never made", async () => {
+  test("a call for more output than was reserved is not sent", async () => {
     await expect(callProvider(aReservation(10), { ...call, route, maxOutputTokens: 11 }, aContext())).rejects.toThrow(RangeError);
     expect(provider.calls).toHaveLength(0);
   });
 
-  test("nor is one on another generation's reservation", async () => {
+  test("a call with another generation's reservation is not sent", async () => {
     const other = { ...call, route, generation: "gen-other", maxOutputTokens: 1 };
     await expect(callProvider(aReservation(), other, aContext())).rejects.toThrow(RangeError);
     expect(provider.calls).toHaveLength(0);
@@ -129,26 +129,26 @@ describe("a whole answer", () => {
     expect((await failureOf(callWhole({ route }))).code).toBe("upstream_error");
   });
 
-  test("follows no redirect: our key goes nowhere else", async () => {
+  test("follows no redirect, so that our key reaches no other host", async () => {
     await using elsewhere = await startProviderStub();
     provider.answer(redirect(elsewhere.url));
     await failureOf(callWhole({ route }));
     expect(elsewhere.calls).toHaveLength(0);
   });
 
-  test("that is compressed in spite of our wish is read all the same", async () => {
+  test("that is compressed against our request is read correctly", async () => {
     provider.answer(gzip(JSON.stringify({ ...completion({ role: "assistant", content: "zip" }), usage: usageOf(10, 2) })));
     expect((await callWhole({ route })).message.content).toBe("zip");
   });
 
-  test("that unpacks to more than the bound is given up", async () => {
+  test("that decompresses to more than the bound is aborted", async () => {
     provider.answer(gzip(Buffer.alloc(upstreamAnswerBytesMax + 1, " ")));
     const failure = await failureOf(callWhole({ route }));
     expect(failure.message).toContain("larger than");
     expect(gzipSync(Buffer.alloc(upstreamAnswerBytesMax, " ")).length).toBeLessThan(100_000);
   });
 
-  test("that never ends in size is given up and its connection closed", async () => {
+  test("that grows beyond the bound is aborted and its connection closed", async () => {
     const block = Buffer.alloc(1024 * 1024, " ");
     provider.answer((response) => {
       response.writeHead(200, { "content-type": "application/json" });

@@ -1,4 +1,4 @@
-/** TLS to providers: whoever cannot prove to be the host that is called is sent nothing, least of all our key. */
+/** TLS to providers: a host that cannot prove its name receives nothing, least of all our key. */
 import { afterAll, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ const certificate = join(folder.path, "certificate.pem");
 await writeFile(certificate, secure.cert);
 afterAll(() => folder[Symbol.asyncDispose]());
 
-/** @param trusted the file of an authority that is trusted besides those of the system */
+/** @param trusted the file of an authority that is trusted in addition to the system's */
 async function callFrom(url: string, trusted?: string): Promise<string> {
   const environment = { ...process.env, ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }) };
   const script = join(import.meta.dir, "../../support/calling-process.ts");
@@ -29,7 +29,7 @@ function serving(): Promise<RawServer> {
   return new RawServer((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), secure).listen();
 }
 
-test("a host with a certificate that is trusted is called", async () => {
+test("a host with a trusted certificate is called", async () => {
   await using server = await serving();
   expect(await callFrom(`https://localhost:${server.port}/`, certificate)).toBe("ok");
   expect(server.received[0]).toContain("a secret");
@@ -38,7 +38,7 @@ test("a host with a certificate that is trusted is called", async () => {
 test.each([
   ["that nobody trusts", "localhost", undefined, "DEPTH_ZERO_SELF_SIGNED_CERT"],
   ["of another host", "127.0.0.1", certificate, "ERR_TLS_CERT_ALTNAME_INVALID"],
-])("one with a certificate %s is sent nothing", async (_, host, trusted, reason) => {
+])("a host with a certificate %s receives nothing", async (_, host, trusted, reason) => {
   await using server = await serving();
   expect(await callFrom(`https://${host}:${server.port}/`, trusted)).toBe(`UpstreamFailure: no connection: ${reason}`);
   expect(server.received.join("")).toBe("");

@@ -16,13 +16,13 @@ beforeAll(async () => {
 beforeEach(() => provider.answer(message("Hello there")));
 afterAll(() => provider[Symbol.asyncDispose]());
 
-/** The stub's answer to the last call was given, and so was the call. */
+/** The stub's reply to the last call, and the call. */
 async function lastCall() {
   return provider.called(provider.calls.length);
 }
 
 describe("over HTTP", () => {
-  test("a call carries our key where the API looks for it, and asks for no compression", async () => {
+  test("a call carries our key in the API's header and does not ask for compression", async () => {
     await callWhole({ route });
     const { path, headers } = await lastCall();
     expect(path).toBe("/v1/messages");
@@ -35,13 +35,13 @@ describe("over HTTP", () => {
     expect(headers).not.toContainKey("authorization");
   });
 
-  test("a whole answer comes back with its count", async () => {
+  test("a whole answer arrives with its token counts", async () => {
     const answer = await callWhole({ route });
     expect(answer).toMatchObject({ message: { content: "Hello there" }, finishReason: "stop" });
     expect(answer.usage).toMatchObject({ promptTokens: 10, completionTokens: 5 });
   });
 
-  test("a stream comes back piece by piece", async () => {
+  test("a stream arrives piece by piece", async () => {
     const transcript = await readAll(await callStream({ route }));
     expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], last: "end" });
     expect((await lastCall()).streamed).toBe(true);
@@ -54,7 +54,7 @@ describe("over HTTP", () => {
     expect((await failureOf(callWhole({ route }))).code).toBe("upstream_auth");
   });
 
-  test("an error with status 200 is an error, whether a whole answer or a stream was asked for", async () => {
+  test("an error with status 200 is an error, for whole answers and for streams", async () => {
     const overloaded = json({ type: "error", error: { type: "overloaded_error", message: "x" } });
     provider.answerOnce(overloaded, overloaded);
     expect((await failureOf(callWhole({ route }))).code).toBe("upstream_error");
@@ -69,7 +69,7 @@ describe("a stream over HTTP", () => {
     expect(transcript).toMatchObject({ text: "", usage: null, failure: { code: "upstream_error" } });
   });
 
-  test("that fails in the middle keeps what it told of the prompt and nothing of the placeholder", async () => {
+  test("that fails midway keeps its prompt count and ignores the placeholder", async () => {
     provider.answer(failingStream("api_error", { pieces: ["Hel"] }));
     const transcript = await readAll(await callStream({ route }));
     expect(transcript).toMatchObject({ text: "Hel", failure: { code: "upstream_error" } });
@@ -78,18 +78,18 @@ describe("a stream over HTTP", () => {
 
   const events = messageEvents("Hello there").map(event);
 
-  test("that ends before it says so, but after its reason, ended well", async () => {
+  test("that ends after its stop reason without an end event ended well", async () => {
     provider.answer(rawStream(...events.slice(0, -1)));
     expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hello there", failure: null, last: "end" });
   });
 
-  test("that ends before its reason broke off", async () => {
+  test("that ends before its stop reason broke off", async () => {
     provider.answer(rawStream(...events.slice(0, -2)));
     const transcript = await readAll(await callStream({ route }));
     expect(transcript).toMatchObject({ text: "Hello there", finishReasons: [], failure: { code: "upstream_error" } });
   });
 
-  test("without its first event brings the whole answer, and the half of its count that was told", async () => {
+  test("without its first event delivers the whole answer, and the reported half of its counts", async () => {
     provider.answer(rawStream(...events.slice(1)));
     const transcript = await readAll(await callStream({ route }));
     expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], last: "end" });

@@ -28,14 +28,14 @@ function turnsOf(...messages: ChatBody["messages"]): unknown {
 }
 
 describe("a call", () => {
-  test("is posted to /messages, in the version of the API that is meant", () => {
+  test("is posted to /messages with the API version", () => {
     const { path, headers } = encoded({});
     expect(path).toBe("/messages");
     expect(headers).toEqual({ "anthropic-version": "2023-06-01" });
     expect(anthropic.authorization("sk-ours")).toEqual({ "x-api-key": "sk-ours" });
   });
 
-  test("says what has to be said and nothing else", () => {
+  test("contains the required fields and nothing else", () => {
     expect(sent({})).toEqual({
       model: "stub-model",
       max_tokens: 100,
@@ -44,19 +44,19 @@ describe("a call", () => {
     expect(sent({}, { streamed: true })["stream"]).toBe(true);
   });
 
-  test("samples as it was told to", () => {
+  test("carries the sampling fields", () => {
     expect(sent({ temperature: 0, stop: "END" })).toMatchObject({ temperature: 0, stop_sequences: ["END"] });
     expect(sent({ top_p: 0.5, stop: ["a", "b"] })).toMatchObject({ top_p: 0.5, stop_sequences: ["a", "b"] });
   });
 
-  test("says nothing of sampling as usual: several models refuse even that", () => {
+  test("omits sampling fields with default values, which several models refuse", () => {
     expect(sent({ temperature: 1, top_p: 1 })).not.toContainAnyKeys(["temperature", "top_p"]);
     expect(sent({ temperature: 0.2, top_p: 1 })).toMatchObject({ temperature: 0.2 });
   });
 });
 
 describe("a conversation", () => {
-  test("has its instructions in front, system and developer alike, in their order", () => {
+  test("carries system and developer messages as instructions, in order", () => {
     const body = sent({
       messages: [
         { role: "system", content: "Be brief." },
@@ -69,7 +69,7 @@ describe("a conversation", () => {
     expect(body["messages"]).toEqual([{ role: "user", content: [text("Hi")] }]);
   });
 
-  test("shows who speaks by the name in front, but for the model's own words", () => {
+  test("puts participants' names before their texts, except before the model's", () => {
     const { system, messages } = sent({
       messages: [
         { role: "system", content: "Hi", name: "example_user" },
@@ -91,7 +91,7 @@ describe("a conversation", () => {
     expect(sent({ messages: [{ role: "system", content: "" }, user("Hi")] })).not.toContainKey("system");
   });
 
-  test("joins neighbours of one role into one turn", () => {
+  test("joins consecutive messages of one role into one turn", () => {
     const turns = turnsOf(user("a"), user([text("b"), text("c")]), { role: "assistant", content: "d" }, user("e"));
     expect(turns).toEqual([
       { role: "user", content: [text("a"), text("b"), text("c")] },
@@ -100,19 +100,19 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("loses its blank texts, and turns that consist of them", () => {
+  test("drops blank texts and turns that consist of them", () => {
     const turns = turnsOf(user("a"), { role: "assistant", content: "" }, user([text(" \n"), text("b")]), user("\t"));
     expect(turns).toEqual([{ role: "user", content: [text("a"), text("b")] }]);
   });
 
-  test("that the model is to go on with does not end in a blank", () => {
+  test("that ends with the model's text is trimmed at its end", () => {
     expect(turnsOf(user("a"), { role: "assistant", content: "The answer is \n" })).toEqual([
       { role: "user", content: [text("a")] },
       { role: "assistant", content: [text("The answer is")] },
     ]);
   });
 
-  test("keeps the blanks of everybody who was followed", () => {
+  test("keeps the trailing blanks of all earlier turns", () => {
     const turns = turnsOf(user(" a "), { role: "assistant", content: " b " }, user(" c "));
     expect(turns).toMatchObject([{ content: [text(" a ")] }, { content: [text(" b ")] }, { content: [text(" c ")] }]);
   });
@@ -129,7 +129,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("has calls of tools as blocks of the assistant, and all their results in the turn after", () => {
+  test("carries tool calls as blocks of the assistant, and all their results in the next turn", () => {
     const turns = turnsOf(
       user("Weather?"),
       {
@@ -155,7 +155,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("has a result that says nothing as one without content", () => {
+  test("carries an empty tool result without content", () => {
     const turns = turnsOf(
       user("Go"),
       { role: "assistant", tool_calls: [call("a", "go", "{}")] },
@@ -165,7 +165,7 @@ describe("a conversation", () => {
     expect(JSON.stringify(turns)).not.toContain('"content":" "');
   });
 
-  test("names calls as the API can bear it, whoever made their ids up, and each its own way", () => {
+  test("replaces ids that the API refuses, each with a different one", () => {
     const ids = ["functions.go:0", "functions.go:1", "", "call|1", "call_1", "ü"];
     const turns = turnsOf(
       user("Go"),
@@ -186,14 +186,14 @@ describe("tools", () => {
   const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
   const tools = [tool("weather", { description: "Looks out", parameters: schema, strict: true }), tool("time")];
 
-  test("are described by their schema; a function without parameters takes none", () => {
+  test("carry their schema; a function without parameters accepts none", () => {
     expect(sent({ tools })["tools"]).toEqual([
       { name: "weather", description: "Looks out", input_schema: schema, strict: true },
       { name: "time", input_schema: { type: "object" } },
     ]);
   });
 
-  test("whose schema says not what it is of are of objects", () => {
+  test("without a type in their schema get the type object", () => {
     const [sentTool] = sent({ tools: [tool("go", { parameters: { properties: {} }, strict: false })] })["tools"] as object[];
     expect(sentTool).toEqual({ name: "go", input_schema: { type: "object", properties: {} } });
   });
@@ -224,7 +224,7 @@ describe("output", () => {
   const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
   const format = (more: object = {}) => ({ type: "json_schema", json_schema: { name: "answer", schema, ...more } });
 
-  test("has the schema that it was given, and the schema has the description", () => {
+  test("has the given schema, which includes the description", () => {
     const plain = sent({ response_format: format({ strict: true }) });
     expect(plain["output_config"]).toEqual({ format: { type: "json_schema", schema } });
     const described = sent({ response_format: format({ description: "A number" }) });
@@ -233,21 +233,21 @@ describe("output", () => {
     });
   });
 
-  test.each(["low", "medium", "high", "xhigh", "max"])("is thought about with the effort %s", (effort) => {
+  test.each(["low", "medium", "high", "xhigh", "max"])("uses the effort %s", (effort) => {
     expect(sent({ reasoning_effort: effort })).toMatchObject({
       thinking: { type: "adaptive" },
       output_config: { effort },
     });
   });
 
-  test("is not thought about where the effort is none, and as the model likes where it is not told", () => {
+  test("uses no thinking with the effort none, and the model's default without an effort", () => {
     const none = sent({ reasoning_effort: "none" });
     expect(none["thinking"]).toEqual({ type: "disabled" });
     expect(none).not.toContainKey("output_config");
     expect(sent({})).not.toContainAnyKeys(["thinking", "output_config"]);
   });
 
-  test("can have both", () => {
+  test("can have a schema and an effort", () => {
     const both = sent({ reasoning_effort: "low", response_format: format() });
     expect(both["output_config"]).toEqual({ effort: "low", format: { type: "json_schema", schema } });
     const none = sent({ reasoning_effort: "none", response_format: format() });

@@ -14,7 +14,7 @@ const recorded = readdirSync(folder).map((file) => ({
   data: readFileSync(join(folder, file), "utf8").split("\n").slice(0, -1),
 }));
 
-/** What the decoder says of these bytes, up to the end or the failure. */
+/** What the decoder returns for these bytes, up to the end or the failure. */
 function eventsOf(...pieces: Uint8Array[]): ProviderEvent[] {
   const parser = new EventParser();
   const decode = anthropic.streamDecoder();
@@ -26,7 +26,7 @@ function eventsOf(...pieces: Uint8Array[]): ProviderEvent[] {
   return events;
 }
 
-/** The same, with failures by what they say: as errors they are all alike to a comparison. */
+/** The same with each failure as its message, since a comparison treats all errors as equal. */
 function told(...pieces: Uint8Array[]): unknown[] {
   return eventsOf(...pieces).map((event) => {
     if (event.kind !== "failure") return event;
@@ -50,13 +50,13 @@ const lines = {
 describe.each(recorded)("the stream $name", ({ data }) => {
   const whole = told(bytesOf(data.map(lines["named events"]).join("")));
 
-  test.each(Object.entries(lines))("means the same byte by byte, as %s", (_, line) => {
+  test.each(Object.entries(lines))("decodes the same byte by byte, with %s", (_, line) => {
     const bytes = bytesOf(data.map(line).join(""));
     expect(told(...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
   });
 });
 
-test("a stream means the same wherever it is cut in two", () => {
+test("a stream decodes the same for every split in two", () => {
   const bytes = bytesOf(
     messageEvents("Grüße 😀", { calls: [{ id: "toolu_a", name: "go", input: { to: "Zürich" } }] })
       .map((event) => lines["named events"](JSON.stringify(event)))
@@ -80,7 +80,7 @@ const answers = fc.record({
   }),
 });
 
-test("whatever is answered and however it is split, all of it arrives", () => {
+test("all of an answer arrives, for every content and every split", () => {
   fc.assert(
     fc.property(
       answers,
@@ -115,7 +115,7 @@ test("whatever is answered and however it is split, all of it arrives", () => {
   );
 });
 
-test("whatever a provider sends, the decoder neither throws nor says anything after the end", () => {
+test("the decoder never throws and returns nothing after the end, whatever a provider sends", () => {
   const kinds = fc.constantFrom(
     "message_start",
     "content_block_start",
@@ -151,7 +151,7 @@ test("whatever a provider sends, the decoder neither throws nor says anything af
   );
 });
 
-test("an error's text is in no event, and no part of it in what is logged", () => {
+test("an error's text appears in no event and in no log", () => {
   for (const { data } of recorded) {
     for (const event of told(bytesOf(data.map(lines["named events"]).join("")))) {
       expect(JSON.stringify(event)).not.toContain("CANARY");
@@ -159,7 +159,7 @@ test("an error's text is in no event, and no part of it in what is logged", () =
   }
 });
 
-test("failures are what they are for our log, too", () => {
+test("failures have the same detail in our log", () => {
   const [event] = anthropic.streamDecoder()('{"type":"error","error":{"type":"overloaded_error","message":"CANARY"}}');
   expect(event?.kind === "failure" && event.failure).toBeInstanceOf(UpstreamFailure);
   expect(event?.kind === "failure" && event.failure.message).toBe("status 200: overloaded_error");

@@ -11,7 +11,7 @@ const hello = { role: "user", content: "Hello" };
 const functionTool = { type: "function", function: { name: "go", parameters: { type: "object" } } };
 const call = (argumentsText: string) => ({ id: "a", type: "function", function: { name: "go", arguments: argumentsText } });
 
-/** Code, param and message of the refusal; null: it passes. */
+/** Code, param and message of the refusal; null if the request passes. */
 function refusal(fields: object, model: Model | null = claude): string[] | null {
   const bytes = new TextEncoder().encode(JSON.stringify({ model: "stub/model", messages: [hello], ...fields }));
   try {
@@ -23,7 +23,7 @@ function refusal(fields: object, model: Model | null = claude): string[] | null 
   }
 }
 
-describe("what the Messages API has no place for is 400 unsupported_parameter with its name, before anything is sent", () => {
+describe("a field that the Messages API does not support gets 400 unsupported_parameter with its name, before anything is sent", () => {
   test.each<[string, object]>([
     ["temperature", { temperature: 1.01 }],
     ["temperature", { temperature: 2 }],
@@ -71,7 +71,7 @@ describe("what the Messages API has no place for is 400 unsupported_parameter wi
   });
 });
 
-describe("what it has a place for passes", () => {
+describe("a supported field passes", () => {
   test.each<[string, object]>([
     ["the scale's end", { temperature: 1, top_p: 1 }],
     ["no randomness", { temperature: 0, top_p: 1 }],
@@ -94,7 +94,7 @@ describe("what it has a place for passes", () => {
   });
 });
 
-test("a model of two providers takes what both of them can carry", () => {
+test("a model with two providers accepts the fields that both support", () => {
   const routes = [
     { provider: "one", upstream_model: "a", prices_per_1m_usd: { input: "1.00", output: "2.00" } },
     { provider: "two", upstream_model: "b", prices_per_1m_usd: { input: "1.00", output: "2.00" } },
@@ -107,10 +107,10 @@ test("a model of two providers takes what both of them can carry", () => {
   expect(refusal({ temperature: 1.5 }, mixed)?.slice(0, 2)).toEqual(["unsupported_parameter", "temperature"]);
 });
 
-test("what is wrong by the official schema is answered first", () => {
+test("a violation of the official schema is reported first", () => {
   expect(refusal({ temperature: 1.5, top_p: 2 })?.slice(0, 2)).toEqual(["invalid_request", "top_p"]);
 });
 
-test("nothing is known of a model that the catalog does not have", () => {
+test("a model outside of the catalog supports no check", () => {
   expect(refusal({ temperature: 1.5 }, null)).toBeNull();
 });

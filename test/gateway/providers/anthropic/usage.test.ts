@@ -14,7 +14,7 @@ function told(...values: unknown[]): ReportedUsage | null {
 
 const plain = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 5, reasoningTokens: 0 };
 
-describe("usage, in whatever shape it is told", () => {
+describe("usage, in every reported form", () => {
   test.each<[string, unknown[], Partial<ReportedUsage> | null]>([
     ["the usual object", [{ input_tokens: 10, output_tokens: 5 }], plain],
     ["never", [null, undefined, "none", 7, []], null],
@@ -78,7 +78,7 @@ describe("usage, in whatever shape it is told", () => {
     expect<unknown>(told(...values)).toEqual(expected);
   });
 
-  test("the count of output that a stream begins with is a placeholder, and charges no failure", () => {
+  test("the output count at the start of a stream is a placeholder, and a failure is not charged for it", () => {
     const usage = new AnthropicUsage();
     usage.takePrompt({ input_tokens: 10, output_tokens: 1 });
     expect(usage.usage()).toEqual({ ...plain, completionTokens: null });

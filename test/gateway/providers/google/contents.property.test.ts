@@ -13,7 +13,7 @@ const content = fc.oneof(
   fc.array(words, { minLength: 1, maxLength: 3 }).map((texts) => texts.map((text) => ({ type: "text", text }))),
 );
 const spoken = fc.record({ role: fc.constantFrom("system", "developer", "user", "assistant"), content });
-/** Calls of one moment, some of their results, and ids that come again later. */
+/** Parallel calls, some of their results, and ids that occur again later. */
 const step = fc
   .array(
     fc.record({
@@ -64,7 +64,7 @@ interface Part {
   functionResponse?: { id: string; name: string; response: { output: string } };
 }
 
-test("every word of a conversation arrives, in its order and in its role", () => {
+test("every text of a conversation arrives, in order and with its role", () => {
   fc.assert(
     fc.property(conversation, (messages) => {
       const { instruction, contents } = googleConversation(messages, older);
@@ -85,7 +85,7 @@ test("every word of a conversation arrives, in its order and in its role", () =>
   );
 });
 
-test("turns take turns, none is empty, and no text in them is", () => {
+test("roles alternate, and no turn and no text is empty", () => {
   fc.assert(
     fc.property(conversation, fc.constantFrom(newer, older), (messages, model) => {
       const { contents } = googleConversation(messages, model);
@@ -98,7 +98,7 @@ test("turns take turns, none is empty, and no text in them is", () => {
   );
 });
 
-test("every result names the function of the latest call with its id, and every step of calls is signed once where it must be", () => {
+test("every result names the function of the latest call with its id, and every step of calls is signed once if required", () => {
   fc.assert(
     fc.property(conversation, (messages) => {
       const { contents } = googleConversation(messages, newer);
@@ -113,7 +113,7 @@ test("every result names the function of the latest call with its id, and every 
   );
 });
 
-test("a conversation is refused where nothing of it could be sent, and only there", () => {
+test("a conversation is refused only if nothing of it could be sent", () => {
   fc.assert(
     fc.property(conversation, (messages) => {
       const unsupportedField = googleUnsupportedField({ model: "stub/model", messages });

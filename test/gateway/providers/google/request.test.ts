@@ -35,26 +35,26 @@ function contentsOf(...messages: ChatBody["messages"]): unknown {
 }
 
 describe("a call", () => {
-  test("is posted under the model's own path, which tells whether to stream", () => {
+  test("is posted to the model's path, which includes whether to stream", () => {
     expect(encoded({}).path).toBe("/models/gemini-2.5-flash-lite:generateContent");
     expect(encoded({}, { streamed: true }).path).toBe("/models/gemini-2.5-flash-lite:streamGenerateContent?alt=sse");
     expect(encoded({}).headers).toEqual({});
     expect(google.authorization("ours")).toEqual({ "x-goog-api-key": "ours" });
   });
 
-  test("leaves its path to nobody", () => {
+  test("escapes the model's name in its path", () => {
     const route = aRoute({}, { upstream_model: "a/../b?key=c#d" });
     expect(encoded({}, { route }).path).toBe("/models/a%2F..%2Fb%3Fkey%3Dc%23d:generateContent");
   });
 
-  test("says what has to be said and nothing else", () => {
+  test("contains the required fields and nothing else", () => {
     expect(sent({})).toEqual({
       contents: [{ role: "user", parts: [{ text: "Hello" }] }],
       generationConfig: { maxOutputTokens: 100 },
     });
   });
 
-  test("samples as it was told to", () => {
+  test("carries the sampling fields", () => {
     const chat = { temperature: 0, top_p: 0.5, stop: "END", seed: 7, frequency_penalty: 1.5, presence_penalty: -1 };
     expect(sent(chat)["generationConfig"]).toEqual({
       maxOutputTokens: 100,
@@ -73,13 +73,13 @@ describe("a call", () => {
     [-1, -1],
     [2 ** 32 + 7, 7],
     [Number.MAX_SAFE_INTEGER, -1],
-  ])("brings the seed %p into 32 bits, always the same", (seed, within) => {
+  ])("maps the seed %p to 32 bits, always to the same value", (seed, within) => {
     expect(sent({ seed })["generationConfig"]).toMatchObject({ seed: within });
   });
 });
 
 describe("a conversation", () => {
-  test("shows who speaks by the name in front, but for the model's own words", () => {
+  test("puts participants' names before their texts, except before the model's", () => {
     const { systemInstruction, contents } = sent({
       messages: [
         { role: "system", content: "Hi", name: "example_user" },
@@ -96,7 +96,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("has its instructions apart, system and developer alike, in their order", () => {
+  test("carries system and developer messages as instructions, in order", () => {
     const body = sent({
       messages: [
         { role: "system", content: "Be brief." },
@@ -109,7 +109,7 @@ describe("a conversation", () => {
     expect(body["contents"]).toEqual([{ role: "user", parts: [{ text: "Hi" }] }]);
   });
 
-  test("joins neighbours of one role into one turn, part by part", () => {
+  test("joins consecutive messages of one role into one turn, part by part", () => {
     expect(contentsOf(user("a"), user([text("b"), text("c")]), assistant("d"), user("e"))).toEqual([
       { role: "user", parts: [{ text: "a" }, { text: "b" }, { text: "c" }] },
       { role: "model", parts: [{ text: "d" }] },
@@ -117,7 +117,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("loses its empty texts, and turns that consist of them; blanks stay", () => {
+  test("drops empty texts and turns that consist of them; blank texts stay", () => {
     expect(contentsOf(user("a"), assistant(""), user([text(""), text(" ")]))).toEqual([
       { role: "user", parts: [{ text: "a" }, { text: " " }] },
     ]);
@@ -133,7 +133,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("has calls of tools as parts of the model, and all their results in the turn after, each by its function's name", () => {
+  test("carries tool calls as parts of the model, and all their results in the next turn, each with its function's name", () => {
     const contents = contentsOf(
       user("Weather?"),
       assistant("Let me look.", { tool_calls: [call("a", "weather", '{"city":"Oslo"}'), call("b", "time", "")] }),
@@ -148,7 +148,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("in which ids come again means the call before", () => {
+  test("matches a repeated id with the call before the result", () => {
     const contents = contentsOf(
       user("Go"),
       assistant(null, { tool_calls: [call("call_0", "first", "{}")] }),
@@ -160,7 +160,7 @@ describe("a conversation", () => {
     expect(JSON.stringify(contents)).toContain(JSON.stringify(gives("call_0", "second", "2")));
   });
 
-  test("has functions of the old kind in the same places", () => {
+  test("carries old-style function calls in the same places", () => {
     const old = { role: "assistant", function_call: { name: "go", arguments: '{"a":1}' } };
     expect(contentsOf(user("Go"), old, { role: "function", name: "go", content: "gone" })).toEqual([
       { role: "user", parts: [{ text: "Go" }] },
@@ -170,7 +170,7 @@ describe("a conversation", () => {
   });
 });
 
-describe("calls of tools that are sent back", () => {
+describe("tool calls that the client sends back", () => {
   const [first, second] = [call("a", "go", "{}"), call("b", "go", "{}")];
   const messages = (...made: { id: string }[]) => [
     user("Go"),
@@ -183,14 +183,14 @@ describe("calls of tools that are sent back", () => {
     return calling?.parts;
   };
 
-  test("carry the signature that the model gave with them, and the id that it gave", () => {
+  test("carry the model's signature and the model's id", () => {
     const signed = (signer: string) => call(`a.sig.${signer}.c2lnbmVk`, "go", "{}");
     const withIt = [{ ...calls("a", "go", {}), thoughtSignature: "c2lnbmVk" }, calls("b", "go", {})];
     expect(parts(newer, signed("gemini-3_5-flash"), second)).toEqual(withIt);
     expect(parts(older, signed("gemini-2_5-flash-lite"), second)).toEqual(withIt);
   });
 
-  test("carry no other model's signature, which this one would refuse", () => {
+  test("carry no signature of another model, which this one would refuse", () => {
     const other = call("a.sig.gemini-3_5-flash-lite.c2lnbmVk", "go", "{}");
     expect(parts(newer, other, second)).toEqual([
       { ...calls("a", "go", {}), thoughtSignature: noSignature },
@@ -199,7 +199,7 @@ describe("calls of tools that are sent back", () => {
     expect(parts(older, other, second)).toEqual([calls("a", "go", {}), calls("b", "go", {})]);
   });
 
-  test("say so where the client did not keep it, to models that refuse a call without one", () => {
+  test("carry the documented replacement if the client lost the signature and the model requires one", () => {
     expect(parts(newer, first, second)).toEqual([
       { ...calls("a", "go", {}), thoughtSignature: noSignature },
       calls("b", "go", {}),
@@ -261,7 +261,7 @@ describe("output", () => {
   const format = (more: object) => ({ type: "json_schema", json_schema: { name: "answer", ...more } });
   const config = (chat: Partial<ChatBody>, route = older) => sent(chat, { route })["generationConfig"];
 
-  test("is JSON where that is asked for, of the schema that was given, with its description in it", () => {
+  test("is JSON if requested, with the given schema and its description", () => {
     const mime = { maxOutputTokens: 100, responseMimeType: "application/json" };
     expect(config({ response_format: { type: "json_object" } })).toEqual(mime);
     expect(config({ response_format: format({}) })).toEqual(mime);
@@ -280,12 +280,12 @@ describe("output", () => {
     ["high", { thinkingBudget: 24_576, includeThoughts: true }, { thinkingLevel: "HIGH", includeThoughts: true }],
     ["xhigh", { thinkingBudget: 24_576, includeThoughts: true }, { thinkingLevel: "HIGH", includeThoughts: true }],
     ["max", { thinkingBudget: 24_576, includeThoughts: true }, { thinkingLevel: "HIGH", includeThoughts: true }],
-  ])("is thought about with the effort %s: by budget up to Gemini 2, by level since", (effort, budget, level) => {
+  ])("uses the effort %s: as a budget up to Gemini 2, as a level from Gemini 3", (effort, budget, level) => {
     expect(config({ reasoning_effort: effort })).toMatchObject({ thinkingConfig: budget });
     expect(config({ reasoning_effort: effort }, newer)).toMatchObject({ thinkingConfig: level });
   });
 
-  test("is thought about as the model likes where no effort is told", () => {
+  test("uses the model's default thinking without an effort", () => {
     expect(config({}, newer)).toEqual({ maxOutputTokens: 100 });
   });
 });

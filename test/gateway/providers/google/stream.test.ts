@@ -30,7 +30,7 @@ function transcriptOf(chunks: Uint8Array[]): Transcript {
   return transcript;
 }
 
-describe("a recorded stream says the same wherever the network cuts it", () => {
+describe("a recorded stream decodes the same for every split by the network", () => {
   test.each(recorded)("%s", (_, lines) => {
     const text = lines
       .replace(/\n$/, "")
@@ -57,7 +57,7 @@ describe("a provider that speaks generateContent", () => {
   });
   afterAll(() => provider[Symbol.asyncDispose]());
 
-  test("is asked for a whole answer under its own path, with our key in its own header", async () => {
+  test("receives a whole call under its own path, with our key in its own header", async () => {
     expect(await callWhole({ route })).toMatchObject({ message: { content: "Hello there" }, finishReason: "stop" });
     const [call] = provider.calls;
     expect(call?.path).toBe("/v1/models/stub-model:generateContent");
@@ -66,21 +66,21 @@ describe("a provider that speaks generateContent", () => {
     expect(call?.body["generationConfig"]).toEqual({ maxOutputTokens: 100 });
   });
 
-  test("is asked for a stream of events, which ends with its body", async () => {
+  test("receives a stream call, and its stream ends with the body", async () => {
     const transcript = await readAll(await callStream({ route }));
     expect(transcript).toMatchObject({ text: "Hello there", finishReasons: ["stop"], last: "end" });
     expect(transcript.usage).toMatchObject({ promptTokens: 10, completionTokens: 2 });
     expect(provider.calls[0]?.path).toBe("/v1/models/stub-model:streamGenerateContent?alt=sse");
   });
 
-  test("whose stream ends without a reason has broken it off", async () => {
+  test("whose stream ends without a finish reason has broken it off", async () => {
     provider.answer(googleChat("Hello there", { finish: "FINISH_REASON_UNSPECIFIED" }));
     const transcript = await readAll(await callStream({ route }));
     expect(transcript).toMatchObject({ text: "Hello there", finishReasons: [], last: "failure" });
     expect(transcript.failure?.code).toBe("upstream_error");
   });
 
-  test("whose connection breaks after the reason has said everything", async () => {
+  test("whose connection breaks after the finish reason has completed its answer", async () => {
     provider.answer(googleChat("Hello there", { end: "break" }));
     expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hello there", finishReasons: ["stop"] });
   });
@@ -98,12 +98,12 @@ describe("a provider that speaks generateContent", () => {
     expect(ports.size).toBe(1);
   });
 
-  test("fails a stream that was asked for by a list with an error", async () => {
+  test("can fail a stream call with a list that contains an error", async () => {
     provider.answer(googleError(429, "RESOURCE_EXHAUSTED"));
     expect((await failureOf(callStream({ route }))).code).toBe("upstream_rate_limited");
   });
 
-  test("fails within a stream, first of all or later", async () => {
+  test("can fail within a stream, at its first event or later", async () => {
     const error = { error: { code: 503, message: "busy", status: "UNAVAILABLE" } };
     provider.answer(stream([error], { end: "no done" }));
     expect((await readAll(await callStream({ route }))).failure?.message).toBe("status 503: unavailable");

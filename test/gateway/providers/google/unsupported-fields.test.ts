@@ -18,7 +18,7 @@ function checked(fields: object) {
   return checkChat(bytes, { find: () => gemini });
 }
 
-/** Code, param and message of the refusal; null: it passes. */
+/** Code, param and message of the refusal; null if the request passes. */
 function refusal(fields: object): string[] | null {
   try {
     checked(fields);
@@ -29,7 +29,7 @@ function refusal(fields: object): string[] | null {
   }
 }
 
-describe("what generateContent has no place for is 400 unsupported_parameter with its name, before anything is sent", () => {
+describe("a field that generateContent does not support gets 400 unsupported_parameter with its name, before anything is sent", () => {
   test.each<[string, object]>([
     ["verbosity", { verbosity: "low" }],
     ["logit_bias", { logit_bias: { "5": 1 } }],
@@ -99,7 +99,7 @@ describe("what it has a place for passes", () => {
 });
 
 describe("nothing is dropped in silence", () => {
-  // One call at most is seen to by us, where the answer is read (one-call.test.ts).
+  // The gateway itself enforces a single call when it reads the answer (one-call.test.ts).
   const saysWhatHappensAnyway = new Set(['tool_choice="auto"', "parallel_tool_calls=true", "parallel_tool_calls=false"]);
   const sentOn = Object.entries(fieldCases).flatMap(([name, { accepted }]) =>
     accepted

@@ -29,7 +29,7 @@ const consistent = fc
     totalTokenCount: prompt + toolUse + candidates + thoughts,
   }));
 
-test("prompt and completion are together what the provider's total says", () => {
+test("prompt and completion add up to the provider's total", () => {
   fc.assert(
     fc.property(consistent, (metadata) => {
       const usage = told(metadata);
@@ -39,7 +39,7 @@ test("prompt and completion are together what the provider's total says", () => 
   );
 });
 
-test("parts fit into their wholes, whatever is told", () => {
+test("parts never exceed their wholes, whatever the provider reports", () => {
   fc.assert(
     fc.property(fc.array(object, { maxLength: 5 }), (objects) => {
       const usage = told(...objects);
@@ -50,7 +50,7 @@ test("parts fit into their wholes, whatever is told", () => {
   );
 });
 
-test("the last count told stands: nothing is summed, and zeros or silence take nothing back", () => {
+test("the last reported count is valid: nothing is added up, and zeros or missing counts do not reset it", () => {
   fc.assert(
     fc.property(object, consistent, (before, metadata) => {
       expect(told(metadata, metadata)).toEqual(told(metadata));
@@ -62,7 +62,7 @@ test("the last count told stands: nothing is summed, and zeros or silence take n
   );
 });
 
-test("says when it was told something new", () => {
+test("returns whether a report contained a new count", () => {
   const usage = new GoogleUsage();
   expect(
     [{ promptTokenCount: 9 }, { promptTokenCount: 9 }, { candidatesTokenCount: 0 }, {}].map((one) => usage.take(one)),

@@ -1,4 +1,4 @@
-/** Chunks that differ in their text alone are not parsed; they tell what they would tell if they were. */
+/** Chunks that differ only in their text are not parsed, with the same result as if they were. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openaiStreamDecoder } from "../../../../src/gateway/providers/openai/stream.ts";
@@ -37,7 +37,7 @@ const chunks = fc
     return spaced ? JSON.stringify(chunk, null, 1).replace(/\n */g, " ") : JSON.stringify(chunk);
   });
 
-/** Parsed, each of them: none begins as another one did. */
+/** Parsed each time, since no chunk begins like another. */
 function parsed(texts: readonly string[]): ProviderEvent[][] {
   const decode = openaiStreamDecoder();
   return texts.map((text, n) => decode(" ".repeat(n) + text));
@@ -49,7 +49,7 @@ function decoded(texts: readonly string[]): ProviderEvent[][] {
 }
 
 describe("a stream of chunks", () => {
-  test("tells the same whether they are alike or not", () => {
+  test("decodes the same with and without the template", () => {
     fc.assert(
       fc.property(fc.array(chunks, { maxLength: 30 }), (texts) => {
         expect(decoded(texts)).toEqual(parsed(texts));
@@ -57,7 +57,7 @@ describe("a stream of chunks", () => {
     );
   });
 
-  test("whose text stands in another place too is not taken for one that differs in its text alone", () => {
+  test("whose text also occurs elsewhere is not matched by the template", () => {
     const chunk = (content: string, other: string) =>
       `{"x":{"content":"${other}"},"choices":[{"delta":{"content":"${content}"}}]}`;
     const texts = [chunk("a", "a"), chunk("b", "b"), chunk("b", "a"), chunk("a", "b")];
@@ -69,7 +69,7 @@ describe("a stream of chunks", () => {
     expect(decoded(twice)).toEqual(parsed(twice));
   });
 
-  test("is cut where it is no JSON, like any other", () => {
+  test("fails at invalid JSON, like any other", () => {
     const whole = `{"choices":[{"delta":{"content":"a"}}]}`;
     expect(decoded([whole, whole.replace('"a"', '"b')])).toMatchObject([[{ kind: "delta" }], [{ kind: "failure" }]]);
     expect(decoded([whole, whole.replace('"a"', '"\\"')])).toMatchObject([[{ kind: "delta" }], [{ kind: "failure" }]]);

@@ -1,4 +1,4 @@
-/** However a provider numbers its calls and mixes their pieces: a client gets each call once, whole, and no other. */
+/** A client receives each tool call once, whole, and no other, however a provider numbers its calls and mixes their pieces. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openaiStreamDecoder } from "../../../../src/gateway/providers/openai/stream.ts";
@@ -18,7 +18,7 @@ interface Piece {
   function?: { name?: string; arguments?: string };
 }
 
-/** How providers tell which call a piece is of. */
+/** How providers mark the call of a piece. */
 const numberings = {
   "an index each": (call: number): Piece => ({ index: call }),
   "indexes with gaps": (call: number): Piece => ({ index: call * 3 + 2 }),
@@ -27,7 +27,7 @@ const numberings = {
   "the id on each piece, all indexes 0": (call: number): Piece => ({ index: 0, id: `id_${call}` }),
 };
 
-/** Arguments as models write them, cut anywhere. */
+/** Arguments as models write them, split anywhere. */
 const written = fc
   .tuple(
     fc.dictionary(fc.string({ maxLength: 4 }), fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom("}{", '"}', "\\"))),
@@ -42,7 +42,7 @@ const written = fc
 const conversation = fc.record({
   numbering: fc.constantFrom(...Object.keys(numberings)),
   calls: fc.array(fc.record({ argued: written, nameLate: fc.boolean(), idLate: fc.boolean() }), { minLength: 1, maxLength: 5 }),
-  /** Which call goes on next, of those that have something left. */
+  /** Picks the call that continues next, among unfinished ones. */
   order: fc.array(fc.nat(), { minLength: 20, maxLength: 20 }),
 });
 
@@ -56,7 +56,7 @@ function piecesOf(
     ? [{ id, type: "function" }, { function: { name: `f${call}` } }, { function: { arguments: first } }]
     : [{ id, type: "function", function: { name: `f${call}`, arguments: first } }];
   const pieces: Piece[] = [...begun, { function: { arguments: second } }];
-  // An id alone begins nothing twice.
+  // An id without anything else begins nothing twice.
   return idLate ? [...pieces, { id, function: { arguments: "" } }] : pieces;
 }
 
@@ -75,8 +75,8 @@ function told(pieces: readonly Piece[]): Transcript {
 
 const byId = (calls: readonly Call[]) => calls.toSorted((one, other) => one.id.localeCompare(other.id));
 
-describe("streamed calls of tools", () => {
-  test("arrive each once and whole, in whatever order their pieces come", () => {
+describe("streamed tool calls", () => {
+  test("each arrive once and whole, in any order of their pieces", () => {
     fc.assert(
       fc.property(conversation, ({ numbering, calls, order }) => {
         const mark = numberings[numbering as keyof typeof numberings];
@@ -92,7 +92,7 @@ describe("streamed calls of tools", () => {
     );
   });
 
-  test("arrive each once and whole, one after the other, where neither id nor index tells them apart", () => {
+  test("each arrive once and whole, one after another, without ids and indexes", () => {
     fc.assert(
       fc.property(fc.array(written, { minLength: 1, maxLength: 5 }), fc.boolean(), (argued, numbered) => {
         const pieces = argued.map(({ whole }) => ({
@@ -106,7 +106,7 @@ describe("streamed calls of tools", () => {
     );
   });
 
-  test("are not held for ever where their name does not come", () => {
+  test("are not held for ever if their name never arrives", () => {
     const argument = "x".repeat(1_024);
     const endless = Array.from({ length: heldToolCallCharactersMax / 1_024 + 1 }, () => ({
       index: 0,

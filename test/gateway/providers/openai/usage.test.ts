@@ -12,7 +12,7 @@ function told(...values: unknown[]): ReportedUsage | null {
 const plain = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 5, reasoningTokens: 0 };
 const usual = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-describe("usage, in whatever shape a provider tells it", () => {
+describe("usage, in every form that a provider reports", () => {
   const shapes: [string, unknown[], Partial<ReportedUsage> | null][] = [
     ["the usual object", [usual], plain],
     ["null in every chunk but one", [null, null, usual, null], plain],
@@ -80,7 +80,7 @@ describe("usage, in whatever shape a provider tells it", () => {
     completion_tokens_details: fc.record({ reasoning_tokens: count }),
   });
 
-  test("always makes parts that fit into their wholes", () => {
+  test("always has parts that do not exceed their wholes", () => {
     fc.assert(
       fc.property(fc.array(object, { maxLength: 5 }), (objects) => {
         const usage = told(...objects);
@@ -94,7 +94,7 @@ describe("usage, in whatever shape a provider tells it", () => {
   const sumOf = (usage: ReportedUsage | null): number =>
     (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0) + (usage?.unexplainedTokens ?? 0);
 
-  test("never falls when more is told, and never sums", () => {
+  test("never decreases with further reports and never adds them up", () => {
     fc.assert(
       fc.property(object, fc.array(object, { maxLength: 4 }), (one, more) => {
         expect(told(one, one, one)).toEqual(told(one));

@@ -1,4 +1,4 @@
-/** Connections to providers: kept, given up, and never trusted with a request twice where it may have been answered. */
+/** Connections to providers: kept, closed, and never used for a second send of a request that may have been answered. */
 import { describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,7 +27,7 @@ function urlOf({ port }: { port: number }, scheme = "http"): URL {
   return new URL(`${scheme}://127.0.0.1:${port}/v1/chat?x=1`);
 }
 
-/** Calls a server over one network, whose clock the test moves. */
+/** Calls a server over one network with a clock that the test moves. */
 function caller(server: { port: number }, scheme = "http") {
   const clock = new ManualClock();
   const network = new Network(clock);
@@ -57,7 +57,7 @@ function serving(onData: (socket: Socket, text: string) => void): Promise<RawSer
 const answering = (): Promise<RawServer> => serving((socket) => socket.write(answer));
 
 describe("a request", () => {
-  test("is what it is on the wire, its length in bytes", async () => {
+  test("is written to the wire with its length in bytes", async () => {
     await using server = await answering();
     await caller(server).call();
     expect(server.received[0]).toBe(
@@ -66,7 +66,7 @@ describe("a request", () => {
     );
   });
 
-  test("whose header would not stay one line is not sent", async () => {
+  test("with a line break in a header is not sent", async () => {
     await using server = await answering();
     const network = new Network(new ManualClock());
     const headers = { authorization: "Bearer a\r\nx: y" };
@@ -83,7 +83,7 @@ describe("a connection is kept after an answer", () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  test("unless it has carried nothing for too long", async () => {
+  test("unless it has been idle for too long", async () => {
     await using server = await answering();
     const { call, clock } = caller(server);
     await call();
@@ -106,7 +106,7 @@ describe("a connection is kept after an answer", () => {
     expect(server.connections).toHaveLength(2);
   });
 
-  test("unless something came that nobody had asked for", async () => {
+  test("unless unrequested bytes arrived", async () => {
     await using server = await answering();
     const { call } = caller(server);
     await call();
@@ -115,7 +115,7 @@ describe("a connection is kept after an answer", () => {
     expect(await call()).toBe("ok");
   });
 
-  test("unless there are enough of them", async () => {
+  test("unless the limit of idle connections is reached", async () => {
     const waiting: Socket[] = [];
     await using server = await serving((socket) => void waiting.push(socket));
     const { call } = caller(server);
@@ -126,7 +126,7 @@ describe("a connection is kept after an answer", () => {
     await until(() => waiting.filter((socket) => socket.closed).length === 10);
   });
 
-  test("and not after one that was given up", async () => {
+  test("but not after an aborted call", async () => {
     await using server = await serving((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nha"));
     const network = new Network(new ManualClock());
     const call = network.post(urlOf(server), post);
@@ -137,7 +137,7 @@ describe("a connection is kept after an answer", () => {
 });
 
 describe("a kept connection that turns out to be closed", () => {
-  test("costs a new one, and the request goes out once more", async () => {
+  test("is replaced, and the request is sent again", async () => {
     await using server = await serving((socket, text) => {
       if (server.connections.length === 1 && server.received[0] !== text) socket.destroy();
       else socket.write(answer);
@@ -148,7 +148,7 @@ describe("a kept connection that turns out to be closed", () => {
     expect(server.connections).toHaveLength(2);
   });
 
-  test("but one that had time to work on the request is not asked for it again", async () => {
+  test("leads to no second send if the provider had time to work on the request", async () => {
     await using server = await serving((socket, text) => {
       if (server.received[0] === text) socket.write(answer);
     });
@@ -162,7 +162,7 @@ describe("a kept connection that turns out to be closed", () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  test("but an answer that has begun to come is not asked for again", async () => {
+  test("leads to no second send if an answer has begun to arrive", async () => {
     await using server = await serving((socket, text) => {
       if (server.received[0] === text) socket.write(answer);
       else socket.end("HTTP/1.1 200");
@@ -173,14 +173,14 @@ describe("a kept connection that turns out to be closed", () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  test("nor is a new connection that closes tried again", async () => {
+  test("leads to no second send if the connection was new", async () => {
     await using server = await serving((socket) => socket.destroy());
     expect((await failureOf(caller(server).call())).code).toBe("upstream_error");
     expect(server.connections).toHaveLength(1);
   });
 });
 
-test("what nobody reads is left to the network, and reading on goes on with it", async () => {
+test("an unread body stops the reading from the network, and a read resumes it", async () => {
   const block = "x".repeat(65_536);
   let written = 0;
   await using server = await serving((socket) => {
@@ -210,8 +210,8 @@ test("what nobody reads is left to the network, and reading on goes on with it",
   await until(() => server.connections[0]?.closed === true);
 });
 
-describe("what speaks against a connection", () => {
-  test("is named as the system does", async () => {
+describe("a connection fails", () => {
+  test("with the system's error name", async () => {
     const server = await answering();
     const { port } = server;
     await server[Symbol.asyncDispose]();
@@ -219,12 +219,12 @@ describe("what speaks against a connection", () => {
     expect(failure).toMatchObject({ code: "upstream_error", message: "no connection: ECONNREFUSED" });
   });
 
-  test("is that it does not speak TLS where https is asked for", async () => {
+  test("if the server does not speak TLS for https", async () => {
     await using server = await serving((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     expect((await failureOf(caller(server, "https").call())).code).toBe("upstream_error");
   });
 
-  test("is that it never shakes hands: upstream_timeout", async () => {
+  test("if the TLS handshake never completes: upstream_timeout", async () => {
     await using server = await serving(() => {});
     const { call, clock } = caller(server, "https");
     const called = failureOf(call());
@@ -234,7 +234,7 @@ describe("what speaks against a connection", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("is that it swallows packets, and it is sent nothing: upstream_timeout", async () => {
+  test("if the network drops all packets, and nothing is sent: upstream_timeout", async () => {
     await using hole = await blackHole();
     const started = performance.now();
     const failure = await failureOf(
@@ -248,7 +248,7 @@ describe("what speaks against a connection", () => {
   });
 });
 
-/** A listener whose process is stopped and whose queue of connections is full: the kernel drops what comes then. Bun keeps no short queue. */
+/** A listener with a stopped process and a full connection queue: the kernel drops further packets. Bun offers no short queue. */
 async function blackHole(): Promise<AsyncDisposable & { port: number }> {
   const script = `require("node:net").createServer().listen({port:0,host:"127.0.0.1",backlog:1},function(){console.log(this.address().port)})`;
   const child = spawn("node", ["-e", script], { stdio: ["ignore", "pipe", "ignore"] });

@@ -10,7 +10,7 @@ function waiting(clock: ManualClock) {
   return { looks, one };
 }
 
-test("whoever waits is called again and again until it is taken out", () => {
+test("a listener is called repeatedly until it is removed", () => {
   const clock = new ManualClock();
   const { looks, one } = waiting(clock);
   clock.advance(3 * timerStepMs);
@@ -19,7 +19,7 @@ test("whoever waits is called again and again until it is taken out", () => {
   expect(looks).toEqual([timerStepMs, 2 * timerStepMs, 3 * timerStepMs]);
 });
 
-test("all take one timer, and none when nobody is left", () => {
+test("all listeners share one timer, which stops without listeners", () => {
   const clock = new ManualClock();
   const many = Array.from({ length: 100 }, () => waiting(clock).one);
   expect(clock.pending).toBe(1);
@@ -27,7 +27,7 @@ test("all take one timer, and none when nobody is left", () => {
   expect(clock.pending).toBe(0);
 });
 
-test("one that takes itself out when it is called keeps nobody else from being called", () => {
+test("a listener that removes itself does not prevent the others from being called", () => {
   const clock = new ManualClock();
   const lookout = sharedTimerOf(clock);
   const first = { look: () => lookout.delete(first) };

@@ -29,7 +29,7 @@ describe("an event stream", () => {
   ];
   test.each(streams)("%s", (_, text, events) => expect(read(bytes(text))).toEqual(events));
 
-  test("is the same wherever the network cuts it", () => {
+  test("is the same for every single split by the network", () => {
     const whole = bytes('\uFEFFdata: {"t":"é😀\u2028"}\r\n\r\n: c\r\ndata: a\ndata:b\r\rdata: [DONE]\n\n');
     const events = read(whole);
     expect(events).toEqual(['{"t":"é😀\u2028"}', "a\nb", "[DONE]"]);
@@ -37,7 +37,7 @@ describe("an event stream", () => {
     expect(read(...Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(events);
   });
 
-  test("is the same however often the network cuts it", () => {
+  test("is the same for any number of splits by the network", () => {
     const line = fc.string({ unit: "grapheme", maxLength: 20 }).filter((text) => !/[\r\n]/.test(text));
     const ending = fc.constantFrom("\n", "\r\n", "\r");
     fc.assert(
@@ -50,12 +50,12 @@ describe("an event stream", () => {
     );
   });
 
-  test("replaces what is no UTF-8 and goes on", () => {
+  test("replaces invalid UTF-8 and continues", () => {
     const parts = [bytes("data: a"), Uint8Array.of(0xff, 0xc3), bytes("b\n\ndata: c\n\n")];
     expect(read(...parts)).toEqual(["a\uFFFD\uFFFDb", "c"]);
   });
 
-  test("gives up on an event that grows without end", () => {
+  test("fails on an event that exceeds the size limit", () => {
     const parser = new EventParser(1_000);
     const feed = () => {
       for (let chunk = 0; chunk < 20; chunk++) parser.feed(bytes("data: " + "x".repeat(100) + (chunk % 2 === 0 ? "" : "\n")));
@@ -63,7 +63,7 @@ describe("an event stream", () => {
     expect(feed).toThrow(EventTooLargeError);
   });
 
-  test("holds no more than one event at a time, however many there were", () => {
+  test("holds at most one event at a time", () => {
     const parser = new EventParser(1_000);
     for (let event = 0; event < 10_000; event++) expect(parser.feed(bytes(`data: ${"x".repeat(500)}\n\n`))).toHaveLength(1);
   });

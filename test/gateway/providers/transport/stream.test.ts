@@ -11,7 +11,7 @@ import { chunk } from "../../../support/stub-answers.ts";
 const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, streamMs: 900_000 };
 const url = new URL("http://provider.example/v1");
 
-/** A stream over a body that counts how often it is asked for bytes. */
+/** A stream over a body that counts its reads. */
 async function counting(...pieces: string[]) {
   const clock = new ManualClock();
   const upstream = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
@@ -25,13 +25,13 @@ const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const three = ["a", "b", "c"].map((content) => event(chunk({ content }))).join("");
 const done = `${event(chunk({}, "stop"))}data: [DONE]\n\n`;
 
-test("nothing is read of the network before somebody asks", async () => {
+test("the stream does not read the network before the first request for events", async () => {
   const { body } = await counting(three, done);
   await settled();
   expect(body.asked).toBe(0);
 });
 
-test("what came together is told together, and nothing more is read before somebody asks again", async () => {
+test("events that arrive together are delivered together, and the stream reads on only on request", async () => {
   const { body, stream } = await counting(three, event(chunk({ content: "d" })), done);
   for (const content of ["a", "b", "c"]) expect(await stream.next()).toMatchObject({ delta: { content } });
   await settled();
@@ -40,26 +40,26 @@ test("what came together is told together, and nothing more is read before someb
   expect(body.asked).toBe(2);
 });
 
-test("what completes no event is followed by what does", async () => {
+test("the stream reads on until an event is complete", async () => {
   const { body, stream } = await counting(": comment\n\n", three.slice(0, 20), three.slice(20), done);
   expect(await stream.next()).toMatchObject({ delta: { content: "a" } });
   expect(body.asked).toBe(3);
 });
 
-test("the end is told once, and nothing after it", async () => {
+test("the end is delivered once, and nothing after it", async () => {
   const { stream } = await counting(three, `${done}${event(chunk({ content: "too late" }))}`);
   expect(await readAll(stream)).toMatchObject({ text: "abc", last: "end" });
   expect(await stream.next()).toBeNull();
 });
 
-test("a failure is told once, and the rest of the body is given up", async () => {
+test("a failure is delivered once, and the rest of the body is discarded", async () => {
   const { body, stream } = await counting(three, `${event({ error: { message: "x" } })}${three}`, three);
   expect(await readAll(stream)).toMatchObject({ text: "abc", last: "failure" });
   expect(await stream.next()).toBeNull();
   expect(body.ended).not.toBeNull();
 });
 
-test("what the total clock finds unread is not told any more", async () => {
+test("unread events are not delivered after the total timeout", async () => {
   const { clock, stream } = await counting(three, three, done);
   for (let event = 0; event < 3; event++) await stream.next();
   clock.advance(clocks.streamMs);
@@ -67,7 +67,7 @@ test("what the total clock finds unread is not told any more", async () => {
   expect(await stream.next()).toBeNull();
 });
 
-test("cancelled after its end, it leaves the body to be read out", async () => {
+test("a cancel after the end lets the rest of the body be read", async () => {
   const { body, clock, stream } = await counting(`${three}${done}`, ": tail\n\n");
   await readAll(stream);
   await stream.cancel();

@@ -1,4 +1,4 @@
-/** `parallel_tool_calls: false`: whatever a provider answers, its client gets one call at most. */
+/** `parallel_tool_calls: false`: a client receives at most one call, whatever its provider answers. */
 import { describe, expect, test } from "bun:test";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { withParallelToolCallsOff } from "../../../../src/gateway/providers/wire/one-call.ts";
@@ -16,7 +16,7 @@ const call = (id: string, city: string, index?: number) => ({
 const use = (id: string, city: string) => ({ type: "tool_use", id, name: "weather", input: { city } });
 const functionCall = (id: string, city: string) => ({ functionCall: { id, name: "weather", args: { city } } });
 
-/** A text and two calls, as each format tells them: whole, and event by event. */
+/** A text and two calls in each format: whole, and event by event. */
 const answers: Record<string, { whole: unknown; events: unknown[] }> = {
   openai: {
     whole: {
@@ -76,19 +76,19 @@ function calledStreamed(format: WireFormat, events: readonly unknown[]): unknown
 
 const formats = Object.entries(wireFormats).filter(([name]) => name in answers);
 
-test("every format is here", () => {
+test("every format has a case", () => {
   expect(formats).toHaveLength(Object.keys(wireFormats).length - 1);
 });
 
 describe.each(formats)("two calls from a provider of the format %s", (name, { format }) => {
   const { whole, events } = answers[name] ?? { whole: null, events: [] };
 
-  test("are the first alone where the client asked for one at a time", () => {
+  test("become only the first if the client allows one at a time", () => {
     expect(calledWhole(withParallelToolCallsOff(format, asked), whole)).toEqual(["So:", "tool_calls", "a"]);
     expect(calledStreamed(withParallelToolCallsOff(format, asked), events)).toEqual(["So:", "tool_calls", "a"]);
   });
 
-  test("are both where it did not", () => {
+  test("stay two otherwise", () => {
     for (const chat of [
       { ...asked, parallel_tool_calls: true },
       { model: "stub/model", messages: [] },

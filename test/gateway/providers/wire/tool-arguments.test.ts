@@ -11,33 +11,33 @@ test.each([
   ["{}", {}],
   [' {"city":"Oslo"} ', { city: "Oslo" }],
   ['{"code":"[{,\\"[{","n":[1,{"a":null}]}', { code: '[{,"[{', n: [1, { a: null }] }],
-])("the arguments %p are an object", (text, object) => {
+])("the arguments %p parse to an object", (text, object) => {
   expect<unknown>(toolArguments(text)).toEqual(object);
 });
 
-test.each(["{", "[]", "null", "7", '"{}"', " ", '{"a":', "{'a':1}", "city=Oslo"])("the arguments %p are none", (text) => {
+test.each(["{", "[]", "null", "7", '"{}"', " ", '{"a":', "{'a':1}", "city=Oslo"])("the arguments %p are invalid", (text) => {
   expect(toolArguments(text)).toBeNull();
 });
 
-test("an object is as deep and as wide as a whole request may be, and no more", () => {
+test("an object may be as deep and as wide as a whole request, and no more", () => {
   expect(toolArguments(nested(jsonDepthMax))).not.toBeNull();
   expect(toolArguments(nested(jsonDepthMax + 1))).toBeNull();
   expect(toolArguments(wide(jsonValuesMax))).not.toBeNull();
   expect(toolArguments(wide(jsonValuesMax + 1))).toBeNull();
 });
 
-test("the calls of one request share what a whole request may hold", () => {
+test("the calls of one request share the limits of a whole request", () => {
   const read = new ToolArguments();
   const half = wide(jsonValuesMax / 2);
   expect([half, half, "{}"].map((text) => read.read(text) !== null)).toEqual([true, true, false]);
 });
 
-test("brackets within texts are texts, however many", () => {
+test("brackets within texts do not count as depth", () => {
   const code = { content: `${"[{".repeat(1_000)}${",".repeat(jsonValuesMax)}\\"` };
   expect<unknown>(toolArguments(JSON.stringify(code))).toEqual(code);
 });
 
-test("every object that is no deeper comes back as it was", () => {
+test("every object within the depth limit is returned unchanged", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 })), (object) => {
       const text = JSON.stringify(object);
@@ -46,7 +46,7 @@ test("every object that is no deeper comes back as it was", () => {
   );
 });
 
-test("a text of 4 million brackets is refused before it is parsed, which would take most of a second", () => {
+test("a text of 4 million brackets is refused before it is parsed, which would take almost a second", () => {
   const started = performance.now();
   expect(toolArguments(`{"a":${"[".repeat(4_000_000)}`)).toBeNull();
   expect(performance.now() - started).toBeLessThan(100);

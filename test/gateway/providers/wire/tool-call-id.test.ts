@@ -8,7 +8,7 @@ import {
   signerNamed,
 } from "../../../../src/gateway/providers/wire/tool-call-id.ts";
 
-/** Each with one call that has no id, of an answer that has none. */
+/** Each with one call without an id, in an answer without an id. */
 const answers = {
   openai: { choices: [{ message: { tool_calls: [{ function: { name: "f", arguments: "{}" } }] }, finish_reason: "stop" }] },
   anthropic: { content: [{ type: "tool_use", name: "f", input: {} }], stop_reason: "tool_use" },
@@ -20,7 +20,7 @@ const id = fc.string({ minLength: 1, maxLength: 20 });
 const model = fc.string({ maxLength: 20 });
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 3_000 });
 
-test("a signature comes out of the id as it went in, and so do the id and the model's name", () => {
+test("an id returns its signature, its original id and its model's name unchanged", () => {
   fc.assert(
     fc.property(id, model, bytes, (plain, name, signed) => {
       const signature = { signer: signerNamed(name), base64: Buffer.from(signed).toString("base64") };
@@ -32,13 +32,13 @@ test("a signature comes out of the id as it went in, and so do the id and the mo
   );
 });
 
-test("a signature in the alphabet for addresses is the same one", () => {
+test("a signature in the URL alphabet returns the same signature", () => {
   const signed = Buffer.from([0xfb, 0xff, 0xfe]);
   const text = signedToolCallId("a", { signer, base64: signed.toString("base64url") });
   expect(readToolCallId(text).signature).toEqual({ signer, base64: signed.toString("base64") });
 });
 
-test.each(["", "not base64!", "a b", "=="])("the signature %p is none", (base64) => {
+test.each(["", "not base64!", "a b", "=="])("the signature %p is invalid and leaves the id unchanged", (base64) => {
   expect(signedToolCallId("call_1", { signer, base64 })).toBe("call_1");
 });
 
@@ -49,12 +49,12 @@ test.each(["", "call_1", "functions.go:0", "toolu_01A", ".sig.m.c2ln", "a.sig.m.
   },
 );
 
-test("models are told apart by their names", () => {
+test("signers of different models differ", () => {
   expect(signerNamed("gemini-3.5-flash")).toBe(signer);
   expect(signerNamed("gemini-3.5-flash-lite")).not.toBe(signer);
 });
 
-test("a call without an id gets one of its answer, which OpenAI takes too, and one of its own where the answer has none", () => {
+test("a call without an id gets one made from its answer's id that OpenAI accepts, or a random one if the answer has none", () => {
   expect(mintedToolCallId("R3sp-0_nse", 1)).toBe("call_R3sp-0_nse_1");
   for (const answer of [`chatcmpl-${crypto.randomUUID()}`, "é|x".repeat(50), "", "///", null, undefined, 7]) {
     expect(mintedToolCallId(answer, 99)).toMatch(/^call_[\w-]{1,32}_99$/);
@@ -62,7 +62,7 @@ test("a call without an id gets one of its answer, which OpenAI takes too, and o
   expect(mintedToolCallId(null, 0)).not.toBe(mintedToolCallId(null, 0));
 });
 
-test.each(Object.entries(answers))("no two answers of a provider of the format %s have a call of one id", (name, body) => {
+test.each(Object.entries(answers))("two answers of a provider of the format %s never share a call id", (name, body) => {
   const decode = wireFormats[name as "openai"]?.format.decodeAnswer;
   const [first, second] = [1, 2].map(() => JSON.stringify(decode?.(body).message["tool_calls"]));
   expect(first).toMatch(/"id":"call_[0-9a-f]{24}_0"/);

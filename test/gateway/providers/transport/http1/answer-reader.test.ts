@@ -8,11 +8,11 @@ interface Read {
   status: number | null;
   headers: Record<string, string>;
   body: string;
-  /** null: the answer is not over. */
+  /** null if the response has not ended. */
   keeps: boolean | null;
 }
 
-/** What comes of these bytes, cut at these places. */
+/** Parses these bytes, split at these positions. */
 function read(bytes: Buffer, cuts: number[] = [], { closed = false } = {}): Read {
   const seen: Read = { status: null, headers: {}, body: "", keeps: null };
   const reader = new AnswerReader({
@@ -58,7 +58,7 @@ describe("an answer", () => {
   ];
   test.each(answers)("%s", (_, bytes, expected) => expect(read(bytes)).toMatchObject(expected));
 
-  test.each(answers.filter(([name]) => !name.includes("nobody")))("%s is the same wherever it is cut", (_, bytes, expected) => {
+  test.each(answers.filter(([name]) => !name.includes("nobody")))("%s is the same for every split", (_, bytes, expected) => {
     for (let cut = 0; cut <= bytes.length; cut++) expect(read(bytes, [cut])).toMatchObject(expected);
     expect(
       read(
@@ -73,7 +73,7 @@ describe("an answer", () => {
     expect(read(bytes)).toMatchObject({ body: "x", keeps: false });
   });
 
-  test("without a length goes on until its connection closes", () => {
+  test("without a length lasts until its connection closes", () => {
     const bytes = wire("HTTP/1.1 200 OK\n\nhello");
     expect(read(bytes)).toMatchObject({ body: "hello", keeps: null });
     expect(read(bytes, [], { closed: true })).toMatchObject({ body: "hello", keeps: false });
@@ -85,7 +85,7 @@ describe("an answer", () => {
     }
   });
 
-  test("is the same in any chunks and any cuts", () => {
+  test("is the same for any chunks and any splits", () => {
     const piece = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), fc.array(fc.nat(400)), (pieces, cuts) => {
@@ -97,7 +97,7 @@ describe("an answer", () => {
   });
 });
 
-describe("what is no answer is refused", () => {
+describe("an invalid response is refused", () => {
   test.each([
     ["another protocol", wire("SSH-2.0-OpenSSH_9\n\n")],
     ["another version of it", wire("HTTP/2.0 200 OK\n\n")],

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { sliceBytes } from "../../../../../src/gateway/providers/transport/http1/slice-bytes.ts";
 
 for (const length of [1, 1_000, 1_001, 70_000]) {
-  test(`a part of ${length} bytes is what stood between its ends, empty parts too`, () => {
+  test(`a slice of ${length} bytes equals the bytes between its ends, also if it is empty`, () => {
     const bytes = Buffer.from(Array.from({ length }, (_, at) => at % 251));
     for (const [start, end] of [
       [0, length],
@@ -16,7 +16,7 @@ for (const length of [1, 1_000, 1_001, 70_000]) {
   });
 }
 
-test("a part of a small piece is a copy: that no view is made of the piece is what it is for", () => {
+test("a slice of a small buffer is a copy, so that the buffer gets no view", () => {
   const piece = Buffer.allocUnsafeSlow(300).fill("a");
   const part = sliceBytes(piece, 100, 200);
   piece.fill("b");
