@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import type { Secret } from "../../src/kernel/secret.ts";
 import { longCallWaitMs, sbomReadMs, sbomReaderWaitMs, toolsBodyMs, toolsDeadlineMs } from "../../src/security/limits.ts";
 import { checkInput } from "../../src/security/api/operations/check-input.ts";
-import { OperationError } from "../../src/security/api/operations/operation-error.ts";
+import { DomainError } from "../../src/accounts/errors.ts";
 import type { Operation } from "../../src/security/api/operations/operation.ts";
 import { attachmentHeader, attachmentNameHeader, attachmentsPath, toolsPrefix } from "../../src/security/api/calls/paths.ts";
 import { failure, Failure, successOf, type Answer } from "../../src/security/api/calls/envelope.ts";
@@ -38,7 +38,7 @@ export async function callService(
       service,
     });
   } catch (error) {
-    if (error instanceof OperationError) return failure(400, error.message);
+    if (error instanceof DomainError) return failure(400, error.message);
     return failure(500, `Cannot reach Weir at ${service.url}: ${reason(error)}; is it running? WEIR_URL names its address`);
   }
 }
@@ -54,7 +54,7 @@ async function uploadAttachment(operation: Operation, input: Record<string, unkn
   const headers = { "content-type": "application/octet-stream", [attachmentNameHeader]: encodeURIComponent(file.name) };
   const { status, body } = await post({ path: attachmentsPath, headers, body: file.bytes, waitMs: toolsDeadlineMs, service });
   if (status === 404) return null;
-  if (!body.success) throw new OperationError(`Cannot attach the file: ${body.error}`);
+  if (!body.success) throw new DomainError("invalid_field", `Cannot attach the file: ${body.error}`);
   return String(body.data["id"]);
 }
 

@@ -3,14 +3,14 @@ import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { basename, relative, resolve, sep } from "node:path";
 import { attachmentBytesMax } from "../../src/security/limits.ts";
-import { OperationError } from "../../src/security/api/operations/operation-error.ts";
+import { DomainError } from "../../src/accounts/errors.ts";
 
 /** The usual names of key files. Hidden files and folders (.env, .ssh, .weir) are refused as well. */
 const secretNames = /^id_|\.(pem|key|p12|pfx|ppk|jks|kdbx)$/i;
 
 /**
  * Reads one regular file of at most 50 MiB within the root, through no symbolic link that leads out of it.
- * @throws OperationError with the reason
+ * @throws DomainError with the reason
  */
 export async function readAttachment({
   path,
@@ -19,7 +19,7 @@ export async function readAttachment({
   path: string;
   root: string;
 }): Promise<{ name: string; bytes: Uint8Array<ArrayBuffer> }> {
-  const refuse = (cause: string) => new OperationError(`Cannot attach ${JSON.stringify(path)}: ${cause}`);
+  const refuse = (cause: string) => new DomainError("invalid_field", `Cannot attach ${JSON.stringify(path)}: ${cause}`);
   const top = await realpath(root);
   const file = await realpath(resolve(top, path)).catch(() => {
     throw refuse("the file does not exist");

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { repositoryArchiveBytesMax } from "../../src/control-api/limits.ts";
 import { folderFiles } from "../../src/security/repositories/folder-files.ts";
-import { RepositoryError } from "../../src/security/repositories/repository-error.ts";
+import { DomainError } from "../../src/accounts/errors.ts";
 import { originOf } from "./git-origin.ts";
 import { packedFiles } from "./packed-files.ts";
 
@@ -16,14 +16,14 @@ export interface PackedRepository {
   repository: string | null;
 }
 
-/** @throws RepositoryError when the path does not exist or cannot be sent */
+/** @throws DomainError when the path does not exist or cannot be sent */
 export async function packedRepository(path: string): Promise<PackedRepository> {
   try {
     const facts = await stat(path);
     return facts.isDirectory() ? await packedFolder(path) : await archive(path, facts.size);
   } catch (error) {
-    if (error instanceof RepositoryError) throw error;
-    throw new RepositoryError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof DomainError) throw error;
+    throw new DomainError("invalid_field", `Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -31,7 +31,8 @@ async function packedFolder(path: string): Promise<PackedRepository> {
   const { files, refused } = await folderFiles(path);
   if (files.length === 0) {
     const [first] = refused;
-    throw new RepositoryError(
+    throw new DomainError(
+      "invalid_field",
       first ? `No lock file of "${path}" can be read: ${first.path} ${first.reason}` : `There is no lock file in "${path}"`,
     );
   }
@@ -48,7 +49,8 @@ async function packedFolder(path: string): Promise<PackedRepository> {
 
 async function archive(path: string, size: number): Promise<PackedRepository> {
   if (size > repositoryArchiveBytesMax) {
-    throw new RepositoryError(
+    throw new DomainError(
+      "invalid_field",
       `Cannot send "${path}": it is larger than ${repositoryArchiveBytesMax / 1024 / 1024} MiB; name the unpacked folder instead, since only its lock files are sent`,
     );
   }

@@ -1,4 +1,4 @@
-import { RepositoryError } from "../../src/security/repositories/repository-error.ts";
+import { DomainError } from "../../src/accounts/errors.ts";
 import { CallError } from "./call.ts";
 import { ofWorkspace } from "./flags.ts";
 import { packedRepository, type PackedRepository } from "./packed-repository.ts";
@@ -44,7 +44,7 @@ async function packed(path: string): Promise<PackedRepository> {
   try {
     return await packedRepository(path);
   } catch (error) {
-    if (!(error instanceof RepositoryError)) throw error;
+    if (!(error instanceof DomainError)) throw error;
     throw new CallError(error.message, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
-/** Refusals of the control plane: verbs throw them, `src/control-api` writes them as `{error: {code, field, message}}`. */
+/** Why a request cannot be done: every verb throws this one error, and each API maps it once to its own answer. */
 
-export const controlStatuses = {
+/** The codes, with the HTTP status that the control API and the catalog answer. The tools API answers 400 for all of them. */
+export const errorStatuses = {
   invalid_field: 400,
   invalid_body: 400,
   unauthorized: 401,
@@ -16,19 +17,23 @@ export const controlStatuses = {
   unavailable: 503,
 } as const;
 
-export type ControlCode = keyof typeof controlStatuses;
+export type ErrorCode = keyof typeof errorStatuses;
 
-/** @param options.field the field of the request that is at fault; null: none is */
-export class ControlError extends Error {
-  override name = "ControlError";
-  readonly code: ControlCode;
-  readonly status: number;
+interface Details {
+  /** The field of the request that is at fault. */
+  field?: string | undefined;
+  cause?: unknown;
+}
+
+export class DomainError extends Error {
+  override name = "DomainError";
+  readonly code: ErrorCode;
   readonly field: string | null;
 
-  constructor(code: ControlCode, { field, message }: { field: string | null; message: string }) {
-    super(message);
+  /** @param message states the cause and what to change, as a sentence without a period */
+  constructor(code: ErrorCode, message: string, { field, cause }: Details = {}) {
+    super(message, { cause });
     this.code = code;
-    this.status = controlStatuses[code];
-    this.field = field;
+    this.field = field ?? null;
   }
 }

@@ -2,7 +2,7 @@
 import type { Actor, Operator } from "../accounts/audit/actor.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { actAs } from "../accounts/workspaces/act.ts";
-import { ControlError } from "../accounts/errors.ts";
+import { DomainError } from "../accounts/errors.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
 import type { ControlParts } from "./parts.ts";
@@ -24,7 +24,7 @@ export interface Thing {
   /** The one that the thing is in. */
   workspace: WorkspaceId;
   /** What an unknown id is answered: so is that of a workspace where the one who asks is nobody, for which ids there are is not told. */
-  unknown: ControlError;
+  unknown: DomainError;
 }
 
 /** @param email of `X-Act-As`; null: the operator acts */
@@ -39,23 +39,19 @@ export function acting(email: string | null, { sql, clock }: Pick<ControlParts, 
       try {
         return await inNamed(named ?? workspace);
       } catch (error) {
-        const isStranger = named === undefined && error instanceof ControlError && error.code === "forbidden";
+        const isStranger = named === undefined && error instanceof DomainError && error.code === "forbidden";
         throw isStranger ? unknown : error;
       }
     },
     operator(action) {
       if (email === null) return { kind: "operator" };
-      throw new ControlError("forbidden", {
-        field: "X-Act-As",
-        message: `Cannot ${action} as "${email}": it is left to the operator`,
-      });
+      throw new DomainError("forbidden", `Cannot ${action} as "${email}": it is left to the operator`, { field: "X-Act-As" });
     },
     async inAny(named) {
       if (named !== undefined) return inNamed(named);
       if (email === null) return { actor: { kind: "operator" }, workspace: null };
-      throw new ControlError("invalid_field", {
+      throw new DomainError("invalid_field", `Cannot act as "${email}" without a workspace: a role is held in one workspace`, {
         field: "workspace",
-        message: `Cannot act as "${email}" without a workspace: a role is held in one workspace`,
       });
     },
   };
@@ -70,9 +66,9 @@ async function asMember(
     const workspace = await findWorkspace(named, { sql, clock });
     return { workspace, actor: await actAs({ workspace: workspace.id, email, field: "X-Act-As" }, sql) };
   } catch (error) {
-    const isHidden = error instanceof ControlError && (error.code === "not_found" || error.code === "forbidden");
+    const isHidden = error instanceof DomainError && (error.code === "not_found" || error.code === "forbidden");
     if (!isHidden) throw error;
     const message = `Cannot act as "${email}": no active member of the workspace "${named}" has the address`;
-    throw new ControlError("forbidden", { field: "X-Act-As", message });
+    throw new DomainError("forbidden", message, { field: "X-Act-As" });
   }
 }

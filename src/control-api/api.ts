@@ -5,7 +5,7 @@ import { peerAddress, type Peers } from "../kernel/peer-address.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { jsonAnswer } from "../kernel/json-answer.ts";
 import { drainRequest } from "../http/drain-request.ts";
-import { ControlError } from "../accounts/errors.ts";
+import { DomainError } from "../accounts/errors.ts";
 import { acting } from "./acting.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
@@ -60,11 +60,8 @@ function chosen(request: Request, methods: Endpoint[]): Endpoint {
   const endpoint = methods.find(({ method }) => method === request.method);
   if (endpoint) return endpoint;
   if (methods.length === 0) {
-    throw new ControlError("not_found", {
-      field: null,
-      message: `There is no ${requestTarget(request).path} in the control API`,
-    });
+    throw new DomainError("not_found", `There is no ${requestTarget(request).path} in the control API`);
   }
   const allowed = methods.map(({ method }) => method).join(" and ");
-  throw new ControlError("method_not_allowed", { field: null, message: `Cannot ${request.method} this: it takes ${allowed}` });
+  throw new DomainError("method_not_allowed", `Cannot ${request.method} this: it takes ${allowed}`);
 }

@@ -17,13 +17,13 @@ export interface Call<Input> {
   request: Request;
   /**
    * The body of what takes a file, in the pieces in which it came.
-   * @throws ControlError invalid_body, body_too_large
+   * @throws DomainError invalid_body, body_too_large
    */
   file(): Promise<Uint8Array[]>;
   parts: ControlParts;
 }
 
-/** Bodies of more than so many bytes, and what reads them. @throws ControlError invalid_body */
+/** Bodies of more than so many bytes, and what reads them. @throws DomainError invalid_body */
 export interface ReadApart {
   fromBytes: number;
   read(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>>;

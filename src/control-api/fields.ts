@@ -1,6 +1,6 @@
 /** Fields and answers that several endpoints share. */
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
-import { ControlError } from "../accounts/errors.ts";
+import { DomainError } from "../accounts/errors.ts";
 import { line } from "../accounts/workspaces/fields.ts";
 
 export const NamedWorkspace = line("the id or exact name of a workspace");
@@ -27,9 +27,9 @@ export function rowLimit(max: number) {
   return Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$", description: `a whole number from 1 to ${max}` }));
 }
 
-/** @throws ControlError invalid_field above the maximum */
+/** @throws DomainError invalid_field above the maximum */
 export function parseRowLimit(text: string | undefined, { normal, max }: { normal: number; max: number }): number {
   const limit = text === undefined ? normal : Number(text);
   if (limit <= max) return limit;
-  throw new ControlError("invalid_field", { field: "limit", message: `Cannot list ${limit} rows: at most ${max} are possible` });
+  throw new DomainError("invalid_field", `Cannot list ${limit} rows: at most ${max} are possible`, { field: "limit" });
 }

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../kernel/clock.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "./limits.ts";
-import { ControlError } from "../accounts/errors.ts";
+import { DomainError } from "../accounts/errors.ts";
 
 /** How many more wrong tokens an address may send, as of a time. */
 interface Allowance {
@@ -29,7 +29,7 @@ export class OperatorGate {
   /**
    * Lets the operator token pass and nothing else: no API key of either kind is one.
    * @param address of the connection's other end; null: not known
-   * @throws ControlError unauthorized, with one message for all causes; rate_limited
+   * @throws DomainError unauthorized, with one message for all causes; rate_limited
    */
   authorize(request: Request, address: string | null): void {
     const [, given] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
@@ -48,7 +48,7 @@ export class OperatorGate {
       this.authorize(request, address);
       return true;
     } catch (error) {
-      if (error instanceof ControlError) return false;
+      if (error instanceof DomainError) return false;
       throw error;
     }
   }
@@ -61,13 +61,13 @@ export class OperatorGate {
   }
 }
 
-function unauthorized(): ControlError {
-  return new ControlError("unauthorized", { field: null, message: "Send the operator token as a Bearer token" });
+function unauthorized(): DomainError {
+  return new DomainError("unauthorized", "Send the operator token as a Bearer token");
 }
 
-function tooMany(): ControlError {
+function tooMany(): DomainError {
   const message = "Too many wrong tokens came from this address: none is looked at for a second";
-  return new ControlError("rate_limited", { field: null, message });
+  return new DomainError("rate_limited", message);
 }
 
 function digest(text: string): Buffer {

@@ -7,10 +7,10 @@ import { drainRequest } from "../http/drain-request.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import { controlBodyBytesMax, controlDeadlineMs, controlFileMs } from "./limits.ts";
 import { callJsonValuesMax } from "../http/limits.ts";
-import { ControlError } from "../accounts/errors.ts";
+import { DomainError } from "../accounts/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** @throws ControlError invalid_body, body_too_large, invalid_field for a parameter given twice */
+/** @throws DomainError invalid_body, body_too_large, invalid_field for a parameter given twice */
 export async function readFields(
   request: Request,
   endpoint: Pick<Endpoint, "file" | "bodyBytesMax" | "readApart">,
@@ -27,13 +27,13 @@ export async function readFields(
 function readQuery(request: Request): Record<string, unknown> {
   const fields = new Map<string, string>();
   for (const [field, value] of requestTarget(request).query) {
-    if (fields.has(field)) throw new ControlError("invalid_field", { field, message: `The field "${field}" is given twice` });
+    if (fields.has(field)) throw new DomainError("invalid_field", `The field "${field}" is given twice`, { field });
     fields.set(field, value);
   }
   return Object.fromEntries(fields);
 }
 
-/** The body in the pieces in which it came. @throws ControlError invalid_body, body_too_large */
+/** The body in the pieces in which it came. @throws DomainError invalid_body, body_too_large */
 export async function readPieces(
   request: Request,
   { bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">,
@@ -51,7 +51,7 @@ export async function readPieces(
   });
   if (pieces === null) {
     await drainRequest(request, clock, reader);
-    throw new ControlError("body_too_large", { field: null, message: `The body is larger than ${bytesMax} bytes` });
+    throw new DomainError("body_too_large", `The body is larger than ${bytesMax} bytes`);
   }
   return pieces;
 }
@@ -77,6 +77,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function invalidBody(message: string): ControlError {
-  return new ControlError("invalid_body", { field: null, message });
+function invalidBody(message: string): DomainError {
+  return new DomainError("invalid_body", message);
 }

@@ -3,7 +3,7 @@ import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { LimitReachedError, retryAfter } from "../accounts/quotas/limit-reached.ts";
 import { jsonAnswer } from "../kernel/json-answer.ts";
-import { ControlError } from "../accounts/errors.ts";
+import { DomainError, errorStatuses } from "../accounts/errors.ts";
 
 /** Connection lost or refused, and statements that PostgreSQL gave up: the same request may succeed later. */
 const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
@@ -11,25 +11,26 @@ const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 /** `{error: {code, field, message}}` with the status of the code. */
 export function refuse(error: unknown, log: Logger): Response {
   if (error instanceof LimitReachedError) return written(limitError(error), retryAfter(error));
-  const known = error instanceof ControlError ? error : unexpected(error, log);
+  const known = error instanceof DomainError ? error : unexpected(error, log);
   return written(known, known.code === "rate_limited" ? { "retry-after": "1" } : {});
 }
 
-function written({ code, field, message, status }: ControlError, headers: Record<string, string>): Response {
+function written({ code, field, message }: DomainError, headers: Record<string, string>): Response {
+  const status = errorStatuses[code];
   return jsonAnswer({ error: { code, field, message } }, { status, headers: { "cache-control": "no-store", ...headers } });
 }
 
-function limitError({ status, message }: LimitReachedError): ControlError {
-  return new ControlError(status === 429 ? "limit_reached" : "unavailable", { field: null, message });
+function limitError({ status, message }: LimitReachedError): DomainError {
+  return new DomainError(status === 429 ? "limit_reached" : "unavailable", message);
 }
 
-function unexpected(error: unknown, log: Logger): ControlError {
+function unexpected(error: unknown, log: Logger): DomainError {
   const cause = error instanceof Error ? error : new Error(String(error));
   const code = "code" in cause ? String(cause.code) : "";
   log.error({ event: "control.failed", name: cause.name, code, stack: cause.stack }, "A control request failed");
   if (error instanceof DeadlineError || passing.test(code)) {
     const message = "The database did not answer; whether a change was made is not known, so look before trying again";
-    return new ControlError("unavailable", { field: null, message });
+    return new DomainError("unavailable", message);
   }
-  return new ControlError("internal_error", { field: null, message: "An unexpected error occurred" });
+  return new DomainError("internal_error", "An unexpected error occurred");
 }

@@ -2,7 +2,7 @@
 import { controlPrefix } from "../control-api/api.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
 import { endpoints } from "../control-api/endpoints.ts";
-import { controlStatuses, type ControlCode } from "../accounts/errors.ts";
+import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
 import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
 
@@ -33,8 +33,8 @@ const changingStatuses = [...readingStatuses, "409", "413"];
 /** Refusals by their status. */
 export function controlRefusals(): Record<string, Answer> {
   // The keys of the table are its codes.
-  const codes = Object.keys(controlStatuses) as ControlCode[];
-  const groups = byStatus(codes, (code) => controlStatuses[code]);
+  const codes = Object.keys(errorStatuses) as ErrorCode[];
+  const groups = byStatus(codes, (code) => errorStatuses[code]);
   const answers = groups.map(([status, group]) => {
     const description = group.map((code) => `\`${code}\``).join(", ");
     return [`Control${status}`, { description, content: jsonContent(errorSchema(group)) }] as const;
@@ -112,7 +112,7 @@ function refusalReferences(statuses: string[]): Record<string, Reference> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Control${status}` }]));
 }
 
-function errorSchema(codes: ControlCode[]): JsonSchema {
+function errorSchema(codes: ErrorCode[]): JsonSchema {
   const error = {
     type: "object",
     required: ["code", "field", "message"],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { OperatorGate } from "../../src/control-api/operator-gate.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { wrongTokensMax, wrongTokensPerSecond } from "../../src/control-api/limits.ts";
-import { ControlError } from "../../src/accounts/errors.ts";
+import { DomainError } from "../../src/accounts/errors.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const token = "a-token-of-more-than-32-characters";
@@ -18,7 +18,7 @@ function open() {
       gate.authorize(bearing(given), address);
       return null;
     } catch (error) {
-      return error instanceof ControlError ? error.code : String(error);
+      return error instanceof DomainError ? error.code : String(error);
     }
   };
   return { clock, outcome };

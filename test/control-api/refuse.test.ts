@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { refuse } from "../../src/control-api/refuse.ts";
 import { DeadlineError } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { ControlError } from "../../src/accounts/errors.ts";
+import { DomainError } from "../../src/accounts/errors.ts";
 
 test("a refusal is written as {error: {code, field, message}} with the status of its code", async () => {
-  const response = refuse(new ControlError("conflict", { field: "ref", message: "Cannot add it twice" }), silentLog);
+  const response = refuse(new DomainError("conflict", "Cannot add it twice", { field: "ref" }), silentLog);
   expect(response.status).toBe(409);
   expect(await response.json()).toEqual({ error: { code: "conflict", field: "ref", message: "Cannot add it twice" } });
 });

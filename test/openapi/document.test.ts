@@ -1,6 +1,6 @@
 /** The description is a document that generators and validators of OpenAPI 3.1.0 take, and says something of every field. */
 import { describe, expect, test } from "bun:test";
-import { controlStatuses } from "../../src/accounts/errors.ts";
+import { errorStatuses } from "../../src/accounts/errors.ts";
 import { errorTable } from "../../src/kernel/errors.ts";
 import { generationNames, retryNames, windowNames } from "../../src/openapi/headers.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
@@ -240,7 +240,7 @@ describe("errors", () => {
     const codes = ["400", "401", "403", "404", "409", "413", "429", "500", "503"].flatMap((status) =>
       listed(codesOf("/api/console/keys", "post", status)),
     );
-    expect([...codes, "method_not_allowed"].toSorted()).toEqual(Object.keys(controlStatuses).toSorted());
+    expect([...codes, "method_not_allowed"].toSorted()).toEqual(Object.keys(errorStatuses).toSorted());
   });
 
   test("show the message that a client gets, with the service's own prefix", () => {

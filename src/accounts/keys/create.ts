@@ -4,7 +4,7 @@ import { changedFields } from "../audit/changes.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { mintKey, newKeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import { allow, writers } from "../workspaces/allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { formFields, newLimits, parseForm } from "./form.ts";
 import type { KeyForm, KeyKind, NewKeyView } from "./schema.ts";
 import { insertKey, lockOwnership, type KeyRow } from "./store.ts";
@@ -13,7 +13,7 @@ import { viewKey } from "./view.ts";
 /**
  * Creates a key of the actor's own. The answer holds the full key, which nobody sees again.
  * @param slug the service's own name, with which keys begin
- * @throws ControlError workspace_disabled, forbidden to auditors, invalid_field
+ * @throws DomainError workspace_disabled, forbidden to auditors, invalid_field
  */
 export async function createKey(
   { actor, workspace, form }: { actor: MemberActor; workspace: WorkspaceId; form: KeyForm },
@@ -21,10 +21,7 @@ export async function createKey(
 ): Promise<NewKeyView> {
   allow(actor, { roles: writers, action: "create a key" });
   if (form.owner !== undefined && form.owner.toLowerCase() !== actor.email) {
-    throw new ControlError("forbidden", {
-      field: "owner",
-      message: "Cannot create a key for somebody else: it belongs to who creates it",
-    });
+    throw new DomainError("forbidden", "Cannot create a key for somebody else: it belongs to who creates it", { field: "owner" });
   }
   const kind = form.kind ?? "inference";
   const limits = parseForm(form, newLimits);
@@ -58,12 +55,9 @@ export async function createKey(
 async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
   const ownership = await lockOwnership(place, tx);
   if (!ownership) {
-    throw new ControlError("forbidden", { field: "owner", message: `Cannot create a key: "${place.owner}" is no active member` });
+    throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is no active member`, { field: "owner" });
   }
   if (place.kind === "inference" && !ownership.enabled) {
-    throw new ControlError("workspace_disabled", {
-      field: "workspace",
-      message: "Cannot create a key: the workspace is switched off",
-    });
+    throw new DomainError("workspace_disabled", "Cannot create a key: the workspace is switched off", { field: "workspace" });
   }
 }

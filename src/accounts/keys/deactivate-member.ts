@@ -14,7 +14,7 @@ import { revokeKeysOf } from "./store.ts";
 /**
  * Ends a membership and, in the same transaction, revokes every key that the member has in the workspace: for good, whatever
  * becomes of the member.
- * @throws ControlError not_found, forbidden but to the operator
+ * @throws DomainError not_found, forbidden but to the operator
  */
 export async function deactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },

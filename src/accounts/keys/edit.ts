@@ -4,7 +4,7 @@ import { changedFields } from "../audit/changes.ts";
 import { monthOf } from "../../kernel/clock.ts";
 import type { KeyId } from "../../kernel/ids.ts";
 import { allow, managers, writers } from "../workspaces/allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { formFields, parseForm } from "./form.ts";
 import type { KeyEdit, KeyView } from "./schema.ts";
 import { requireKey } from "./show.ts";
@@ -14,7 +14,7 @@ import { viewKey } from "./view.ts";
 /**
  * Changes name, monthly spend limit or requests per minute. Recorded as `auth.api.key.updated` naming only the changed
  * fields; a save that changes nothing records nothing.
- * @throws ControlError conflict when the key is revoked, invalid_field, forbidden
+ * @throws DomainError conflict when the key is revoked, invalid_field, forbidden
  */
 export async function editKey(
   { actor, id, edit }: { actor: Actor; id: KeyId; edit: KeyEdit },
@@ -23,7 +23,7 @@ export async function editKey(
   return change(actor, sources, async (tx) => {
     const row = requireKey(id, await lockKey({ id, month: monthOf(sources.clock.now()) }, tx));
     requireManaged(actor, row);
-    if (row.revokedAt) throw new ControlError("conflict", { field: "id", message: "Cannot edit a key that is revoked" });
+    if (row.revokedAt) throw new DomainError("conflict", "Cannot edit a key that is revoked", { field: "id" });
     const limits = parseForm(edit, row);
     const changes = changedFields({ before: formFields(row), after: formFields(limits) });
     if (Object.keys(changes).length === 0) return { result: viewKey(row), event: null };
@@ -37,7 +37,7 @@ export async function editKey(
 
 /**
  * Keys are changed by their owner and by who manages the workspace.
- * @throws ControlError forbidden
+ * @throws DomainError forbidden
  */
 export function requireManaged(actor: Actor, row: KeyRow): void {
   const own = actor.kind === "member" && actor.email === row.owner;

@@ -11,7 +11,7 @@ export const newLimits: Limits = { name: nameWhenEmpty, monthlyLimit: null, requ
 
 /**
  * What was typed, over what was there; fields not given stay. The spend limit is above zero with at most two decimals.
- * @throws ControlError invalid_field
+ * @throws DomainError invalid_field
  */
 export function parseForm(typed: KeyEdit, before: Limits): Limits {
   const limit = typed.monthly_spend_limit_usd;

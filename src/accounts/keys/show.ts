@@ -3,10 +3,10 @@ import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { ownerSeenBy } from "../workspaces/allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { selectKey, type KeyRow } from "./store.ts";
 
-/** @throws ControlError not_found */
+/** @throws DomainError not_found */
 export async function findKey(id: KeyId, { sql, clock }: { sql: Queries; clock: Clock }): Promise<KeyRow> {
   return requireKey(id, await selectKey({ id, month: monthOf(clock.now()) }, sql));
 }
@@ -16,13 +16,13 @@ export function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
   return row;
 }
 
-export function noKey(id: KeyId): ControlError {
-  return new ControlError("not_found", { field: "id", message: `There is no key with the id "${id}"` });
+export function noKey(id: KeyId): DomainError {
+  return new DomainError("not_found", `There is no key with the id "${id}"`, { field: "id" });
 }
 
 /**
  * A key that the actor may see, in the workspace where they act; null: in any.
- * @throws ControlError not_found also for a key of somebody else or elsewhere: which keys exist is not told
+ * @throws DomainError not_found also for a key of somebody else or elsewhere: which keys exist is not told
  */
 export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace: WorkspaceId | null; row: KeyRow }): KeyRow {
   const owner = ownerSeenBy(actor);

@@ -3,7 +3,7 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { allow, nobody } from "../workspaces/allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import type { MemberForm, MemberView } from "../workspaces/schema.ts";
 import { insertMember, selectMembers } from "./member-store.ts";
@@ -11,7 +11,7 @@ import { viewMember } from "./list-members.ts";
 
 /**
  * Makes a person a member, with an account when it is their first workspace.
- * @throws ControlError conflict when they are one already, whatever their role
+ * @throws DomainError conflict when they are one already, whatever their role
  */
 export async function addMember(
   { actor, workspace, member }: { actor: Actor; workspace: WorkspaceId; member: MemberForm },
@@ -24,7 +24,7 @@ export async function addMember(
     const added = await insertMember({ workspace, email, role, at: sources.clock.now() }, tx);
     const [row] = await selectMembers({ workspace, email }, tx);
     if (!added || !row) {
-      throw new ControlError("conflict", { field: "email", message: `"${email}" is a member of this workspace already` });
+      throw new DomainError("conflict", `"${email}" is a member of this workspace already`, { field: "email" });
     }
     const changes = changedFields({ before: {}, after: { role } });
     return { result: viewMember(row), event: { event: "workspace.member.added", workspace, target: email, changes } };

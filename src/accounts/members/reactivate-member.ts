@@ -10,7 +10,7 @@ import { requireMember } from "./set-member.ts";
 
 /**
  * Lets a member in again. Their keys stay revoked: they create others.
- * @throws ControlError not_found, forbidden but to the operator
+ * @throws DomainError not_found, forbidden but to the operator
  */
 export async function reactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },

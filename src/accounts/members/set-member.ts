@@ -3,7 +3,7 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { allow, nobody } from "../workspaces/allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "./list-members.ts";
 import { lockMember, updateMember, type MemberRow } from "./member-store.ts";
@@ -11,7 +11,7 @@ import type { MemberView } from "../workspaces/schema.ts";
 
 /**
  * Gives a member another role in a workspace. The role that they have changes nothing and records nothing.
- * @throws ControlError not_found, forbidden but to the operator
+ * @throws DomainError not_found, forbidden but to the operator
  */
 export async function setMember(
   { actor, workspace, email, role }: { actor: Actor; workspace: WorkspaceId; email: string; role: Role },
@@ -31,8 +31,8 @@ export async function setMember(
   });
 }
 
-/** @throws ControlError not_found */
+/** @throws DomainError not_found */
 export function requireMember(email: string, row: MemberRow | undefined): MemberRow {
   if (row) return row;
-  throw new ControlError("not_found", { field: "email", message: `There is no member "${email}" in this workspace` });
+  throw new DomainError("not_found", `There is no member "${email}" in this workspace`, { field: "email" });
 }

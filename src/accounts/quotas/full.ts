@@ -1,5 +1,5 @@
 /** The two ways in which a workspace's quota refuses. */
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { quotaHourMs } from "../limits.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
@@ -12,9 +12,9 @@ interface Quota {
 }
 
 /** Waiting does not help: something has to be changed. @param field the field that asks for more */
-export function quotaFull({ what, max, limit }: Quota, field: string | null): ControlError {
+export function quotaFull({ what, max, limit }: Quota, field?: string): DomainError {
   const message = `This workspace has as many ${what} as it can have: ${max} (${limit})`;
-  return new ControlError("conflict", { field, message });
+  return new DomainError("conflict", message, { field });
 }
 
 /** @param oldest when the one was made that has to be an hour old first */

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { sealedBy, SealError } from "../../kernel/seal-key.ts";
 import { dataKeysAtOnce } from "../limits.ts";
 import { allow, nobody } from "../workspaces/allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { DataKey, unwrap, wrap } from "./data-key.ts";
 import type { Keyring } from "./keyring.ts";
 import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
@@ -28,7 +28,7 @@ interface RotationParts extends Sources {
 /**
  * Seals every data key under the first key of SECRETS_KEY, all or none. What they seal stays as it is, but for credentials of
  * connections that an earlier version sealed: these are bound to their connections.
- * @throws ControlError conflict when one of them cannot be opened: its key is missing; forbidden but to the operator
+ * @throws DomainError conflict when one of them cannot be opened: its key is missing; forbidden but to the operator
  */
 export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }: RotationParts): Promise<Rotation> {
   allow(actor, { roles: nobody, action: "rotate secrets" });
@@ -73,6 +73,6 @@ function opened(key: WrappedKey, keyring: Keyring): ReturnType<typeof unwrap> {
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     const message = `Cannot open the data key of the workspace "${key.workspace}": ${error.message}`;
-    throw new ControlError("conflict", { field: null, message });
+    throw new DomainError("conflict", message);
   }
 }

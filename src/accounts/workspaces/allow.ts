@@ -1,6 +1,6 @@
 /** What each role may do: verbs name the roles, the operator may do everything. */
 import type { Actor, Role } from "../audit/actor.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 
 /** Who may change what costs or exposes nothing to others: everyone but auditors, who are read-only. */
 export const writers: readonly Role[] = ["member", "admin", "super_admin"];
@@ -13,12 +13,12 @@ export const nobody: readonly Role[] = [];
 
 /**
  * @param action completes "Cannot …"
- * @throws ControlError forbidden
+ * @throws DomainError forbidden
  */
 export function allow(actor: Actor, { roles, action }: { roles: readonly Role[]; action: string }): void {
   if (actor.kind !== "member" || roles.includes(actor.role)) return;
   const needed = roles.length === 0 ? "it is left to the operator" : `it takes the role ${roles.join(" or ")}`;
-  throw new ControlError("forbidden", { field: null, message: `Cannot ${action} as ${actor.role}: ${needed}` });
+  throw new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${needed}`);
 }
 
 /** The one owner whose keys and requests the actor sees; null: everybody's. */

@@ -3,12 +3,12 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { newWorkspaceId, type WorkspaceId } from "../../kernel/ids.ts";
 import { allow, nobody } from "./allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { insertWorkspace } from "./store.ts";
 
 /**
  * Opens a workspace: enabled, with fallbacks, everything else off, no spend limit, no credit.
- * @throws ControlError conflict when the name is taken
+ * @throws DomainError conflict when the name is taken
  */
 export async function createWorkspace(
   { actor, name: typed }: { actor: Actor; name: string },
@@ -20,7 +20,7 @@ export async function createWorkspace(
     const at = sources.clock.now();
     const id = newWorkspaceId(at);
     if (!(await insertWorkspace({ id, name, at }, tx))) {
-      throw new ControlError("conflict", { field: "name", message: `There is a workspace named "${name}" already` });
+      throw new DomainError("conflict", `There is a workspace named "${name}" already`, { field: "name" });
     }
     const changes = changedFields({ before: {}, after: { name } });
     return { result: { id, name }, event: { event: "workspace.created", workspace: id, target: id, changes } };
@@ -38,5 +38,5 @@ function checkedName(typed: string): string {
   const name = typed.trim();
   const cause = unusable.find(({ form }) => form.test(name))?.cause;
   if (cause === undefined) return name;
-  throw new ControlError("invalid_field", { field: "name", message: `Cannot name a workspace "${name}": ${cause}` });
+  throw new DomainError("invalid_field", `Cannot name a workspace "${name}": ${cause}`, { field: "name" });
 }

@@ -2,7 +2,7 @@
 import { Type, type SchemaOptions, type TString } from "@sinclair/typebox";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../limits.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 
 /** One line of text: control characters would forge lines in logs and tables, and PostgreSQL takes no NUL. */
 export function line(description: string, options: SchemaOptions & { minLength?: number } = {}): TString {
@@ -30,11 +30,10 @@ export function canonicalEmail(email: string): string {
 
 /**
  * An amount that a person typed: above zero, at most 9,000,000 USD.
- * @throws ControlError invalid_field
+ * @throws DomainError invalid_field
  */
 export function parseAmount({ field, text, decimalsMax }: { field: string; text: string; decimalsMax: number }): NanoUsd {
-  const refuse = (cause: string) =>
-    new ControlError("invalid_field", { field, message: `Cannot take "${text}" as ${field}: ${cause}` });
+  const refuse = (cause: string) => new DomainError("invalid_field", `Cannot take "${text}" as ${field}: ${cause}`, { field });
   let amount: NanoUsd;
   try {
     amount = parseUsd(text, decimalsMax);

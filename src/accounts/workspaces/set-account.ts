@@ -2,7 +2,7 @@ import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { allow, nobody } from "./allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "./fields.ts";
 import { lockAccount, selectMemberships, updateAccount, type AccountState } from "../members/member-store.ts";
 import type { AccountView } from "./schema.ts";
@@ -27,7 +27,7 @@ export type AccountVerb = keyof typeof transitions;
 /**
  * Moves a person's account to another state, in every workspace of theirs: keys work only while it is active. Recorded once for
  * each workspace. Where the account is in that state already nothing changes.
- * @throws ControlError not_found; conflict where the way leads from another state; forbidden but to the operator
+ * @throws DomainError not_found; conflict where the way leads from another state; forbidden but to the operator
  */
 export async function setAccount(
   { actor, email: typed, verb }: { actor: Actor; email: string; verb: AccountVerb },
@@ -50,6 +50,6 @@ export async function setAccount(
   });
 }
 
-function refusal(code: "not_found" | "conflict", message: string): ControlError {
-  return new ControlError(code, { field: "email", message });
+function refusal(code: "not_found" | "conflict", message: string): DomainError {
+  return new DomainError(code, message, { field: "email" });
 }

@@ -4,7 +4,7 @@ import { changedFields, type Fields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import { allow, managers } from "./allow.ts";
-import { ControlError } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { parseAmount } from "./fields.ts";
 import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";
@@ -14,7 +14,7 @@ const served: readonly string[] = [];
 
 /**
  * Changes settings of a workspace; those not given stay. A save that changes nothing records nothing.
- * @throws ControlError forbidden but for admins and super admins, and the operator
+ * @throws DomainError forbidden but for admins and super admins, and the operator
  */
 export async function setWorkspace(
   { actor, workspace, settings }: { actor: Actor; workspace: WorkspaceId; settings: WorkspaceSettings },
@@ -24,7 +24,7 @@ export async function setWorkspace(
   const given = parseSettings(settings);
   return change(actor, sources, async (tx) => {
     const before = await lockSettings(workspace, tx);
-    if (!before) throw new ControlError("not_found", { field: "workspace", message: `There is no workspace "${workspace}"` });
+    if (!before) throw new DomainError("not_found", `There is no workspace "${workspace}"`, { field: "workspace" });
     const after = { ...before, ...given };
     const changes = changedFields({ before: audited(before), after: audited(after) });
     if (Object.keys(changes).length === 0) return { result: undefined, event: null };
@@ -36,7 +36,7 @@ export async function setWorkspace(
 function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
   const unserved = settings.early_access?.find((feature) => !served.includes(feature));
   if (unserved !== undefined) {
-    throw new ControlError("invalid_field", { field: "early_access", message: `${unserved} is not available in this version` });
+    throw new DomainError("invalid_field", `${unserved} is not available in this version`, { field: "early_access" });
   }
   const limit = settings.spend_limit_usd;
   return {

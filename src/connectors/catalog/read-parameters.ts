@@ -2,7 +2,7 @@
 import { nearest } from "../../kernel/nearest.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import type { Filters } from "./filter.ts";
-import { ConnectorRefusal } from "./refusal.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { methods } from "./files/schema.ts";
 
 export interface ListQuery extends Filters {
@@ -22,7 +22,7 @@ const offsetMax = 1_000_000;
 const pageMax = 1_000;
 export const queryCharactersMax = 200;
 
-/** @throws ConnectorRefusal 400 */
+/** @throws DomainError invalid_field */
 export function readListQuery(query: URLSearchParams, categories: readonly string[]): ListQuery {
   const given = readParameters(query, [...filterParameters, "limit", "offset"]);
   return {
@@ -32,7 +32,7 @@ export function readListQuery(query: URLSearchParams, categories: readonly strin
   };
 }
 
-/** @throws ConnectorRefusal 400 */
+/** @throws DomainError invalid_field */
 export function readPageQuery(query: URLSearchParams, categories: readonly string[]): PageQuery {
   const given = readParameters(query, [...filterParameters, "page"]);
   return {
@@ -49,7 +49,7 @@ function readFilters(given: Map<string, string>, categories: readonly string[]):
   };
 }
 
-/** @throws ConnectorRefusal 400 */
+/** @throws DomainError invalid_field */
 export function readSince(query: URLSearchParams): string {
   const since = readParameters(query, ["since"]).get("since");
   if (since === undefined || since === "") {
@@ -58,7 +58,7 @@ export function readSince(query: URLSearchParams): string {
   return since;
 }
 
-/** For paths without parameters. @throws ConnectorRefusal 400 */
+/** For paths without parameters. @throws DomainError invalid_field */
 export function refuseParameters(query: URLSearchParams): void {
   readParameters(query, []);
 }
@@ -69,7 +69,7 @@ function readParameters(query: URLSearchParams, known: readonly string[]): Map<s
     if (!known.includes(name)) {
       const candidate = nearest(name, known);
       const hint = candidate === undefined ? "this path takes none" : `the nearest known parameter is "${candidate}"`;
-      throw new ConnectorRefusal(400, `There is no parameter "${name.slice(0, 100)}": ${hint}`);
+      throw new DomainError("invalid_field", `There is no parameter "${name.slice(0, 100)}": ${hint}`);
     }
     if (given.has(name)) throw refused(name, "is repeated", "send it once");
     given.set(name, value);
@@ -102,6 +102,6 @@ function readNumber(
   throw refused(name, `is "${given.slice(0, 100)}"`, `a whole number from ${min} to ${max} is needed`);
 }
 
-function refused(name: string, is: string, needed: string): ConnectorRefusal {
-  return new ConnectorRefusal(400, `The parameter "${name}" ${is}: ${needed}`);
+function refused(name: string, is: string, needed: string): DomainError {
+  return new DomainError("invalid_field", `The parameter "${name}" ${is}: ${needed}`);
 }

@@ -1,23 +1,45 @@
 /** The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. */
 import { Type } from "@sinclair/typebox";
+import { DomainError, errorStatuses, type ErrorCode } from "../../accounts/errors.ts";
+import { LimitReachedError, retryAfter } from "../../accounts/quotas/limit-reached.ts";
 import { jsonAnswer } from "../../kernel/json-answer.ts";
+import type { Logger } from "../../kernel/log.ts";
 
 export const RefusalBody = Type.Object({
   detail: Type.String({ description: "What went wrong, as a sentence for people" }),
 });
 
-export class ConnectorRefusal extends Error {
-  override name = "ConnectorRefusal";
-  readonly status: 400 | 404 | 405 | 503;
-  readonly headers: Record<string, string>;
+/** The codes that these paths answer with. */
+type CatalogCode = "invalid_field" | "not_found" | "method_not_allowed" | "unavailable";
 
-  constructor(status: 400 | 404 | 405 | 503, detail: string, headers: Record<string, string> = {}) {
-    super(detail);
-    this.status = status;
-    this.headers = headers;
-  }
+export interface CatalogRefusal {
+  status: (typeof errorStatuses)[CatalogCode];
+  message: string;
+  headers: Record<string, string>;
 }
 
-export function refusalResponse({ status, message, headers }: ConnectorRefusal): Response {
+const headersOf: Record<CatalogCode, Record<string, string>> = {
+  invalid_field: {},
+  not_found: {},
+  method_not_allowed: { allow: "GET, HEAD" },
+  unavailable: { "retry-after": "5" },
+};
+
+/** Maps an error to a refusal. Any error that no code here explains counts as the database's failure. */
+export function refusalOf(error: unknown, log: Logger): CatalogRefusal {
+  if (error instanceof LimitReachedError) return { status: 503, message: error.message, headers: retryAfter(error) };
+  if (error instanceof DomainError && isCatalogCode(error.code)) {
+    return { status: errorStatuses[error.code], message: error.message, headers: headersOf[error.code] };
+  }
+  log.warn({ event: "connectors.failed", reason: String(error) }, "The database did not answer for the connector catalog");
+  const message = "The catalog cannot be read at present: try again shortly";
+  return { status: errorStatuses.unavailable, message, headers: headersOf.unavailable };
+}
+
+function isCatalogCode(code: ErrorCode): code is CatalogCode {
+  return Object.hasOwn(headersOf, code);
+}
+
+export function refusalResponse({ status, message, headers }: CatalogRefusal): Response {
   return jsonAnswer({ detail: message }, { status, headers: { "cache-control": "no-store", ...headers } });
 }

@@ -4,7 +4,7 @@
  */
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { renderingRestMsMax, renderingsWaitingMax } from "../limits.ts";
-import { ConnectorRefusal } from "./refusal.ts";
+import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 
 const restFactor = 2;
 
@@ -18,7 +18,7 @@ export class Renderings {
     this.#clock = clock;
   }
 
-  /** @throws ConnectorRefusal 503 if the queue is full, or what making the document throws */
+  /** @throws LimitReachedError if the queue is full, or what making the document throws */
   run<T>(make: () => Promise<T>): Promise<T> {
     if (this.#pending > renderingsWaitingMax) throw busy();
     this.#pending++;
@@ -42,7 +42,7 @@ export class Renderings {
   }
 }
 
-function busy(): ConnectorRefusal {
-  const detail = "Too many different pages and lists are requested at present (renderingsWaitingMax): try again shortly";
-  return new ConnectorRefusal(503, detail, { "retry-after": "1" });
+function busy(): LimitReachedError {
+  const message = "Too many different pages and lists are requested at present (renderingsWaitingMax): try again shortly";
+  return new LimitReachedError(message, { status: 503, retryAfterMs: 1_000 });
 }

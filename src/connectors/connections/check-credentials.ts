@@ -3,7 +3,7 @@ import type { ConnectorRow } from "../catalog/row.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import { nearest } from "../../kernel/nearest.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/base-url.ts";
 
 /** Values by the keys of their fields. */
@@ -16,7 +16,7 @@ export interface Filled {
 
 /**
  * The fields that have a value, in the form's order.
- * @throws ControlError invalid_field for a field that is unknown, missing or of the wrong kind; the value is never repeated
+ * @throws DomainError invalid_field for a field that is unknown, missing or of the wrong kind; the value is never repeated
  */
 export function checkCredentials({ set, credentials }: Filled, { credential_sets }: ConnectorRow): Credentials {
   const fields = credential_sets[set]?.fields ?? [];
@@ -83,7 +83,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-function unknownField(key: string, fields: Field[]): ControlError {
+function unknownField(key: string, fields: Field[]): DomainError {
   const near = nearest(
     key,
     fields.map((field) => field.key),
@@ -92,6 +92,6 @@ function unknownField(key: string, fields: Field[]): ControlError {
   return invalid(key, `There is no field "${key}" in the form: ${hint}`);
 }
 
-function invalid(field: string, message: string): ControlError {
-  return new ControlError("invalid_field", { field, message });
+function invalid(field: string, message: string): DomainError {
+  return new DomainError("invalid_field", message, { field });
 }

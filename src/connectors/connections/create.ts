@@ -7,7 +7,7 @@ import { connectionsPerWorkspaceMax } from "../limits.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { checkCredentials } from "./check-credentials.ts";
 import type { ConnectionForm, ConnectionView } from "./schema.ts";
 import { sealCredentials } from "./sealed-credentials.ts";
@@ -19,7 +19,7 @@ const storable = ["api_token", "record_only"];
 
 /**
  * Connects a workspace to a vendor. The credentials are sealed before they reach the database.
- * @throws ControlError invalid_field; forbidden but to admins, super admins and the operator; conflict above the number of
+ * @throws DomainError invalid_field; forbidden but to admins, super admins and the operator; conflict above the number of
  *   connections that a workspace may have
  */
 export async function createConnection(
@@ -49,10 +49,10 @@ function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string
   const chosen = method === undefined ? possible[0] : possible.find((one) => one === method);
   if (chosen !== undefined) return chosen;
   const message = `Cannot connect by "${method}": this connector takes ${possible.join(" or ")}`;
-  throw new ControlError("invalid_field", { field: "method", message });
+  throw new DomainError("invalid_field", message, { field: "method" });
 }
 
-function tooMany(): ControlError {
+function tooMany(): DomainError {
   const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
-  return new ControlError("conflict", { field: null, message });
+  return new DomainError("conflict", message);
 }

@@ -2,17 +2,17 @@ import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { connectionsPerWorkspaceMax } from "../limits.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { ConnectionView } from "./schema.ts";
 import { selectConnection, selectConnections, type ConnectionRow } from "./store.ts";
 
-/** In whichever workspace it is. @throws ControlError not_found */
+/** In whichever workspace it is. @throws DomainError not_found */
 export async function findConnection(id: string, sql: Queries): Promise<ConnectionRow> {
   const row = await selectConnection(id, sql);
   return requireConnection({ id, workspace: row?.workspace ?? "", row });
 }
 
-/** @throws ControlError not_found also for one of another workspace: which ones exist is not told */
+/** @throws DomainError not_found also for one of another workspace: which ones exist is not told */
 export function requireConnection({
   id,
   workspace,
@@ -26,8 +26,8 @@ export function requireConnection({
   throw noConnection(id);
 }
 
-export function noConnection(id: string): ControlError {
-  return new ControlError("not_found", { field: "id", message: `There is no connection with the id "${id}"` });
+export function noConnection(id: string): DomainError {
+  return new DomainError("not_found", `There is no connection with the id "${id}"`, { field: "id" });
 }
 
 /** In the order of their creation; what was typed into their forms is not shown. @param workspace null: of all, the first ones */

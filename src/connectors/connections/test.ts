@@ -8,7 +8,7 @@ import { SealError } from "../../kernel/seal-key.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError } from "../../http/base-url.ts";
 import type { Credentials } from "./check-credentials.ts";
 import { CredentialError, valueOf, type Probe, type ProbeAnswer, type Send } from "./probe.ts";
@@ -26,7 +26,7 @@ interface Found {
 
 /**
  * Calls the vendor with a connection's credentials, in a way that changes nothing there. Nothing that the vendor says is shown.
- * @throws ControlError conflict where there is no test for the connection; not_found also for another workspace's; forbidden but
+ * @throws DomainError conflict where there is no test for the connection; not_found also for another workspace's; forbidden but
  *   to admins, super admins and the operator; unavailable when the key that seals it is not among those of SECRETS_KEY
  */
 export async function testConnection(
@@ -36,8 +36,7 @@ export async function testConnection(
   allow(actor, { roles: managers, action: "test a connection" });
   const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
   const probe = probeFor(row);
-  if (!probe)
-    throw new ControlError("conflict", { field: null, message: `There is no test for this connection to "${row.connector}"` });
+  if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
   const found = await run(probe, await opened(row, { sql, keyring }), { send, clock });
   return change(actor, { sql, clock }, async () => {
     const at = clock.now();
@@ -54,7 +53,7 @@ async function opened(row: ConnectionRow, sources: { sql: Queries; keyring: Keyr
     throw new SealError("The data key of its workspace is missing");
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    throw new ControlError("unavailable", { field: null, message: `The credentials cannot be opened: ${error.message}` });
+    throw new DomainError("unavailable", `The credentials cannot be opened: ${error.message}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { methodNames } from "../catalog/files/columns.ts";
 import { filterConnectors, type Filters } from "../catalog/filter.ts";
 import { rowIn, type Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
-import { ConnectorRefusal } from "../catalog/refusal.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { catalogAddress, connectorAddress } from "./catalog-address.ts";
 import { facetsOf, type Facets } from "./facets.ts";
@@ -13,12 +13,12 @@ import { outward, pageText } from "./page.ts";
 import { pagination } from "./pagination.ts";
 import { searchForm } from "./search-form.ts";
 
-/** @throws ConnectorRefusal 404 beyond the last page */
+/** @throws DomainError not_found beyond the last page */
 export function catalogPage(query: PageQuery, published: Published, categories: readonly string[]): string {
   const { page, ...filters } = query;
   const found = filterConnectors(published.connectors, filters);
   const last = Math.max(1, Math.ceil(found.length / connectorPageRows));
-  if (page > last) throw new ConnectorRefusal(404, `The list has no page ${page}: the last one is page ${last}`);
+  if (page > last) throw new DomainError("not_found", `The list has no page ${page}: the last one is page ${last}`);
   const first = (page - 1) * connectorPageRows;
   const rows = found.slice(first, first + connectorPageRows).map(({ json }) => rowIn(json));
   const countsOf = (filters: Filters): Facets => facetsOf(filters, { connectors: published.connectors, categories });

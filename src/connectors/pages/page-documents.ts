@@ -3,7 +3,7 @@ import { documentOf, type Document } from "../catalog/document.ts";
 import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import { rowIn, type Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
-import { ConnectorRefusal } from "../catalog/refusal.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { catalogPage } from "./catalog-page.ts";
 import { htmlType } from "./page.ts";
 import { setUpPage } from "./set-up-page.ts";
@@ -13,7 +13,7 @@ interface Sources {
   catalogCache: CatalogCache;
 }
 
-/** @throws ConnectorRefusal 404 beyond the last page */
+/** @throws DomainError not_found beyond the last page */
 export function catalogDocument(query: PageQuery, { published, catalogCache }: Sources): Promise<Document> {
   const make = async (): Promise<Document> => documentOf(catalogPage(query, published, catalogCache.categories), htmlType);
   return catalogCache.pages.get(`catalog ${published.number} ${JSON.stringify(query)}`, () => catalogCache.renderings.run(make));
@@ -30,5 +30,5 @@ export async function setUpDocument(named: string, { published, catalogCache }: 
     );
   const moved = published.connectors.find(({ id }) => id === named);
   if (moved) return { moved: moved.slug };
-  throw new ConnectorRefusal(404, `There is no connector "${named.slice(0, 100)}"`);
+  throw new DomainError("not_found", `There is no connector "${named.slice(0, 100)}"`);
 }

@@ -2,12 +2,12 @@
 import { nearest } from "../../kernel/nearest.ts";
 import { rowIn, type Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
-import type { ConnectorRefusal } from "../catalog/refusal.ts";
+import type { CatalogRefusal } from "../catalog/refusal.ts";
 import { catalogAddress, connectorAddress } from "./catalog-address.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { htmlType, pageHeaders, pageText } from "./page.ts";
 
-const titles: Record<ConnectorRefusal["status"], string> = {
+const titles: Record<CatalogRefusal["status"], string> = {
   400: "This address has a mistake",
   404: "There is no such page",
   405: "This page can only be read",
@@ -15,7 +15,7 @@ const titles: Record<ConnectorRefusal["status"], string> = {
 };
 
 /** @param hint what the reader may have meant */
-export function refusalPage({ status, message, headers }: ConnectorRefusal, hint: Html | null): Response {
+export function refusalPage({ status, message, headers }: CatalogRefusal, hint: Html | null): Response {
   const main = markup`<h1>${titles[status]}</h1>
     <p>${message}.</p>
     ${hint}

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { importRecords } from "../../security/advisories/import/import-records.ts";
 import { readBodyInSubprocess } from "../../security/advisories/import/read-in-subprocess.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
 import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -29,7 +29,7 @@ const Outcome = Type.Object({
 /** Fields that do not belong there are refused by their names. */
 async function readApart(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
   const { refused, others, records } = await readBodyInSubprocess(pieces, clock);
-  if (refused !== null) throw new ControlError("invalid_body", { field: null, message: refused });
+  if (refused !== null) throw new DomainError("invalid_body", refused);
   return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
 }
 

@@ -16,7 +16,7 @@ import { testConnection } from "../../connectors/connections/test.ts";
 import { findConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { connectionTestMs } from "../limits.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
@@ -35,7 +35,7 @@ async function enter({ id, input, acting, parts }: Call<{ workspace?: string }>)
 /** The catalog as this gateway answers with it. */
 function connectorNamed(named: string, { connectors }: ControlParts): ConnectorRow | undefined {
   if (connectors.published) return findConnector(named, connectors.published);
-  throw new ControlError("unavailable", { field: null, message: "There is no connector catalog yet: try again shortly" });
+  throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
 export const connectionEndpoints: Endpoint[] = [
@@ -51,7 +51,7 @@ export const connectionEndpoints: Endpoint[] = [
       const connector = connectorNamed(form.connector, parts);
       if (connector) return createConnection({ actor, workspace: workspace.id, connector, form }, parts);
       const message = `There is no connector "${form.connector}" in the catalog`;
-      throw new ControlError("invalid_field", { field: "connector", message });
+      throw new DomainError("invalid_field", message, { field: "connector" });
     },
   }),
   endpoint({
@@ -76,7 +76,7 @@ export const connectionEndpoints: Endpoint[] = [
       const connector = connectorNamed(row.connector, call.parts);
       if (!connector) {
         const message = `The catalog has "${row.connector}" no longer: this connection can be deleted alone`;
-        throw new ControlError("conflict", { field: null, message });
+        throw new DomainError("conflict", message);
       }
       const { workspace: _named, ...form } = call.input;
       return replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);

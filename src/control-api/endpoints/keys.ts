@@ -9,7 +9,7 @@ import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
 import type { KeyRow } from "../../accounts/keys/store.ts";
 import { viewKey } from "../../accounts/keys/view.ts";
 import { actAs } from "../../accounts/workspaces/act.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";
@@ -22,7 +22,7 @@ async function keyOwner(
 ): Promise<MemberActor> {
   if (actor.kind === "member") return actor;
   if (owner !== undefined) return actAs({ workspace, email: owner, field: "owner" }, sql);
-  throw new ControlError("invalid_field", { field: "owner", message: "The owner is missing: a key belongs to a person" });
+  throw new DomainError("invalid_field", "The owner is missing: a key belongs to a person", { field: "owner" });
 }
 
 /** The key of the path, and who acts on it; in another workspace than the one named there is no such key. */

@@ -3,7 +3,7 @@ import { modelCheckMsMax } from "../limits.ts";
 import { checkModels } from "../../gateway/models/check.ts";
 import { modelRecord, ModelRecord } from "../../gateway/models/listing.ts";
 import type { Model } from "../../gateway/models/model.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { listOf } from "../fields.ts";
@@ -12,11 +12,11 @@ import { streamProgress, wantsProgress } from "../stream-progress.ts";
 
 const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model")) });
 
-/** All models, or the one that is named. @throws ControlError not_found */
+/** All models, or the one that is named. @throws DomainError not_found */
 function choose(id: string | undefined, { models }: ControlParts): Model[] {
   const chosen = models.list().filter((model) => id === undefined || model.id === id);
   if (id === undefined || chosen.length > 0) return chosen;
-  throw new ControlError("not_found", { field: "id", message: `There is no model with the id "${id}"` });
+  throw new DomainError("not_found", `There is no model with the id "${id}"`, { field: "id" });
 }
 
 function describe(chosen: Model[], { models }: ControlParts): { data: ModelRecord[] } {

@@ -2,7 +2,7 @@ import { promptDeletionMsMax } from "../limits.ts";
 import { deleteOnePrompt, deletePromptsOf } from "../../gateway/prompts/delete.ts";
 import { PromptDeletion, PromptsDeleted, PromptView } from "../../gateway/prompts/schema.ts";
 import { findPromptWorkspace, promptNotFound, showPrompt } from "../../gateway/prompts/show.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { Acting } from "../acting.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { NoFields, perhapsInWorkspace } from "../fields.ts";
@@ -44,7 +44,7 @@ export const promptEndpoints: Endpoint[] = [
         return deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
       }
       const message = "Name a generation by its id, or a workspace and the time before which its prompts are to be deleted";
-      throw new ControlError("invalid_field", { field: id === undefined ? "before" : "id", message });
+      throw new DomainError("invalid_field", message, { field: id === undefined ? "before" : "id" });
     },
   }),
 ];

@@ -6,7 +6,7 @@ import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
 import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";
@@ -17,14 +17,14 @@ interface SentDocument {
   workspace: WorkspaceId;
 }
 
-/** @throws ControlError invalid_body with what is wrong with the document; LimitReachedError where too many are being read */
+/** @throws DomainError invalid_body with what is wrong with the document; LimitReachedError where too many are being read */
 async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
   try {
     const { taken } = await sboms.take({ pieces, path: null, workspace });
     if (taken?.sbom) return taken.sbom;
-    throw new ControlError("invalid_body", { field: null, message: taken?.refused ?? "There is no document" });
+    throw new DomainError("invalid_body", taken?.refused ?? "There is no document");
   } catch (error) {
-    if (error instanceof SbomRefusal) throw new ControlError("invalid_body", { field: null, message: error.message });
+    if (error instanceof SbomRefusal) throw new DomainError("invalid_body", error.message);
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax } from "../../accounts/limits.ts";
 import { allow, nobody } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { parseAmount } from "../../accounts/workspaces/fields.ts";
 import type { CreditForm } from "./schema.ts";
 import { appendCredit, lockHead, selectCredit, type LedgerHead } from "./store.ts";
@@ -14,7 +14,7 @@ import { appendCredit, lockHead, selectCredit, type LedgerHead } from "./store.t
 /**
  * Adds credit: the next entry of the workspace's chain. The same reference with the same amount adds once.
  * @returns the head of the chain, which the counters are to know
- * @throws ControlError conflict when the reference stands with another amount, or the balance would pass 9,000,000 USD
+ * @throws DomainError conflict when the reference stands with another amount, or the balance would pass 9,000,000 USD
  */
 export async function addCredit(
   { actor, workspace, credit }: { actor: Actor; workspace: WorkspaceId; credit: CreditForm },
@@ -25,12 +25,12 @@ export async function addCredit(
   const reference = credit.ref;
   return change(actor, sources, async (tx) => {
     const head = await lockHead(workspace, tx);
-    if (!head) throw new ControlError("not_found", { field: "workspace", message: `There is no workspace "${workspace}"` });
+    if (!head) throw new DomainError("not_found", `There is no workspace "${workspace}"`, { field: "workspace" });
     if (await wasAdded({ workspace, amount, reference }, tx)) return { result: head, event: null };
     const next = { balance: head.balance + amount, sequence: head.sequence + 1n };
     if (next.balance > balanceNanoMax) {
       const message = `Cannot add ${formatUsd(amount)} USD: a balance holds at most ${balanceUsdMax} USD`;
-      throw new ControlError("conflict", { field: "usd", message });
+      throw new DomainError("conflict", message, { field: "usd" });
     }
     await appendCredit({ workspace, amount, reference, ...next }, tx);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
@@ -38,7 +38,7 @@ export async function addCredit(
   });
 }
 
-/** @throws ControlError conflict when the reference stands with another amount */
+/** @throws DomainError conflict when the reference stands with another amount */
 async function wasAdded(
   { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
   tx: Transaction,
@@ -46,5 +46,5 @@ async function wasAdded(
   const before = await selectCredit({ workspace, reference }, tx);
   if (before === undefined || before === amount) return before === amount;
   const message = `Cannot add ${formatUsd(amount)} USD: "${reference}" has added ${formatUsd(before)} USD already`;
-  throw new ControlError("conflict", { field: "ref", message });
+  throw new DomainError("conflict", message, { field: "ref" });
 }

@@ -9,7 +9,7 @@ import { addCredit } from "./add.ts";
 
 /**
  * Opens a workspace with its first credit, where some is given: both or neither.
- * @throws ControlError of either
+ * @throws DomainError of either
  */
 export async function openWorkspace(
   { actor, form, ref }: { actor: Actor; form: WorkspaceForm; ref: string },

@@ -4,10 +4,10 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import { findKey } from "../../accounts/keys/show.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { selectGeneration, type GenerationRow } from "./store.ts";
 
-/** @throws ControlError not_found: no such generation, or it has not ended */
+/** @throws DomainError not_found: no such generation, or it has not ended */
 export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
   const row = await selectGeneration(id, sql);
   if (!row) throw generationNotFound(id);
@@ -16,7 +16,7 @@ export async function findGeneration(id: GenerationId, sql: Queries): Promise<Ge
 
 /**
  * Lets pass what the actor may see in the workspace where they act.
- * @throws ControlError not_found also for a generation of somebody else or elsewhere
+ * @throws DomainError not_found also for a generation of somebody else or elsewhere
  */
 export async function requireVisibleGeneration(
   { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },
@@ -27,6 +27,6 @@ export async function requireVisibleGeneration(
   if (owner !== null && (await findKey(row.key, sources)).owner !== owner) throw generationNotFound(row.generation);
 }
 
-export function generationNotFound(id: GenerationId): ControlError {
-  return new ControlError("not_found", { field: "id", message: `There is no ended generation with the id "${id}"` });
+export function generationNotFound(id: GenerationId): DomainError {
+  return new DomainError("not_found", `There is no ended generation with the id "${id}"`, { field: "id" });
 }

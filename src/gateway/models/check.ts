@@ -2,7 +2,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { launchChecksSilenceMsMax, launchChecksWaitMs } from "../limits.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { Model } from "./model.ts";
 import type { Models } from "./models.ts";
 import { requestLaunchChecks, readLaunchChecks, type CheckOutcome } from "./store.ts";
@@ -18,7 +18,7 @@ interface CheckSources {
 /**
  * @param options.chosen of these, routes that nothing else keeps from serving are checked
  * @param options.onEnded told of each check as it ends
- * @throws ControlError unavailable when no check at all ends for longer than one can take: there is no prober
+ * @throws DomainError unavailable when no check at all ends for longer than one can take: there is no prober
  */
 export async function checkModels(
   { chosen, onEnded = () => {} }: { chosen: Model[]; onEnded?: (outcome: CheckOutcome) => void },
@@ -44,7 +44,7 @@ export async function checkModels(
   await models.refreshChecks();
 }
 
-function proberUnavailable(missing: number): ControlError {
+function proberUnavailable(missing: number): DomainError {
   const message = `${missing} checks have not ended, and none ended lately: is a prober running?`;
-  return new ControlError("unavailable", { field: null, message });
+  return new DomainError("unavailable", message);
 }

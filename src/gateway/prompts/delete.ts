@@ -4,7 +4,7 @@ import { changedFields } from "../../accounts/audit/changes.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import { promptDeleteBatchMax } from "../limits.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { PromptsDeleted } from "./schema.ts";
 import { promptNotFound } from "./show.ts";
 import { deletePrompt, deletePromptsBefore, selectPromptWorkspace } from "./store.ts";
@@ -13,7 +13,7 @@ const action = "delete stored prompts";
 
 /**
  * Deletes the stored prompt of one generation, for good.
- * @throws ControlError not_found also for another workspace's; forbidden but to admins, super admins and the operator
+ * @throws DomainError not_found also for another workspace's; forbidden but to admins, super admins and the operator
  */
 export async function deleteOnePrompt(
   { actor, workspace, generation }: { actor: Actor; workspace: WorkspaceId; generation: GenerationId },
@@ -30,7 +30,7 @@ export async function deleteOnePrompt(
 /**
  * Deletes what a workspace stored of requests that were admitted before a time, for good. A bounded number at a time, each with
  * its audit row, so that nothing else waits for it; where it breaks off, the rest is deleted by the same once more.
- * @throws ControlError invalid_field, forbidden but to admins, super admins and the operator
+ * @throws DomainError invalid_field, forbidden but to admins, super admins and the operator
  */
 export async function deletePromptsOf(
   { actor, workspace, before: typed }: { actor: Actor; workspace: WorkspaceId; before: string },
@@ -39,10 +39,7 @@ export async function deletePromptsOf(
   allow(actor, { roles: managers, action });
   const before = new Date(typed);
   if (Number.isNaN(before.getTime())) {
-    throw new ControlError("invalid_field", {
-      field: "before",
-      message: `Cannot take "${typed}" as before: there is no such time`,
-    });
+    throw new DomainError("invalid_field", `Cannot take "${typed}" as before: there is no such time`, { field: "before" });
   }
   const total = { deleted: 0 };
   for (;;) {

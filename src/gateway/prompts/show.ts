@@ -7,12 +7,12 @@ import { SealError } from "../../kernel/seal-key.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { PromptView } from "./schema.ts";
 import { openPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
 import { selectPrompt, selectPromptWorkspace } from "./store.ts";
 
-/** Whose stored prompt it is. @throws ControlError not_found */
+/** Whose stored prompt it is. @throws DomainError not_found */
 export async function findPromptWorkspace(generation: GenerationId, sql: Queries): Promise<WorkspaceId> {
   const workspace = await selectPromptWorkspace(generation, sql);
   if (workspace === undefined) throw promptNotFound(generation);
@@ -21,7 +21,7 @@ export async function findPromptWorkspace(generation: GenerationId, sql: Queries
 
 /**
  * A stored prompt with its answer. Who looked is recorded.
- * @throws ControlError not_found also for another workspace's; forbidden but to admins, super admins and the operator;
+ * @throws DomainError not_found also for another workspace's; forbidden but to admins, super admins and the operator;
  *   unavailable when the key that it needs is not among those of SECRETS_KEY
  */
 export async function showPrompt(
@@ -45,13 +45,10 @@ async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Ke
     throw new SealError("The data key of its workspace is missing");
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    throw new ControlError("unavailable", { field: null, message: `The stored prompt cannot be opened: ${error.message}` });
+    throw new DomainError("unavailable", `The stored prompt cannot be opened: ${error.message}`);
   }
 }
 
-export function promptNotFound(generation: GenerationId): ControlError {
-  return new ControlError("not_found", {
-    field: "id",
-    message: `There is no stored prompt of a generation with the id "${generation}"`,
-  });
+export function promptNotFound(generation: GenerationId): DomainError {
+  return new DomainError("not_found", `There is no stored prompt of a generation with the id "${generation}"`, { field: "id" });
 }

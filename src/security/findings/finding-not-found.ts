@@ -1,6 +1,6 @@
-import { OperationError } from "../api/operations/operation-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 
 /** The same sentence for an id that nobody has and one of another workspace. */
-export function findingNotFound(id: string): OperationError {
-  return new OperationError(`There is no finding with the id "${id}"`);
+export function findingNotFound(id: string): DomainError {
+  return new DomainError("not_found", `There is no finding with the id "${id}"`);
 }

@@ -2,13 +2,13 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Sources } from "../../accounts/audit/change.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { requireProductQuota } from "./quota.ts";
 import { insertProduct, selectProductIdByName } from "./store.ts";
 
 /**
  * @returns its id
- * @throws ControlError conflict where there is one of that name, or as many as there can be; invalid_field for a name that is an id's; forbidden for auditors
+ * @throws DomainError conflict where there is one of that name, or as many as there can be; invalid_field for a name that is an id's; forbidden for auditors
  */
 export async function createProduct(
   { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },
@@ -16,7 +16,7 @@ export async function createProduct(
 ): Promise<string> {
   allow(actor, { roles: writers, action: "create a product" });
   if (isToolsId("prd", name)) {
-    throw new ControlError("invalid_field", { field: "name", message: `Cannot call a product "${name}": it reads like an id` });
+    throw new DomainError("invalid_field", `Cannot call a product "${name}": it reads like an id`, { field: "name" });
   }
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();
@@ -26,10 +26,7 @@ export async function createProduct(
       return { result: id, event: productCreated({ workspace, id, name }) };
     }
     const known = await selectProductIdByName({ workspace, name }, tx);
-    throw new ControlError("conflict", {
-      field: "name",
-      message: `There is a product "${name}" already, with the id "${known}"`,
-    });
+    throw new DomainError("conflict", `There is a product "${name}" already, with the id "${known}"`, { field: "name" });
   });
 }
 

@@ -18,7 +18,7 @@ export interface FoundProduct {
   events: AuditEvent[];
 }
 
-/** @throws ControlError not_found for an id that the workspace does not have */
+/** @throws DomainError not_found for an id that the workspace does not have */
 export async function findOrCreateProduct({ workspace, product, at }: NamedProduct, tx: Transaction): Promise<FoundProduct> {
   if (!isToolsId("prd", product)) {
     const id = newToolsId("prd", at.getTime());

@@ -5,7 +5,7 @@ import { quotaFull } from "../../accounts/quotas/full.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { countAllProducts } from "./store.ts";
 
-/** After a new one's row is written, last in its transaction, for others wait meanwhile. @throws ControlError conflict */
+/** After a new one's row is written, last in its transaction, for others wait meanwhile. @throws DomainError conflict */
 export async function requireProductQuota(workspace: WorkspaceId, tx: Transaction): Promise<void> {
   await lockQuota({ workspace, counted: "products" }, tx);
   if ((await countAllProducts(workspace, tx)) <= productsPerWorkspaceMax) return;

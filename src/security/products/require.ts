@@ -1,12 +1,12 @@
 import type { Queries } from "../../backing/backing.ts";
 import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { anyProduct, selectProductIdByName } from "./store.ts";
 
 /**
  * @param product its id, or its exact name
  * @returns its id
- * @throws ControlError not_found
+ * @throws DomainError not_found
  */
 export async function requireProduct(
   { workspace, product }: { workspace: WorkspaceId; product: string },
@@ -18,9 +18,9 @@ export async function requireProduct(
   }
   const id = await selectProductIdByName({ workspace, name: product }, sql);
   if (id !== undefined) return id;
-  throw new ControlError("not_found", { field: "product", message: `There is no product "${product}"` });
+  throw new DomainError("not_found", `There is no product "${product}"`, { field: "product" });
 }
 
-export function productNotFound(id: string): ControlError {
-  return new ControlError("not_found", { field: "product", message: `There is no product with the id "${id}"` });
+export function productNotFound(id: string): DomainError {
+  return new DomainError("not_found", `There is no product with the id "${id}"`, { field: "product" });
 }

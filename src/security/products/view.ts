@@ -30,7 +30,7 @@ function postureOf({ critical, high, medium, total }: VulnerabilityCounts): Prod
   return total > 0 ? "B" : "A";
 }
 
-/** @throws ControlError not_found */
+/** @throws DomainError not_found */
 export async function viewProductOf(
   { workspace, id }: { workspace: WorkspaceId; id: string },
   sql: Queries,

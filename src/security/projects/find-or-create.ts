@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { insertProject, lockProject, type ProjectRow } from "./store.ts";
 
 interface NamedProject {
@@ -18,7 +18,7 @@ export interface FoundProject {
   events: AuditEvent[];
 }
 
-/** @throws ControlError not_found for an id that the workspace does not have */
+/** @throws DomainError not_found for an id that the workspace does not have */
 export async function findOrCreateProject({ workspace, project, at }: NamedProject, tx: Transaction): Promise<FoundProject> {
   if (isToolsId("prj", project)) {
     const row = await lockProject({ workspace, id: project }, tx);
@@ -34,6 +34,6 @@ export async function findOrCreateProject({ workspace, project, at }: NamedProje
   return { project: row, events: made ? [created] : [] };
 }
 
-export function projectNotFound(id: string): ControlError {
-  return new ControlError("not_found", { field: "project", message: `There is no project with the id "${id}"` });
+export function projectNotFound(id: string): DomainError {
+  return new DomainError("not_found", `There is no project with the id "${id}"`, { field: "project" });
 }

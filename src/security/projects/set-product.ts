@@ -3,7 +3,7 @@ import { change, type Sources } from "../../accounts/audit/change.ts";
 import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { requireProduct } from "../products/require.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
-import { ControlError } from "../../accounts/errors.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { projectNotFound } from "./find-or-create.ts";
 import { lockProject, updateProduct, type ProjectRow } from "./store.ts";
 
@@ -19,7 +19,7 @@ export interface ProjectMove {
 /**
  * Puts a project into another product, with its findings. The one that it is in changes nothing and records nothing.
  * @returns the project's id
- * @throws ControlError not_found; forbidden for auditors
+ * @throws DomainError not_found; forbidden for auditors
  */
 export async function setProduct({ actor, workspace, project, product }: ProjectMove, sources: Sources): Promise<string> {
   allow(actor, { roles: writers, action: "change a project" });
@@ -38,7 +38,7 @@ function moved({ workspace, row, target }: { workspace: WorkspaceId; row: Projec
   return { event: "project.updated", workspace, target: row.id, changes };
 }
 
-function missing(project: string): ControlError {
+function missing(project: string): DomainError {
   if (isToolsId("prj", project)) return projectNotFound(project);
-  return new ControlError("not_found", { field: "project", message: `There is no project "${project}"` });
+  return new DomainError("not_found", `There is no project "${project}"`, { field: "project" });
 }

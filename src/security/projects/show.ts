@@ -22,7 +22,7 @@ import type { ComponentView, ProjectDetailsView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
 import { viewProjects, type ViewSources } from "./view.ts";
 
-/** @throws ControlError not_found */
+/** @throws DomainError not_found */
 export async function showProject(
   { workspace, id }: { workspace: WorkspaceId; id: string },
   sources: ViewSources,

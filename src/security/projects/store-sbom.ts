@@ -43,7 +43,7 @@ export interface SbomStoreParts {
 /**
  * The same bytes once more change nothing and give the same id; bytes that the project had before become its present document
  * again. A scan is asked for in the same transaction.
- * @throws ControlError not_found for an id of a project or product that the workspace does not have; forbidden for auditors;
+ * @throws DomainError not_found for an id of a project or product that the workspace does not have; forbidden for auditors;
  *   conflict where the workspace has as much as it can have
  * @throws LimitReachedError where it has stored as many documents within the hour as it can
  */

@@ -3,7 +3,7 @@ import { nameCharactersMax } from "../../accounts/limits.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../limits.ts";
 import { actorOf } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
-import { OperationError } from "../api/operations/operation-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { operation } from "../api/operations/operation.ts";
 import { StoredSbom } from "./schema.ts";
 import { storeSbom } from "./store-sbom.ts";
@@ -39,8 +39,8 @@ export const uploadSbom = operation({
   async handle({ input: { project, product = null, filename = null }, caller, sbom, parts }) {
     // What is found at `sbom` and is neither an object nor a text was refused as a wrong field.
     if (sbom === null)
-      throw new OperationError('The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
-    if (sbom.refused !== null) throw new OperationError(sbom.refused);
+      throw new DomainError("invalid_field", 'The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
+    if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);
     const asked = { actor: actorOf(caller), workspace: caller.workspace, project, product, origin: null, filename };
     const stored = await storeSbom({ ...asked, sbom: sbom.sbom }, parts);
     return { data: stored, message: `${stored.components} components are stored; the scan is ${stored.scan_status}` };

@@ -39,7 +39,7 @@ export async function viewProjects(rows: readonly ListedProject[], { sql, clock 
   });
 }
 
-/** @throws ControlError not_found */
+/** @throws DomainError not_found */
 export async function viewProjectOf(
   { workspace, id }: { workspace: WorkspaceId; id: string },
   sources: ViewSources,

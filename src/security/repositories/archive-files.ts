@@ -14,7 +14,7 @@ import {
 import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
 import type { Turns } from "../../process/yield-if-due.ts";
 import { CollectedFiles, isIgnored, type RepositoryFiles } from "./collected-files.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 
 export const repositoryBudget: Budget = {
   entriesMax: repositoryArchiveEntriesMax,
@@ -29,7 +29,7 @@ export interface UploadedArchive {
   turns: Turns;
 }
 
-/** @throws RepositoryError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
+/** @throws DomainError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
 export async function archiveFiles(archive: UploadedArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
   const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -39,7 +39,7 @@ export async function archiveFiles(archive: UploadedArchive, budget = repository
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     const advice = error instanceof BudgetError ? "" : ": make it again and upload the whole of it";
-    throw new RepositoryError(`The archive ${error.message}${advice}`);
+    throw new DomainError("invalid_field", `The archive ${error.message}${advice}`);
   }
   return withoutTopFolder(collecting);
 }
@@ -52,13 +52,13 @@ interface Collecting {
 
 async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, tops }: Collecting): Promise<void> {
   const { entries, close } = await unwrap(piecesOf(archive), usage);
-  if (entries === null) throw new RepositoryError("The file is no archive that is taken: zip, tar and tar.gz are");
+  if (entries === null) throw new DomainError("invalid_field", "The file is no archive that is taken: zip, tar and tar.gz are");
   try {
     for await (const entry of entries) {
       usage.entry();
       const unsafe = refusalOfName(entry.name);
       if (unsafe !== null)
-        throw new RepositoryError(`The archive is not taken: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
+        throw new DomainError("invalid_field", `The archive is not taken: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
       const path = entry.name.replace(/^(?:\.\/+)+/, "");
       if (tops.size < 2) tops.add(path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
       if (isIgnored(path) || !isLockFileOrCompanion(path)) continue;

@@ -1,7 +1,7 @@
 /** The lock files of a repository as they are found: how many and how large they may be together, wherever they come from. */
 import { archiveNameCharactersMax, repositoryBytesMax, repositoryFilesMax, repositorySkippedMax } from "../limits.ts";
 import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 
 /** What a repository is imported from. */
 export interface RepositoryFiles {
@@ -23,15 +23,17 @@ export class CollectedFiles implements RepositoryFiles {
   readonly refused: { path: string; reason: string }[] = [];
   #bytes = 0;
 
-  /** @throws RepositoryError where they become too many or too large */
+  /** @throws DomainError where they become too many or too large */
   add(file: RepositoryFile): void {
     this.#bytes += file.bytes.length;
     if (this.files.length >= repositoryFilesMax)
-      throw new RepositoryError(
+      throw new DomainError(
+        "invalid_field",
         `The repository has more than ${repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
       );
     if (this.#bytes > repositoryBytesMax)
-      throw new RepositoryError(
+      throw new DomainError(
+        "invalid_field",
         `The lock files of the repository hold more than ${repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
       );
     this.files.push(file);

@@ -5,16 +5,17 @@ import { join } from "node:path";
 import { folderDepthMax, lockFileBytesMax, repositoryFoldersMax } from "../limits.ts";
 import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
 import { CollectedFiles, isIgnored, type RepositoryFiles } from "./collected-files.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 
-/** @throws RepositoryError for a folder that is too large; Error of the file system where it is none */
+/** @throws DomainError for a folder that is too large; Error of the file system where it is none */
 export async function folderFiles(folder: string): Promise<RepositoryFiles> {
   const found = new CollectedFiles();
   const folders = [""];
   let visited = 0;
   for (let within = folders.pop(); within !== undefined; within = folders.pop()) {
     if (++visited > repositoryFoldersMax)
-      throw new RepositoryError(
+      throw new DomainError(
+        "invalid_field",
         `The folder "${folder}" holds more than ${repositoryFoldersMax} folders, the most that are looked through`,
       );
     for await (const entry of await opendir(join(folder, within))) {

@@ -16,7 +16,7 @@ import { gitlab } from "./hosts/gitlab.ts";
 import { HostApi } from "./hosts/host-api.ts";
 import type { HostedRepository } from "./hosts/repository-host.ts";
 import { parseRepositoryAddress, type HostUrls, type RepositoryAddress } from "./repository-address.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { ImportedRepository } from "./schema.ts";
 import { storeRepository } from "./store-repository.ts";
 
@@ -40,7 +40,7 @@ interface HostedImport {
   project: string | null;
 }
 
-/** @throws RepositoryError that says what to change; ControlError as storing a document does */
+/** @throws DomainError that says what to change, or why the document cannot be stored */
 export async function importHosted(
   { actor, workspace, url, project }: HostedImport,
   parts: ImportParts,
@@ -66,7 +66,8 @@ async function tokenFor({ provider }: RepositoryAddress, { workspace, sql, keyri
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
   }
-  throw new RepositoryError(
+  throw new DomainError(
+    "invalid_field",
     `The token of the workspace's connection to ${hosts[provider].title} cannot be used: replace its credentials`,
   );
 }
@@ -89,7 +90,10 @@ async function fetched(address: RepositoryAddress, token: string | null, parts: 
   } catch (error) {
     if (!(error instanceof DeadlineError)) throw error;
     const advice = "try again, or import a checkout with weir repository import PATH";
-    throw new RepositoryError(`${host.title} did not give all lock files within ${repositoryFetchMs / 1000} s: ${advice}`);
+    throw new DomainError(
+      "invalid_field",
+      `${host.title} did not give all lock files within ${repositoryFetchMs / 1000} s: ${advice}`,
+    );
   } finally {
     leaving.abort();
   }

@@ -6,11 +6,11 @@ import type { SbomReader } from "../sboms/reader/reader.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
 import { readRepository, type ReadRepository } from "./read-repository.ts";
 import { encodeReaderInput, type ReaderInput } from "./reader-input.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 
-/** @throws RepositoryError where nothing can be read, or not in time; LimitReachedError */
+/** @throws DomainError where nothing can be read, or not in time; LimitReachedError */
 export async function readInSubprocess(
   input: ReaderInput,
   { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
@@ -22,11 +22,11 @@ export async function readInSubprocess(
   try {
     const { taken, rest } = await sboms.readInSubprocess(program, { input: encodeReaderInput(input), workspace });
     if (taken?.sbom) return { sbom: taken.sbom, ...toldOf(rest) };
-    throw new RepositoryError(taken?.refused ?? "The lock files cannot be read");
+    throw new DomainError("invalid_field", taken?.refused ?? "The lock files cannot be read");
   } catch (error) {
     if (!(error instanceof SbomRefusal)) throw error;
     const advice = "import folders of the repository as projects of their own";
-    throw new RepositoryError(`The lock files take too long to be read: ${advice}`);
+    throw new DomainError("invalid_field", `The lock files take too long to be read: ${advice}`);
   }
 }
 

@@ -8,7 +8,7 @@ import { SbomRefusal } from "../sboms/refusal.ts";
 import { toSbomRows, type SbomRows } from "../sboms/sbom-rows.ts";
 import { packageUrlTypeOf } from "../versions/ecosystem.ts";
 import type { RepositoryFiles } from "./collected-files.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { LockFileView, SkippedFile } from "./schema.ts";
 
 export interface ReadRepository {
@@ -18,7 +18,7 @@ export interface ReadRepository {
   notPinned: Static<typeof SkippedFile>[];
 }
 
-/** @param name of the repository, which its document has too @throws RepositoryError where no lock file can be read */
+/** @param name of the repository, which its document has too @throws DomainError where no lock file can be read */
 export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
   const { read, failed } = readLockFiles(files);
   const notRead = [...refused, ...failed]
@@ -45,21 +45,23 @@ function storable(name: string, read: readonly ParsedLockFile[]): SbomRows {
     return toSbomRows(repositoryBom(name, read).document);
   } catch (error) {
     if (!(error instanceof SbomRefusal)) throw error;
-    throw new RepositoryError(
+    throw new DomainError(
+      "invalid_field",
       `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as projects of their own`,
     );
   }
 }
 
-function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): RepositoryError {
+function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): DomainError {
   const [first] = notRead;
   if (first === undefined) {
-    return new RepositoryError(
+    return new DomainError(
+      "invalid_field",
       `There is no lock file in ${name} that is read: package-lock.json, poetry.lock, pom.xml, go.mod, Cargo.lock, Gemfile.lock, packages.lock.json and others are`,
     );
   }
   const others = notRead.length > 1 ? ` (and ${notRead.length - 1} more could not be read)` : "";
-  return new RepositoryError(`No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
+  return new DomainError("invalid_field", `No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
 }
 
 /** As the tools API names ecosystems: the types of package URLs but for two. */

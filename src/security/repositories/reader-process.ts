@@ -6,7 +6,7 @@ import { writeSubprocessOutput, readSubprocessInput } from "../sboms/reader/subp
 import type { ParsedBody } from "../sboms/reader/parse-sbom-field.ts";
 import { readRepository } from "./read-repository.ts";
 import { decodeReaderInput } from "./reader-input.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 
 await writeSubprocessOutput(taken(await readSubprocessInput()));
 
@@ -16,7 +16,7 @@ function taken({ head, bytes }: { head: string; bytes: Uint8Array }): ParsedBody
     const { sbom, ...told } = readRepository(name, found);
     return { taken: { refused: null, sbom }, rest: new TextEncoder().encode(JSON.stringify(told)) };
   } catch (error) {
-    if (!(error instanceof RepositoryError)) throw error;
+    if (!(error instanceof DomainError)) throw error;
     return { taken: { refused: error.message, sbom: null }, rest: new Uint8Array() };
   }
 }

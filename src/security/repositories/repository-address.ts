@@ -1,6 +1,6 @@
 /** Addresses of repositories as people paste them. */
 import { repositoryAddressCharactersMax } from "../limits.ts";
-import { RepositoryError } from "./repository-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 
 export interface RepositoryAddress {
   provider: "github" | "gitlab";
@@ -18,28 +18,33 @@ export interface HostUrls {
 
 /**
  * `https://host/owner/name`, with or without `.git` and what pages of the repository add, or git's own `git@host:owner/name.git`.
- * @throws RepositoryError that says what an address must be
+ * @throws DomainError that says what an address must be
  */
 export function parseRepositoryAddress(text: string, urls: HostUrls): RepositoryAddress {
   const url = urlOf(text.trim());
   const shown = JSON.stringify(text.slice(0, repositoryAddressCharactersMax));
   if (url === null)
-    throw new RepositoryError(`${shown} is no address of a repository: one such as https://github.com/owner/name is needed`);
+    throw new DomainError(
+      "invalid_field",
+      `${shown} is no address of a repository: one such as https://github.com/owner/name is needed`,
+    );
   if (url.username !== "" || url.password !== "") {
-    throw new RepositoryError(
+    throw new DomainError(
+      "invalid_field",
       "The address has a user or a password in it: leave them out, and connect the workspace to the platform with a token",
     );
   }
   const provider = providerOf(url, urls);
   if (provider === null) {
     const hosts = `${hostOf(urls.github)} and ${hostOf(urls.gitlab)}`;
-    throw new RepositoryError(
+    throw new DomainError(
+      "invalid_field",
       `No platform is known at ${JSON.stringify(url.host)}: ${hosts} are; import a checkout with weir repository import PATH`,
     );
   }
   const path = pathOf(url, provider);
   if (path === null) {
-    throw new RepositoryError(`${shown} names no repository: an address such as ${url.origin}/owner/name is needed`);
+    throw new DomainError("invalid_field", `${shown} names no repository: an address such as ${url.origin}/owner/name is needed`);
   }
   return { provider, origin: url.origin, path };
 }

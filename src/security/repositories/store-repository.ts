@@ -20,7 +20,7 @@ export interface RepositoryImport {
 
 /**
  * The same lock files once more change nothing.
- * @throws RepositoryError where no lock file can be read; ControlError as storing a document does
+ * @throws DomainError where no lock file can be read, or the document cannot be stored
  */
 export async function storeRepository(
   asked: RepositoryImport,

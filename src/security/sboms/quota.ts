@@ -15,7 +15,7 @@ interface Documents {
 
 /**
  * Before the work on a document begins: whether one more has room, unless the workspace has this one.
- * @throws ControlError conflict, LimitReachedError
+ * @throws DomainError conflict, LimitReachedError
  */
 export async function requireRoomForSbom({ sha256, ...documents }: Documents & { sha256: string }, sql: Queries): Promise<void> {
   try {
@@ -34,10 +34,10 @@ export async function takeRoomForSbom(documents: Documents, tx: Transaction): Pr
 async function requireRoom({ workspace, now, more }: Documents & { more: number }, sql: Queries): Promise<void> {
   const { documents, characters } = await selectUsage(workspace, sql);
   if (documents + more > sbomsPerWorkspaceMax) {
-    throw quotaFull({ what: "SBOMs", max: sbomsPerWorkspaceMax, limit: "sbomsPerWorkspaceMax" }, null);
+    throw quotaFull({ what: "SBOMs", max: sbomsPerWorkspaceMax, limit: "sbomsPerWorkspaceMax" });
   }
   if (characters > sbomRowCharactersMax) {
-    throw quotaFull({ what: "characters of SBOMs", max: sbomRowCharactersMax, limit: "sbomRowCharactersMax" }, null);
+    throw quotaFull({ what: "characters of SBOMs", max: sbomRowCharactersMax, limit: "sbomRowCharactersMax" });
   }
   const stored = { workspace, after: new Date(now - quotaHourMs), offset: sbomsPerHourMax - more };
   const oldest = await selectStoredAt(stored, sql);

@@ -5,7 +5,7 @@ import type { Queries } from "../../backing/backing.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import type { Caller } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
-import { OperationError } from "../api/operations/operation-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { operation } from "../api/operations/operation.ts";
 import { productNotFound } from "../products/require.ts";
 import { anyProduct } from "../products/store.ts";
@@ -26,10 +26,10 @@ export const setActiveScope = operation({
   data: ScopeView,
   async handle({ input: { kind, id }, caller, parts: { sql } }) {
     if (kind === "workspace" && id !== undefined) {
-      throw new OperationError('The field "id" goes with a product or a project: leave it out for the workspace');
+      throw new DomainError("invalid_field", 'The field "id" goes with a product or a project: leave it out for the workspace');
     }
     if (kind !== "workspace" && id === undefined) {
-      throw new OperationError(`The field "id" is missing: the id of a ${kind} is needed`);
+      throw new DomainError("invalid_field", `The field "id" is missing: the id of a ${kind} is needed`);
     }
     const target = id ?? null;
     if (kind !== "workspace" && target !== null) await requireThere({ kind, id: target }, caller, sql);
@@ -43,7 +43,7 @@ interface Target {
   id: string;
 }
 
-/** @throws ControlError not_found */
+/** @throws DomainError not_found */
 async function requireThere({ kind, id }: Target, { workspace }: Caller, sql: Queries): Promise<void> {
   const there = kind === "product" ? await anyProduct({ workspace, id }, sql) : await anyProject({ workspace, id }, sql);
   if (!there) throw kind === "product" ? productNotFound(id) : projectNotFound(id);

@@ -33,7 +33,7 @@ export class AttachmentFolder {
    * Keeps a file for the ticket that is to follow; what no ticket came for is removed after an hour.
    * @param pieces the file, as it comes; of a file that has no room none is asked for
    * @returns the id by which the ticket names it, and how many bytes it has
-   * @throws LimitReachedError, ControlError where too many files are kept; what reading the pieces throws
+   * @throws LimitReachedError, DomainError where too many files are kept; what reading the pieces throws
    */
   async keep({ pieces, name, ...place }: SentFile, { sql, clock }: FolderParts): Promise<{ id: string; sizeBytes: number }> {
     const now = clock.now();

@@ -4,7 +4,7 @@ import { digestOf } from "../../kernel/digest.ts";
 import { newToolsId } from "../../kernel/ids.ts";
 import { ticketRepeatMs } from "../limits.ts";
 import { insertMail } from "../mails/store.ts";
-import { OperationError } from "../api/operations/operation-error.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import type { Call, Outcome } from "../api/operations/operation.ts";
 import { acknowledgementOf } from "./acknowledgement.ts";
 import { requireTicketQuota } from "./quota.ts";
@@ -35,7 +35,7 @@ interface Logged {
 
 /**
  * The same ticket of the same person within ten minutes is the one that is logged already: agents try again.
- * @throws OperationError for an attachment that cannot be taken; LimitReachedError where the workspace has logged too many
+ * @throws DomainError for an attachment that cannot be taken; LimitReachedError where the workspace has logged too many
  */
 export async function logTicket(draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
   const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
@@ -77,7 +77,7 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
   return { ticket: { ...ticket, status: "open" }, attachment, repeated: false };
 }
 
-/** One that a ticket has already is given too: the same call once more is that ticket. @throws OperationError where there is none */
+/** One that a ticket has already is given too: the same call once more is that ticket. @throws DomainError where there is none */
 async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
   if (id === null) return null;
   const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.owner }, tx);
@@ -85,8 +85,8 @@ async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Trans
   return row;
 }
 
-function attachmentGone(): OperationError {
-  return new OperationError("The attachment is not there any longer: send the file again");
+function attachmentGone(): DomainError {
+  return new DomainError("not_found", "The attachment is not there any longer: send the file again");
 }
 
 function sentences({ ticket, attachment, repeated }: Logged, call: Call<{ attachment_path?: string }>, mailed: boolean): string {

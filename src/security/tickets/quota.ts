@@ -35,7 +35,7 @@ export async function requireTicketQuota(
 
 /**
  * Whether `more` files have room beside those that are kept.
- * @throws LimitReachedError where files wait for tickets that may come or not; ControlError conflict where tickets have them
+ * @throws LimitReachedError where files wait for tickets that may come or not; DomainError conflict where tickets have them
  */
 export function requireFileQuota(kept: StoredFiles, { more, now }: { more: number; now: number }): void {
   const wait = { status: 429 as const, retryAfterMs: (kept.oldestUnused?.getTime() ?? now) + attachmentUnusedMs - now };
@@ -48,6 +48,6 @@ export function requireFileQuota(kept: StoredFiles, { more, now }: { more: numbe
     throw new LimitReachedError(`Cannot keep more than ${many} (attachmentUnusedBytesMax): try again later`, wait);
   }
   if (kept.bytes > attachmentStoredBytesMax) {
-    throw quotaFull({ what: "bytes of attachments", max: attachmentStoredBytesMax, limit: "attachmentStoredBytesMax" }, null);
+    throw quotaFull({ what: "bytes of attachments", max: attachmentStoredBytesMax, limit: "attachmentStoredBytesMax" });
   }
 }

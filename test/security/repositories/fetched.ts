@@ -5,7 +5,7 @@ import { github } from "../../../src/security/repositories/hosts/github.ts";
 import { gitlab } from "../../../src/security/repositories/hosts/gitlab.ts";
 import { HostApi } from "../../../src/security/repositories/hosts/host-api.ts";
 import type { HostedRepository } from "../../../src/security/repositories/hosts/repository-host.ts";
-import { RepositoryError } from "../../../src/security/repositories/repository-error.ts";
+import { DomainError } from "../../../src/accounts/errors.ts";
 import type { PlatformStub } from "./stub.ts";
 
 interface Settings {
@@ -38,6 +38,6 @@ export function filesFrom(
 /** The sentence of an import that is refused. */
 export async function refusalOf(imported: Promise<unknown>): Promise<string> {
   const outcome = await imported.catch((error: unknown) => error);
-  if (outcome instanceof RepositoryError) return outcome.message;
+  if (outcome instanceof DomainError) return outcome.message;
   throw new Error(`It was not refused as it should be: ${outcome instanceof Error ? outcome.stack : JSON.stringify(outcome)}`);
 }

@@ -5,7 +5,7 @@ import type { CatalogCache } from "../catalog-cache.ts";
 import { listText } from "../list.ts";
 import { isExportFormat, loadExport, type Published } from "../published.ts";
 import type { ListQuery } from "../read-parameters.ts";
-import { ConnectorRefusal } from "../refusal.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { rowSchemaText } from "../row-schema.ts";
 import { findCatalog, selectChanges, type CatalogVersion } from "../store.ts";
 import type { CachePolicy } from "./answer.ts";
@@ -21,24 +21,24 @@ export function listDocument(query: ListQuery, { published, catalogCache }: Sour
   return catalogCache.kept.get(key, () => catalogCache.renderings.run(make));
 }
 
-/** Finds a row by slug, or by id, which stays when a slug changes. @throws ConnectorRefusal 404 */
+/** Finds a row by slug, or by id, which stays when a slug changes. @throws DomainError not_found */
 export function rowDocument(name: string, { published }: Sources): Promise<Document> {
   const { connectors } = published;
   const found = connectors.find(({ slug }) => slug === name) ?? connectors.find(({ id }) => id === name);
-  if (!found) throw new ConnectorRefusal(404, `There is no connector "${name.slice(0, 100)}"`);
+  if (!found) throw new DomainError("not_found", `There is no connector "${name.slice(0, 100)}"`);
   return documentOf(found.json, "application/json");
 }
 
 /**
  * @param file such as `latest.ndjson` and `2026-11-20.1.csv`
- * @throws ConnectorRefusal 404
+ * @throws DomainError not_found
  */
 export async function exportDocument(
   file: string,
   { published, catalogCache }: Sources,
 ): Promise<{ document: Document; version: string; stays: CachePolicy["stays"] }> {
   const [, name = "", format = ""] = /^(.+)\.([a-z]+)$/.exec(file) ?? [];
-  const unknown = new ConnectorRefusal(404, `There is no export "${file.slice(0, 100)}"`);
+  const unknown = new DomainError("not_found", `There is no export "${file.slice(0, 100)}"`);
   if (!isExportFormat(format)) throw unknown;
   if (name === "latest") return { document: published.exports[format], version: published.version, stays: "until changed" };
   const catalog = await versionOf(name, { published, catalogCache });
@@ -60,13 +60,13 @@ export function schemaDocument({ kept, categories }: CatalogCache): Promise<Docu
 /**
  * The changes from a version up to the one that this gateway serves; empty if that is older, as during a rolling restart.
  * @param since a version, or `0` for all changes
- * @throws ConnectorRefusal 400 if it was never published
+ * @throws DomainError invalid_field if it was never published
  */
 export async function changesDocument(since: string, { published, catalogCache }: Sources): Promise<Document> {
   const from = since === "0" ? { number: 0 } : await versionOf(since, { published, catalogCache });
   if (!from) {
     const needed = "a version of this catalog, or 0 for everything, is needed";
-    throw new ConnectorRefusal(400, `The parameter "since" is "${since.slice(0, 100)}": ${needed}`);
+    throw new DomainError("invalid_field", `The parameter "since" is "${since.slice(0, 100)}": ${needed}`);
   }
   return catalogCache.kept.get(`changes ${from.number} ${published.number}`, async () => {
     const changes = await selectChanges({ after: from.number, upTo: published.number }, catalogCache.sql);

@@ -14,7 +14,8 @@ import { catalogDocument, setUpDocument } from "../../pages/page-documents.ts";
 import { firstPage, nearestConnector, refusalPage } from "../../pages/refusal-page.ts";
 import { readListQuery, readPageQuery, readSince, refuseParameters } from "../read-parameters.ts";
 import type { Published } from "../published.ts";
-import { ConnectorRefusal, refusalResponse } from "../refusal.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { refusalOf, refusalResponse, type CatalogRefusal } from "../refusal.ts";
 
 export interface ConnectorParts {
   catalogCache: CatalogCache;
@@ -38,7 +39,7 @@ interface Call {
 type Endpoint = (call: Call) => Promise<Response>;
 
 /** How a path writes a refusal. */
-type Refuse = (refusal: ConnectorRefusal, call: Call) => Response | Promise<Response>;
+type Refuse = (refusal: CatalogRefusal, call: Call) => Response | Promise<Response>;
 
 type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
 
@@ -116,10 +117,10 @@ function movedTo(slug: string): Response {
   return new Response(null, { status: 307, headers: { location: connectorAddress(slug), "cache-control": "no-cache" } });
 }
 
-/** @throws ConnectorRefusal 503 until a catalog was published */
+/** @throws DomainError unavailable until a catalog was published */
 function present({ published }: CatalogCache): Published {
   if (published) return published;
-  throw new ConnectorRefusal(503, "There is no connector catalog yet: try again shortly", { "retry-after": "5" });
+  throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
 async function guarded(
@@ -130,13 +131,10 @@ async function guarded(
   const call = { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
   try {
     if (request.method !== "GET" && request.method !== "HEAD") {
-      throw new ConnectorRefusal(405, "Method Not Allowed", { allow: "GET, HEAD" });
+      throw new DomainError("method_not_allowed", "Method Not Allowed");
     }
     return await withDeadline(clock, connectorsDeadlineMs, "The catalog's answer", endpoint(call));
   } catch (error) {
-    if (error instanceof ConnectorRefusal) return refuse(error, call);
-    log.warn({ event: "connectors.failed", reason: String(error) }, "The database did not answer for the connector catalog");
-    const detail = "The catalog cannot be read at present: try again shortly";
-    return refuse(new ConnectorRefusal(503, detail, { "retry-after": "5" }), call);
+    return refuse(refusalOf(error, log), call);
   }
 }

@@ -4,7 +4,7 @@ import { declaredBytes } from "../../../http/declared-bytes.ts";
 import { drainRequest } from "../../../http/drain-request.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import { toolsBodyMs } from "../../limits.ts";
-import { OperationError } from "../operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 
 interface Options {
@@ -18,11 +18,11 @@ interface Options {
 
 /**
  * Pieces, none of them empty. What is too large by its declared length is refused before a byte of it is read.
- * @throws OperationError when there is more, or not all of it in time; LimitReachedError
+ * @throws DomainError when there is more, or not all of it in time; LimitReachedError
  */
 export async function* bodyPieces(request: Request, { clock, bytesMax, lease, breathe }: Options): AsyncGenerator<Uint8Array> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
-  if (encoding.toLowerCase() !== "identity") throw new OperationError("The body is compressed: send it as it is");
+  if (encoding.toLowerCase() !== "identity") throw new DomainError("invalid_body", "The body is compressed: send it as it is");
   const declared = declaredBytes(request) ?? 0;
   if (declared > bytesMax) throw tooLarge(bytesMax);
   lease.grow(declared);
@@ -51,9 +51,9 @@ export async function* bodyPieces(request: Request, { clock, bytesMax, lease, br
 }
 
 function broken(): never {
-  throw new OperationError("The body did not arrive in full and in time: send it again");
+  throw new DomainError("invalid_body", "The body did not arrive in full and in time: send it again");
 }
 
-function tooLarge(bytesMax: number): OperationError {
-  return new OperationError(`The body is too large: send at most ${bytesMax} bytes`);
+function tooLarge(bytesMax: number): DomainError {
+  return new DomainError("body_too_large", `The body is too large: send at most ${bytesMax} bytes`);
 }

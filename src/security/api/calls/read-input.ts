@@ -4,7 +4,7 @@ import { parseJsonObject } from "../../../http/json-body.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import { callJsonValuesMax } from "../../../http/limits.ts";
 import { sbomCallBytesMax, toolsBodyBytesMax } from "../../limits.ts";
-import { OperationError } from "../operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { largeBodies } from "../../../http/byte-pace.ts";
@@ -25,7 +25,7 @@ export interface Input {
 }
 
 /**
- * @throws OperationError that says what to change: content type, no body, no JSON, no object, too large or too deep
+ * @throws DomainError that says what to change: content type, no body, no JSON, no object, too large or too deep
  * @throws LimitReachedError; what SbomReader.take throws
  */
 export async function readInput(called: Called, operation: Operation, parts: ToolsParts): Promise<Input> {
@@ -61,16 +61,18 @@ function requireJson(request: Request): void {
   const type = request.headers.get("content-type");
   if (mediaType(type) !== "application/json") {
     const sent = type === null ? "is missing" : `is "${type.slice(0, 100)}"`;
-    throw new OperationError(`The header Content-Type ${sent}: send application/json`);
+    throw new DomainError("invalid_body", `The header Content-Type ${sent}: send application/json`);
   }
 }
 
 function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
-  if (bytes.length === 0) throw new OperationError("The body is missing: send a JSON object, {} where no field is required");
+  if (bytes.length === 0)
+    throw new DomainError("invalid_body", "The body is missing: send a JSON object, {} where no field is required");
   try {
     return parseJsonObject(bytes, callJsonValuesMax);
   } catch (error) {
-    if (error instanceof GatewayError) throw new OperationError(`${error.message}: send the fields as one JSON object`);
+    if (error instanceof GatewayError)
+      throw new DomainError("invalid_body", `${error.message}: send the fields as one JSON object`);
     throw error;
   }
 }

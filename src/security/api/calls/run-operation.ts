@@ -2,13 +2,12 @@
 import { DeadlineError, withDeadline } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { Caller } from "../operations/caller.ts";
-import { OperationError } from "../operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
-import { ControlError } from "../../../accounts/errors.ts";
 import { failure, limitReached, type Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
 
@@ -47,7 +46,7 @@ const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 
 /** Whatever a call ran into, as an answer: what the caller has to change, or that it is our fault. */
 export function refuse(error: unknown, log: Logger): Answer {
-  if (error instanceof OperationError || error instanceof ControlError || error instanceof SbomRefusal) {
+  if (error instanceof DomainError || error instanceof SbomRefusal) {
     return failure(400, error.message);
   }
   if (error instanceof LimitReachedError) return limitReached(error);

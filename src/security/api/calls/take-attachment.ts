@@ -1,6 +1,6 @@
 /** A file sent ahead of the ticket that it belongs to, by an MCP server on the same machine. */
 import { attachmentBytesMax } from "../../limits.ts";
-import { OperationError } from "../operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
 import { bodyPieces } from "./body-pieces.ts";
 import { holderOf } from "./call-limits.ts";
@@ -32,7 +32,10 @@ export async function takeAttachment(
 function fileName(header: string | null): string {
   const name = decoded(header ?? "");
   if (name === null || name === "" || name.length > nameCharactersMax || /[\p{Cc}/\\]/u.test(name) || /^\.\.?$/.test(name)) {
-    throw new OperationError("The header X-Attachment-Name is no file's name: send one, percent-encoded, without folders");
+    throw new DomainError(
+      "invalid_field",
+      "The header X-Attachment-Name is no file's name: send one, percent-encoded, without folders",
+    );
   }
   return name;
 }

@@ -5,7 +5,7 @@ import { callJsonValuesMax } from "../../../http/limits.ts";
 import { sbomCallBytesMax } from "../../limits.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { OperationError } from "../operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
@@ -83,7 +83,7 @@ async function readMessage(
     return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken, end };
   } catch (error) {
     end?.();
-    if (error instanceof GatewayError) throw new OperationError(error.message);
-    throw new OperationError("The body is not valid JSON in UTF-8: send one JSON-RPC message");
+    if (error instanceof GatewayError) throw new DomainError("invalid_body", error.message);
+    throw new DomainError("invalid_body", "The body is not valid JSON in UTF-8: send one JSON-RPC message");
   }
 }

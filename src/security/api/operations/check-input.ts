@@ -2,11 +2,11 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { nearest } from "../../../kernel/nearest.ts";
-import { OperationError } from "./operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 
 /**
  * The fields with their defaults filled in.
- * @throws OperationError for a field that is unknown (naming the nearest known one), missing, null or of the wrong kind
+ * @throws DomainError for a field that is unknown (naming the nearest known one), missing, null or of the wrong kind
  */
 export function checkInput<Fields extends TObject>(fields: Fields, given: Record<string, unknown>): Static<Fields> {
   for (const field of Object.keys(given)) {
@@ -21,7 +21,7 @@ export function checkInput<Fields extends TObject>(fields: Fields, given: Record
     } else if (schema.default !== undefined) {
       filled.set(field, schema.default);
     } else if (isRequired(fields, field)) {
-      throw new OperationError(`The field "${field}" is missing: ${needed(schema)} is needed`);
+      throw new DomainError("invalid_field", `The field "${field}" is missing: ${needed(schema)} is needed`);
     }
   }
   return checked(fields, filled);
@@ -40,16 +40,16 @@ function isRequired(fields: TObject, field: string): boolean {
   return fields.required?.includes(field) ?? false;
 }
 
-function unknownField(field: string, known: string[]): OperationError {
+function unknownField(field: string, known: string[]): DomainError {
   const near = nearest(field, known);
   const hint = near === undefined ? "this operation takes no fields" : `the nearest known field is "${near}"`;
-  return new OperationError(`There is no field "${shortened(field)}": ${hint}`);
+  return new DomainError("invalid_field", `There is no field "${shortened(field)}": ${hint}`);
 }
 
-function wrongValue(wrong: { field: string; value: unknown; schema: TSchema; required: boolean }): OperationError {
+function wrongValue(wrong: { field: string; value: unknown; schema: TSchema; required: boolean }): DomainError {
   const { field, value, schema, required } = wrong;
   const leaveOut = value === null && !required ? "; leave the field out where you mean none" : "";
-  return new OperationError(`The field "${field}" is ${shown(value)}: ${needed(schema)} is needed${leaveOut}`);
+  return new DomainError("invalid_field", `The field "${field}" is ${shown(value)}: ${needed(schema)} is needed${leaveOut}`);
 }
 
 function needed({ description = "another value" }: TSchema): string {

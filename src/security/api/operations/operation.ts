@@ -80,7 +80,7 @@ export interface Operation extends Omit<Definition<TObject, TObject>, "handle" |
   addition: boolean;
   takesSbom: boolean;
   deadlineMs: number;
-  /** @throws OperationError for what the caller has to change */
+  /** @throws DomainError for what the caller has to change */
   run(call: Call<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
 }
 

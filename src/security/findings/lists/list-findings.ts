@@ -5,7 +5,7 @@ import { listRowsMax } from "../../../http/limits.ts";
 import { findingPageBytesMax, findingRowsDefault } from "../../limits.ts";
 import type { Caller } from "../../api/operations/caller.ts";
 import { lineOf, oneOf } from "../../api/operations/fields.ts";
-import { OperationError } from "../../api/operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
 import {
@@ -76,17 +76,17 @@ interface Asked extends FindingFilter {
   caller: Caller;
 }
 
-/** @throws OperationError for an id that the caller's workspace does not have */
+/** @throws DomainError for an id that the caller's workspace does not have */
 async function select({ sbom, project, caller, ...filter }: Asked, sql: Queries): Promise<Listed<ListedFinding>> {
   const { workspace } = caller;
   if (project !== undefined && !(await projectExists({ id: project, workspace }, sql))) {
-    throw new OperationError(`There is no project with the id "${project}"`);
+    throw new DomainError("not_found", `There is no project with the id "${project}"`);
   }
   if (sbom === undefined) {
     const scope = project === undefined ? activeScope(caller) : ({ kind: "project", id: project } as const);
     return selectFindingPage({ ...filter, scope }, sql);
   }
   const owner = await selectProjectOfSbom({ id: sbom, workspace }, sql);
-  if (owner === undefined) throw new OperationError(`There is no SBOM with the id "${sbom}"`);
+  if (owner === undefined) throw new DomainError("not_found", `There is no SBOM with the id "${sbom}"`);
   return project === undefined || project === owner ? selectOccurrencePage({ ...filter, sbom }, sql) : { total: 0, rows: [] };
 }

@@ -1,7 +1,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { listRowsMax } from "../../../http/limits.ts";
 import { findingPageBytesMax, remediationComponentsBytesMax } from "../../limits.ts";
-import { OperationError } from "../../api/operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { truncatedPageAnswer, pageFields, type Page } from "../../api/operations/page.ts";
 import { ecosystemNameOf } from "../ecosystem-names.ts";
@@ -81,13 +81,13 @@ export const getRemediation = operation({
   ),
   async handle({ input: { project_id: asked, finding_id: finding, limit, offset }, caller: { workspace }, parts }) {
     if ((asked === undefined) === (finding === undefined)) {
-      throw new OperationError('Exactly one of "project_id" and "finding_id" is needed');
+      throw new DomainError("invalid_field", 'Exactly one of "project_id" and "finding_id" is needed');
     }
     const target = finding === undefined ? undefined : await selectTarget({ workspace, id: finding }, parts.sql);
     if (finding !== undefined && target === undefined) throw findingNotFound(finding);
     const project = target?.project ?? asked ?? "";
     const remediation = await remediationOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
-    if (remediation === null) throw new OperationError(`There is no project with the id "${project}"`);
+    if (remediation === null) throw new DomainError("not_found", `There is no project with the id "${project}"`);
     return answerOf({ project, remediation, page: { limit, offset } });
   },
 });

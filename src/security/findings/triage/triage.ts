@@ -9,7 +9,7 @@ import type { Transaction } from "../../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../../backing/statement-time.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { decisionWaitMs } from "../../limits.ts";
-import { OperationError } from "../../api/operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { allow, writers } from "../../../accounts/workspaces/allow.ts";
 import { findingNotFound } from "../finding-not-found.ts";
 import { insertEvents } from "../scan/scan-store.ts";
@@ -49,7 +49,7 @@ interface Noted extends Decision {
   note: string | null;
 }
 
-/** @throws OperationError for an unknown finding, or one that is gone and cannot be opened; ControlError for auditors */
+/** @throws DomainError not_found; conflict for a finding that is gone and cannot be opened; forbidden for auditors */
 export async function decide(
   { actor, workspace, decided }: { actor: Actor; workspace: WorkspaceId; decided: TriageRequest },
   sources: Sources,
@@ -111,11 +111,12 @@ function decisionChanges({ before, after, own }: { before: Noted; after: Noted; 
   return decision === undefined || own.changes["status"] !== undefined ? rest : { ...rest, decision };
 }
 
-/** @throws OperationError where somebody opens what is not there */
+/** @throws DomainError conflict where the caller opens a finding that is gone */
 function decisionAfter({ before, named, decided }: { before: Noted; named: VersionRow; decided: TriageRequest }): Noted {
   const { status, falsePositive = before.falsePositive, note } = decided;
   if (!named.present && (status === "open" || status === "in_progress")) {
-    throw new OperationError(
+    throw new DomainError(
+      "conflict",
       `The finding "${decided.finding}" is gone from its project, so that its status cannot be ${status}: it opens by itself when it is back`,
     );
   }

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { findingNoteCharactersMax } from "../../limits.ts";
 import { actorOf } from "../../api/operations/caller.ts";
 import { text } from "../../api/operations/fields.ts";
-import { OperationError } from "../../api/operations/operation-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { operation } from "../../api/operations/operation.ts";
 import { decide, type TriageResult } from "./triage.ts";
 import { ChangeView, findingId, findingStatuses, FindingStatusView, viewChanges } from "../schema.ts";
@@ -40,7 +40,10 @@ export const updateFinding = operation({
   async handle({ input, caller, parts }) {
     const { finding_id: finding, status, false_positive: falsePositive, note } = input;
     if (status === undefined && falsePositive === undefined && note === undefined) {
-      throw new OperationError('Nothing is to be changed: at least one of "status", "false_positive" and "note" is needed');
+      throw new DomainError(
+        "invalid_field",
+        'Nothing is to be changed: at least one of "status", "false_positive" and "note" is needed',
+      );
     }
     const decided = { finding, status: findingStatuses.find((known) => known === status), falsePositive, note };
     const made = await decide({ actor: actorOf(caller), workspace: caller.workspace, decided }, parts);

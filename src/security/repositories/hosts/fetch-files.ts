@@ -2,8 +2,8 @@
 import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../../limits.ts";
 import { isLockFileOrCompanion } from "../../lockfiles/formats.ts";
 import { CollectedFiles, isIgnored } from "../collected-files.ts";
-import { RepositoryError } from "../repository-error.ts";
-import { ResponseTooLargeError } from "./host-api.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { TooLargeError } from "../../../http/safe-fetch.ts";
 
 export interface ListedFile {
   path: string;
@@ -20,7 +20,7 @@ export function isLockFilePath(path: string): boolean {
   return isLockFileOrCompanion(path) && !isIgnored(path);
 }
 
-/** @param get the bytes of one @throws RepositoryError */
+/** @param get the bytes of one @throws DomainError */
 export async function fetchFiles(
   listed: readonly ListedFile[],
   get: (file: ListedFile) => Promise<Uint8Array>,
@@ -32,7 +32,8 @@ export async function fetchFiles(
     return reason === null;
   });
   if (wanted.length > repositoryFilesMax)
-    throw new RepositoryError(
+    throw new DomainError(
+      "invalid_field",
       `The repository has ${wanted.length} lock files; at most ${repositoryFilesMax} are taken: import a checkout folder by folder`,
     );
   const left = wanted.toReversed();
@@ -52,7 +53,7 @@ async function fetchFile(file: ListedFile, get: (file: ListedFile) => Promise<Ui
   try {
     found.add({ path: file.path, bytes: await get(file) });
   } catch (error) {
-    if (!(error instanceof ResponseTooLargeError)) throw error;
+    if (!(error instanceof DomainError && error.cause instanceof TooLargeError)) throw error;
     found.refuse(file.path, tooLarge);
   }
 }

@@ -6,7 +6,7 @@
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, objectsOf, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { isIgnored } from "../collected-files.ts";
-import { RepositoryError } from "../repository-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { fetchFiles, isLockFilePath, type ListedFile } from "./fetch-files.ts";
 import type { HostApi } from "./host-api.ts";
 import type { RepositoryHost } from "./repository-host.ts";
@@ -58,13 +58,15 @@ async function listFolders(branch: string, read: (tree: string, query: string) =
   let calls = 0;
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     if (++calls > repositoryListingsMax) {
-      throw new RepositoryError(
+      throw new DomainError(
+        "invalid_field",
         "The repository is too large to be listed by GitHub's API: import a checkout with weir repository import PATH",
       );
     }
     const { entries, isTruncated } = await read(folder.tree, "");
     if (isTruncated)
-      throw new RepositoryError(
+      throw new DomainError(
+        "invalid_field",
         `The folder "${folder.within}" has more files than GitHub lists: import a checkout with weir repository import PATH`,
       );
     for (const entry of entries) {

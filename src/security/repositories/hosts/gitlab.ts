@@ -6,7 +6,7 @@
 import type { OutsideAnswer } from "../../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, textOf, type JsonObject } from "../../sboms/json/value.ts";
-import { RepositoryError } from "../repository-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { fetchFiles, isLockFilePath, type ListedFile } from "./fetch-files.ts";
 import type { HostApi } from "./host-api.ts";
 import type { RepositoryHost } from "./repository-host.ts";
@@ -27,7 +27,7 @@ export const gitlab: RepositoryHost = {
     const name = isObject(project) ? textOf(project, "path_with_namespace") : null;
     if (!isObject(project) || !Number.isSafeInteger(id) || name === null) throw api.unexpected("id and path_with_namespace");
     const branch = textOf(project, "default_branch");
-    if (branch === null) throw new RepositoryError(`The repository ${name} is empty at GitLab`);
+    if (branch === null) throw new DomainError("invalid_field", `The repository ${name} is empty at GitLab`);
     const at = `/projects/${String(id)}/repository`;
     const found = await fetchFiles(await listTree({ at, branch }, api), async ({ sha }) => {
       const answer = await api.get({ path: `${at}/blobs/${sha}/raw`, bytesMax: lockFileBytesMax, headers: { accept: "*/*" } });
@@ -42,7 +42,8 @@ async function listTree({ at, branch }: { at: string; branch: string }, api: Hos
   const query = new URLSearchParams({ ref: branch, recursive: "true", per_page: rowsOfPage, pagination: "keyset" });
   for (let calls = 0; ;) {
     if (++calls > repositoryListingsMax) {
-      throw new RepositoryError(
+      throw new DomainError(
+        "invalid_field",
         "The repository is too large to be listed by GitLab's API: import a checkout with weir repository import PATH",
       );
     }

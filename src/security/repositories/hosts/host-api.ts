@@ -9,7 +9,7 @@ import {
   repositoryWaitMsMax,
 } from "../../limits.ts";
 import type { JsonValue } from "../../sboms/json/value.ts";
-import { RepositoryError } from "../repository-error.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { limitedUntil } from "./limited-until.ts";
 
 export interface HostApiParts {
@@ -27,9 +27,6 @@ export interface HostApiParts {
   signal: AbortSignal;
 }
 
-/** Of one file it says no more than that this one is not taken. */
-export class ResponseTooLargeError extends RepositoryError {}
-
 interface HostRequest {
   /** Below the base, with its query. */
   path: string;
@@ -44,7 +41,7 @@ export class HostApi {
     this.#parts = parts;
   }
 
-  /** @throws RepositoryError unless the platform answers with 200 */
+  /** @throws DomainError unless the platform answers with 200; its cause is the TooLargeError of an answer that is too large */
   async get({ path, bytesMax, headers = {} }: HostRequest): Promise<OutsideAnswer> {
     let url = new URL(`${this.#parts.base}${path}`);
     let redirects = 0;
@@ -61,7 +58,7 @@ export class HostApi {
     }
   }
 
-  /** @throws RepositoryError also for what is no JSON */
+  /** @throws DomainError also for what is no JSON */
   async json(asked: HostRequest): Promise<{ value: JsonValue; answer: OutsideAnswer }> {
     const answer = await this.get(asked);
     try {
@@ -71,8 +68,8 @@ export class HostApi {
     }
   }
 
-  /** @throws RepositoryError to be thrown where an answer lacks what its description promises */
-  unexpected(what: string): RepositoryError {
+  /** @returns the error for an answer that lacks what the platform documents */
+  unexpected(what: string): DomainError {
     return this.#refusal(`gave an answer without ${what}`);
   }
 
@@ -95,8 +92,7 @@ export class HostApi {
       return await call({ method: "GET", url, headers: { ...always, ...headers }, ...bounds });
     } catch (error) {
       const name = error instanceof Error ? error.name : "";
-      if (name === "TooLargeError")
-        throw new ResponseTooLargeError(`${this.#parts.title} gave an answer larger than ${bytesMax} bytes`);
+      if (name === "TooLargeError") throw this.#refusal(`gave an answer larger than ${bytesMax} bytes`, error);
       if (name === "NotOutsideError" || name === "BaseUrlError")
         throw this.#refusal("is not at an address that is reachable from everywhere");
       if (isLast) throw this.#refusal("does not answer: try again later");
@@ -112,7 +108,7 @@ export class HostApi {
     return to;
   }
 
-  /** Waits for what passes. @throws RepositoryError for what does not, or not soon enough */
+  /** Waits for what passes. @throws DomainError for what does not, or not soon enough */
   async #wait(answer: OutsideAnswer | null, tries: number): Promise<void> {
     const { clock, signal } = this.#parts;
     const until = answer === null ? null : limitedUntil(answer, clock.now());
@@ -123,14 +119,14 @@ export class HostApi {
     await sleep(clock, Math.max(waitMs, 0), signal);
   }
 
-  #limited(until: number): RepositoryError {
+  #limited(until: number): DomainError {
     const advice = this.#parts.hasToken
       ? ""
       : `, or connect the workspace to ${this.#parts.title} with a token, which is allowed more`;
     return this.#refusal(`takes no more calls until ${isoTime(Math.ceil(until / 1000) * 1000)}: try again then${advice}`);
   }
 
-  #refusalOf(status: number): RepositoryError {
+  #refusalOf(status: number): DomainError {
     const { title, repository, hasToken } = this.#parts;
     if (status === 401) {
       return this.#refusal(
@@ -142,16 +138,16 @@ export class HostApi {
         hasToken ? `does not let the workspace's token read ${repository}: it needs to read its contents` : "refused the call",
       );
     }
-    if (status === 409) return new RepositoryError(`The repository ${repository} is empty at ${title}`);
+    if (status === 409) return new DomainError("invalid_field", `The repository ${repository} is empty at ${title}`);
     if (status === 404) {
       const unseen = hasToken ? "the workspace's token may not see it" : "it is private: then connect the workspace with a token";
-      return new RepositoryError(`There is no repository ${repository} at ${title}, or ${unseen}`);
+      return new DomainError("invalid_field", `There is no repository ${repository} at ${title}, or ${unseen}`);
     }
     return this.#refusal(`answers with status ${status}`);
   }
 
-  #refusal(words: string): RepositoryError {
-    return new RepositoryError(`${this.#parts.title} ${words}`);
+  #refusal(problem: string, cause?: unknown): DomainError {
+    return new DomainError("invalid_field", `${this.#parts.title} ${problem}`, { cause });
   }
 }
 

@@ -13,6 +13,6 @@ export interface RepositoryHost {
   title: string;
   /** Of every call. */
   headers(token: string | null): Record<string, string>;
-  /** @param path `owner/name` @throws RepositoryError */
+  /** @param path `owner/name` @throws DomainError */
   files(path: string, api: HostApi): Promise<HostedRepository>;
 }
