@@ -45,13 +45,13 @@ class Pieces implements ProviderEventStream {
 
 async function relayed(): Promise<number> {
   const stream = relay({
-    toClient: webStream,
+    createStream: webStream,
     events: new Pieces(),
     facts: { id: "gen-a", created: 1_795_000_000, model: "bench/instant-16", includeUsage: false },
     quiet: false,
     acquireDrainSlot: () => null,
-    follow: () => {},
-    gone: new AbortController().signal,
+    trackOutcome: () => {},
+    clientSignal: new AbortController().signal,
     stop: new Stop(),
     clock: systemClock,
     startedAt: 0,

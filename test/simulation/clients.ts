@@ -49,7 +49,7 @@ export class Clients {
     this.#waiting.set(invocation, gateway.host);
     const gone = new AbortController();
     if (leavesMs !== undefined) this.#scheduler.plan(leavesMs, gateway.host, () => gone.abort());
-    const answer = gateway.answer({ hash: key.hash, chat, gone: gone.signal, invocation });
+    const answer = gateway.answer({ hash: key.hash, chat, clientSignal: gone.signal, invocation });
     const seen = answer.then((response) => read(response, gone, leavesAfter)).catch(refusal);
     return {
       invocation,

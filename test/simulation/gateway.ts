@@ -84,9 +84,9 @@ export class SimGateway {
    * Runs checks 1 and 3 to 5, and answers.
    * @throws GatewayError
    */
-  async answer(request: { hash: string; chat: CheckedChat; gone: AbortSignal; invocation: string }): Promise<Response> {
+  async answer(request: { hash: string; chat: CheckedChat; clientSignal: AbortSignal; invocation: string }): Promise<Response> {
     const { admission } = this.#gateway;
-    const { hash, chat, gone, invocation } = request;
+    const { hash, chat, clientSignal, invocation } = request;
     const caller = await admission.authenticate(hash);
     if (caller === null) throw new GatewayError("invalid_api_key");
     if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
@@ -96,7 +96,7 @@ export class SimGateway {
     this.open.set(invocation, generation);
     this.#admitted.add(generation);
     try {
-      return await generate({ gone, toClient: webStream, caller, chat, admitted }, this.#gateway);
+      return await generate({ clientSignal, createStream: webStream, caller, chat, admitted }, this.#gateway);
     } catch (error) {
       this.#recorder.note({ kind: "released", generation });
       throw error;

@@ -20,13 +20,13 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
   const clock = new ManualClock();
   const outcomes: StreamOutcome[] = [];
   const stream = relay({
-    toClient: webStream,
+    createStream: webStream,
     events,
     facts: { id: "gen-a", created: 1_795_000_000, model: "sandbox/echo", includeUsage },
     quiet: false,
     acquireDrainSlot: () => null,
-    follow: () => {},
-    gone: new AbortController().signal,
+    trackOutcome: () => {},
+    clientSignal: new AbortController().signal,
     stop: new Stop(),
     clock,
     startedAt: 0,

@@ -12,11 +12,12 @@ export async function withErrorBoundary(request: Request, gateway: Gateway, answ
     if (response.ok) countRequest(response.status, "none");
     return response;
   } catch (error) {
-    const known = error instanceof GatewayError ? error : internalError(error, gateway);
-    countRequest(known.status, known.code);
-    if (known.status >= 500) gateway.log.debug({ event: "refused", code: known.code, reason: String(known.cause ?? "") });
+    const gatewayError = error instanceof GatewayError ? error : internalError(error, gateway);
+    countRequest(gatewayError.status, gatewayError.code);
+    if (gatewayError.status >= 500)
+      gateway.log.debug({ event: "refused", code: gatewayError.code, reason: String(gatewayError.cause ?? "") });
     await drainRequest(request, gateway.clock);
-    return errorResponse(known, rejectionHeaders(known));
+    return errorResponse(gatewayError, rejectionHeaders(gatewayError));
   }
 }
 

@@ -50,7 +50,7 @@ export class GenerationLifecycle {
   #route: Route | null;
   /** Its provider has the request, or is about to. */
   #sent = false;
-  #soFar: () => Usage;
+  #currentUsage: () => Usage;
 
   private constructor(reservation: Reservation, facts: GenerationFacts, gateway: Gateway) {
     this.stop = gateway.inFlight.begin(reservation);
@@ -60,7 +60,7 @@ export class GenerationLifecycle {
     this.#facts = facts;
     this.#gateway = gateway;
     this.#route = facts.route;
-    this.#soFar = () => ({ ...noUsage, promptTokens: facts.promptEstimate });
+    this.#currentUsage = () => ({ ...noUsage, promptTokens: facts.promptEstimate });
     gateway.journal.track(reservation.generation, () => this.#progress());
   }
 
@@ -81,23 +81,23 @@ export class GenerationLifecycle {
   }
 
   /** A provider is about to be called, or another one after the first has failed. */
-  calling(route: Route): void {
+  startCall(route: Route): void {
     this.#route = route;
     this.#sent = false;
   }
 
   /** The request is on its way to the provider, which may bill it from here on. */
-  sent(): void {
+  markSent(): void {
     this.#sent = true;
   }
 
-  /** @param soFar what would be charged for what has been delivered */
-  delivering(soFar: () => Usage): void {
-    this.#soFar = soFar;
+  /** @param currentUsage what would be charged for what has been delivered */
+  trackUsage(currentUsage: () => Usage): void {
+    this.#currentUsage = currentUsage;
   }
 
   #progress(): Progress {
-    const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = this.#soFar();
+    const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = this.#currentUsage();
     const counts = { promptTokens, cachedTokens, cacheWriteTokens, completionTokens };
     const route = this.#route === this.#facts.route ? null : this.#route;
     return { sent: this.#sent, ...counts, route: route && owedRoute(route) };
@@ -108,13 +108,13 @@ export class GenerationLifecycle {
     if (this.#settled) return;
     this.#settled = true;
     const { estimated, ...ending } = outcome;
-    this.#soFar = () => noUsage;
+    this.#currentUsage = () => noUsage;
     const { model, streamed } = this.#facts;
     const durationMs = this.elapsedMs();
     const written = this.#gateway.journal.end(
       settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
     );
-    this.#noteExcess(outcome);
+    this.#coolDownExcess(outcome);
     this.#gateway.inFlight.done(this.stop);
     this.prompt?.store();
     measureGeneration({ provider: outcome.route?.provider.id ?? "none", durationMs, firstTokenMs: outcome.firstTokenMs });
@@ -122,7 +122,7 @@ export class GenerationLifecycle {
   }
 
   /** A provider that counts more than was reserved costs us the rest: others are preferred for a while. */
-  #noteExcess({ route, usage }: GenerationOutcome): void {
+  #coolDownExcess({ route, usage }: GenerationOutcome): void {
     const isExcess = route?.prices && chargedCost(route.prices, usage) > this.#reservation.amount * picoPerNano;
     if (isExcess) this.#gateway.coolDown.begin(route);
   }

@@ -51,7 +51,7 @@ export class InFlightRequests {
    * Whether one more may begin. Those that are being admitted meanwhile are not counted yet: a bound for what holds memory, not for money.
    * @throws GatewayError rate_limited, billing_unavailable
    */
-  require(caller: Caller): void {
+  requireCapacity(caller: Caller): void {
     const { id, workspace } = caller.record;
     const retryAfterMs = openAnswersRetryMs;
     if (this.#counts.of(id) >= openAnswersPerKeyMax || this.#counts.of(workspace) >= openAnswersPerWorkspaceMax) {

@@ -7,7 +7,7 @@ import { identify } from "./identify.ts";
 import { modelBody, modelListBody, type Listing } from "./model-list.ts";
 
 /** What stands before the id in a path; an id may have it in it as well. */
-const before = "/models/";
+const modelsPath = "/models/";
 
 /** With `all=true` also the models that cannot be called. */
 export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
@@ -20,7 +20,7 @@ export async function listModels(request: Request, gateway: Gateway): Promise<Re
 export async function showModel(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await identify(request, gateway);
   const { path } = requestTarget(request);
-  const escaped = path.slice(path.indexOf(before) + before.length);
+  const escaped = path.slice(path.indexOf(modelsPath) + modelsPath.length);
   return jsonAnswer(modelBody(listingFor(caller, gateway), unescaped(escaped)));
 }
 

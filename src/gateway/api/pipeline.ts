@@ -4,23 +4,23 @@
  */
 import { readBody } from "./request/body.ts";
 import { checkChat } from "./request/chat.ts";
-import type { ClientStream } from "./stream/client-stream.ts";
+import type { CreateStream } from "./stream/client-stream.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
 import { identify } from "./identify.ts";
 import { holderOf } from "./request/load-limits.ts";
 
 /** @throws GatewayError with the first problem */
-export async function chatCompletion(request: Request, gateway: Gateway, toClient: ClientStream): Promise<Response> {
+export async function chatCompletion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
   const { admission, clock, clocks, models } = gateway;
   // 1. The key (401), then the platform (403)
   const caller = await identify(request, gateway);
   // 2. The body's size (413), then its fields (400)
   using held = gateway.bodies.lease(holderOf(caller));
   const chat = checkChat(await readBody(request, { clock, bodyMs: clocks.bodyMs, held, caller }), models);
-  gateway.inFlight.require(caller);
+  gateway.inFlight.requireCapacity(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const admitted = await admission.admit(caller, chat);
   // 6. The provider (400, 429, 502, 504)
-  return await generate({ gone: request.signal, toClient, caller, chat, admitted }, gateway);
+  return await generate({ clientSignal: request.signal, createStream, caller, chat, admitted }, gateway);
 }

@@ -1,7 +1,7 @@
 /** /gpt/v1: six endpoints onto their functions; no logic. Wrong methods and paths answer in the form that the specification gives. */
 import { Elysia } from "elysia";
 import { bunStream } from "./stream/bun-stream.ts";
-import type { ClientStream } from "./stream/client-stream.ts";
+import type { CreateStream } from "./stream/client-stream.ts";
 import { withErrorBoundary } from "./error-boundary.ts";
 import { chatCompletion } from "./pipeline.ts";
 import { describeKey } from "./describe-key.ts";
@@ -18,17 +18,17 @@ interface TimedServer {
   timeout(request: Request, seconds: number): void;
 }
 
-interface Call {
+interface RouteContext {
   request: Request;
   server?: TimedServer | null;
 }
 
-type Endpoint = (request: Request, gateway: Gateway, toClient: ClientStream) => Promise<Response>;
+type Endpoint = (request: Request, gateway: Gateway, createStream: CreateStream) => Promise<Response>;
 
 export function inferenceRoutes(gateway: Gateway): Elysia {
   const app = new Elysia({ prefix: inferencePrefix, normalize: false });
   const route = (method: "GET" | "POST", path: string, endpoint: Endpoint): void => {
-    const answer = ({ request, server }: Call): Promise<Response> | Response => {
+    const answer = ({ request, server }: RouteContext): Promise<Response> | Response => {
       if (request.method !== method) return methodNotAllowed(method);
       server?.timeout(request, 0);
       return withErrorBoundary(request, gateway, endpoint(request, gateway, server ? bunStream : webStream));

@@ -4,7 +4,7 @@ import type { Settlement } from "../journal/settlement.ts";
 import type { OwedRoute } from "../journal/spool-line.ts";
 import type { Route, Usage } from "../models/model.ts";
 
-export interface Ending {
+export interface SettlementFacts {
   /** The route that served or was tried last. */
   route: Route | null;
   usage: Usage;
@@ -16,21 +16,21 @@ export interface Ending {
   durationMs: number;
 }
 
-const nobody: OwedRoute = { provider: "none", prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" } };
+const noRoute: OwedRoute = { provider: "none", prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" } };
 
 /** By route of the catalog: each is written at every beginning and every end, and its prices are numbers of many digits. */
-const written = new WeakMap<Route, OwedRoute>();
+const formatted = new WeakMap<Route, OwedRoute>();
 
 /** Who serves, and at what prices, in the words of spool and settlement. */
 export function owedRoute(route: Route): OwedRoute {
-  const known = written.get(route);
+  const known = formatted.get(route);
   if (known) return known;
-  const owed = inWords(route);
-  written.set(route, owed);
+  const owed = formatRoute(route);
+  formatted.set(route, owed);
   return owed;
 }
 
-function inWords({ provider, prices }: Route): OwedRoute {
+function formatRoute({ provider, prices }: Route): OwedRoute {
   return {
     provider: provider.id,
     prices: {
@@ -43,8 +43,8 @@ function inWords({ provider, prices }: Route): OwedRoute {
 }
 
 /** Charged at the prices of the route that served; a failure that delivered nothing has no usage and costs nothing. */
-export function settlementOf(reservation: Reservation, model: string, ending: Ending): Settlement {
-  const { provider, prices } = ending.route === null ? nobody : owedRoute(ending.route);
+export function settlementOf(reservation: Reservation, model: string, ending: SettlementFacts): Settlement {
+  const { provider, prices } = ending.route === null ? noRoute : owedRoute(ending.route);
   return {
     generation: reservation.generation,
     request: reservation.request,

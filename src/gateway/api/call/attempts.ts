@@ -24,7 +24,7 @@ export interface Attempt {
 }
 
 /** @param givenUp ends the call while it is not answered. @param onSent called when the request is on its way to the provider */
-export type Provide = (call: ProviderCall, givenUp: Stop, onSent: () => void) => Promise<ProviderAnswer>;
+export type CallRoute = (call: ProviderCall, givenUp: Stop, onSent: () => void) => Promise<ProviderAnswer>;
 
 export interface AttemptsOptions {
   reservation: Pick<Reservation, "generation" | "maxOutputTokens">;
@@ -33,11 +33,11 @@ export interface AttemptsOptions {
   /** Those that may serve, in order of preference; at least one. */
   routes: readonly [Route, ...Route[]];
   fallbacks: boolean;
-  provide: Provide;
+  callRoute: CallRoute;
   clock: Clock;
 }
 
-export type Opened =
+export type AttemptsResult =
   /** `calledAt`: monotonic milliseconds when this route was called. */
   | { kind: "whole"; route: Route; calledAt: number; answer: WholeAnswer; failed: Attempt[] }
   | { kind: "stream"; route: Route; calledAt: number; events: ProviderEventStream; failed: Attempt[] }
@@ -84,7 +84,7 @@ export class Attempts {
   }
 
   /** The try under way is the last one. */
-  settleForThis(): void {
+  disableRetry(): void {
     this.#mayRetry = false;
   }
 
@@ -95,7 +95,7 @@ export class Attempts {
   }
 
   /** Rejects only with what is no failure of a provider. */
-  async run(): Promise<Opened> {
+  async run(): Promise<AttemptsResult> {
     for (;;) {
       try {
         return { ...(await this.#try()), route: this.#route, calledAt: this.#calledAt, failed: this.#failed };
@@ -111,7 +111,7 @@ export class Attempts {
   }
 
   async #try(): Promise<{ kind: "whole"; answer: WholeAnswer } | { kind: "stream"; events: ProviderEventStream }> {
-    const { reservation, chat, streamed, provide, clock } = this.#options;
+    const { reservation, chat, streamed, callRoute, clock } = this.#options;
     const { generation, maxOutputTokens } = reservation;
     const givenUp = this.#givenUp;
     if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "given up before it was made");
@@ -121,7 +121,7 @@ export class Attempts {
     const second = this.#failed.length > 0;
     const onResent = () => (this.#mayRetry = false);
     const call = { generation, route: this.#route, chat, maxOutputTokens, streamed, second, onResent };
-    const answer = await provide(call, givenUp, onSent);
+    const answer = await callRoute(call, givenUp, onSent);
     if (answer.kind === "whole") return answer;
     givenUp.listen(() => void answer.events.cancel().catch(() => {}));
     try {

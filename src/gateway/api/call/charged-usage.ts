@@ -32,44 +32,44 @@ export const noUsage: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteToke
  * @param likelyTokens what the route makes in the time that the call took, by its measured speed; 0: not measured
  */
 export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likelyTokens = 0): ChargedUsage {
-  const { usage: told, final, failure, how, producedTokens, uncountedTokens } = outcome;
-  const isLeft = how === "client_gone" || outcome.heldUpMs >= streamStallMsMax;
+  const { usage: reported, final, failure, how, producedTokens, uncountedTokens } = outcome;
+  const clientLeft = how === "client_gone" || outcome.heldUpMs >= streamStallMsMax;
   // Our own clock ends what a client holds up: that is no failure of the provider, which has long written on.
-  const hasFailed = failure !== null && !(isLeft && failure.code === "upstream_timeout");
+  const hasFailed = failure !== null && !(clientLeft && failure.code === "upstream_timeout");
   if (!final && hasFailed && producedTokens === 0 && how !== "completed") return { usage: noUsage, estimated: false };
-  const believed = believedUsage(told, bounds);
+  const plausible = plausibleUsage(reported, bounds);
   const produced = Math.min(producedTokens, bounds.maxOutputTokens);
-  if (final) return completed(believed, { prompt: bounds.promptEstimate, completion: produced });
-  const seen = believed.completionTokens === null ? producedTokens : believed.completionTokens + uncountedTokens;
-  const isWritten = outcome.whole && !bounds.reasons;
-  const likely = isLeft && !hasFailed && !isWritten ? likelyTokens : 0;
+  if (final) return withEstimates(plausible, { prompt: bounds.promptEstimate, completion: produced });
+  const seen = plausible.completionTokens === null ? producedTokens : plausible.completionTokens + uncountedTokens;
+  const isFullyWritten = outcome.isComplete && !bounds.reasons;
+  const likely = clientLeft && !hasFailed && !isFullyWritten ? likelyTokens : 0;
   const completion = Math.min(Math.max(seen, likely), bounds.maxOutputTokens);
-  const { usage } = completed({ ...believed, completionTokens: null }, { prompt: bounds.promptEstimate, completion });
+  const { usage } = withEstimates({ ...plausible, completionTokens: null }, { prompt: bounds.promptEstimate, completion });
   return { usage, estimated: true };
 }
 
 /** @param producedTokens estimated from the answer's texts */
-export function chargedWhole(told: ReportedUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
+export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
   const completion = Math.min(producedTokens, bounds.maxOutputTokens);
-  return completed(believedUsage(told, bounds), { prompt: bounds.promptEstimate, completion });
+  return withEstimates(plausibleUsage(reported, bounds), { prompt: bounds.promptEstimate, completion });
 }
 
 /** A client left before its stream had begun, and the request had been sent. @param likelyTokens as above */
-export function chargedGone({ promptEstimate, maxOutputTokens }: UsageBounds, likelyTokens: number): ChargedUsage {
+export function chargedDisconnect({ promptEstimate, maxOutputTokens }: UsageBounds, likelyTokens: number): ChargedUsage {
   const completionTokens = Math.min(likelyTokens, maxOutputTokens);
   return { usage: { ...noUsage, promptTokens: promptEstimate, completionTokens }, estimated: true };
 }
 
-const nothingTold: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
+const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
 
 /**
- * What can be true of what was told. A count above all that fits into the model is none. Tokens of the total that no part bears out
+ * What can be true of what was reported. A count above all that fits into the model is none. Tokens of the total that no part bears out
  * are reasoning where the model may reason and was allowed so many; otherwise the total contradicts its parts and is none.
  */
-function believedUsage(told: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
-  if (told === null) return nothingTold;
+function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
+  if (reported === null) return nothingReported;
   const possible = (count: number | null): number | null => (count === null || count > tokensMax ? null : count);
-  const { unexplainedTokens: rest = 0, ...parts } = told;
+  const { unexplainedTokens: rest = 0, ...parts } = reported;
   const output = parts.completionTokens ?? 0;
   const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;
   return {
@@ -81,17 +81,17 @@ function believedUsage(told: ReportedUsage | null, { tokensMax, maxOutputTokens,
 }
 
 /** Estimates in place of the sides that were not told; parts that fit into their wholes. */
-function completed(told: ReportedUsage, estimate: { prompt: number; completion: number }): ChargedUsage {
-  const promptTokens = told.promptTokens ?? estimate.prompt;
-  const completionTokens = told.completionTokens ?? estimate.completion;
-  const cachedTokens = Math.min(told.cachedTokens, promptTokens);
+function withEstimates(reported: ReportedUsage, estimate: { prompt: number; completion: number }): ChargedUsage {
+  const promptTokens = reported.promptTokens ?? estimate.prompt;
+  const completionTokens = reported.completionTokens ?? estimate.completion;
+  const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
   const usage = {
     promptTokens,
     cachedTokens,
-    cacheWriteTokens: Math.min(told.cacheWriteTokens, promptTokens - cachedTokens),
+    cacheWriteTokens: Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
     completionTokens,
-    reasoningTokens: Math.min(told.reasoningTokens, completionTokens),
+    reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
   };
-  const counted = told.promptTokens !== null && (told.completionTokens !== null || completionTokens === 0);
+  const counted = reported.promptTokens !== null && (reported.completionTokens !== null || completionTokens === 0);
   return { usage, estimated: !counted };
 }

@@ -7,17 +7,17 @@ import type { Stop } from "../../../kernel/stop-signal.ts";
 import type { Route } from "../../models/model.ts";
 import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
-interface Call {
+interface AbortableCall {
   readonly route: Route;
-  settleForThis(): void;
+  disableRetry(): void;
   abort(): void;
 }
 
 interface DisconnectOptions {
-  call: Call;
+  call: AbortableCall;
   streamed: boolean;
   /** The request's signal. */
-  gone: AbortSignal;
+  clientSignal: AbortSignal;
   /** The process ends and can wait no longer. */
   stop: Stop;
   acquireDrainSlot: AcquireDrainSlot;
@@ -28,22 +28,29 @@ interface DisconnectOptions {
  * Watches until it is disposed: then somebody else does, or the call has ended. The signal keeps its listener, for taking it back
  * costs as much as adding it, and the signal ends with the request; what the listener holds is let go.
  */
-export function watchDisconnect({ call: watched, streamed, gone, stop, acquireDrainSlot, clock }: DisconnectOptions): Disposable {
-  let call: Call | null = watched;
+export function watchDisconnect({
+  call: watched,
+  streamed,
+  clientSignal,
+  stop,
+  acquireDrainSlot,
+  clock,
+}: DisconnectOptions): Disposable {
+  let call: AbortableCall | null = watched;
   let release = (): void => {};
   let cancelTimer = (): void => {};
-  const onGone = (): void => {
+  const onDisconnect = (): void => {
     if (call === null) return;
-    call.settleForThis();
+    call.disableRetry();
     if (!streamed) return;
     const slot = acquireDrainSlot(call.route, false);
     if (slot === null) return call.abort();
     release = slot.release;
     cancelTimer = clock.after(slot.until - clock.monotonic(), () => call?.abort());
   };
-  gone.addEventListener("abort", onGone);
+  clientSignal.addEventListener("abort", onDisconnect);
   // Left before anything was sent: there is no bill yet that stopping could come too late for.
-  if (gone.aborted) call.abort();
+  if (clientSignal.aborted) call.abort();
   stop.listen(() => call?.abort());
   return {
     [Symbol.dispose]() {

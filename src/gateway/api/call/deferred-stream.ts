@@ -1,9 +1,9 @@
 /** A stream that is promised to the client before its provider has answered: whatever comes of the call becomes an event. */
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver } from "../../providers/provider.ts";
-import type { Opened } from "./attempts.ts";
+import type { AttemptsResult } from "./attempts.ts";
 
 interface DeferredStreamParts {
-  opening: Promise<Opened>;
+  opening: Promise<AttemptsResult>;
   /** Gives the opening up. */
   abort(): void;
 }

@@ -3,7 +3,7 @@ import { hiddenInputTokens } from "../../models/price.ts";
 import type { UsageBounds } from "./charged-usage.ts";
 import type { CheckedChat } from "../request/chat.ts";
 
-interface Asked {
+interface RequestFacts {
   model: Pick<Model, "contextLength" | "reasons">;
   route: Pick<Route, "hiddenInputTokens">;
   chat: Pick<CheckedChat, "promptEstimate" | "tools">;
@@ -12,7 +12,7 @@ interface Asked {
 }
 
 /** What a provider's count of such a request is held against. */
-export function usageBounds({ model, route, chat, maxOutputTokens }: Asked): UsageBounds {
+export function usageBounds({ model, route, chat, maxOutputTokens }: RequestFacts): UsageBounds {
   return {
     promptEstimate: chat.promptEstimate,
     tokensMax: model.contextLength + hiddenInputTokens(route, chat.tools),

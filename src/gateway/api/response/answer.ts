@@ -18,7 +18,7 @@ export interface CompletionFacts {
 }
 
 /** What a whole answer and each chunk of a streamed one begin with. */
-export const answerHead = {
+export const commonAnswerFields = {
   id: Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "The generation's id, the same as in `X-Generation-Id`" }),
   created: Type.Integer({ description: "When the request was accepted, in Unix seconds" }),
   model: Type.String({ description: "The id of the model, as it was asked for" }),
@@ -32,7 +32,7 @@ const Choice = Type.Object({
 });
 
 export const CompletionBody = Type.Object({
-  ...answerHead,
+  ...commonAnswerFields,
   object: Type.Literal("chat.completion", { description: "What this is" }),
   choices: Type.Array(Choice, { minItems: 1, maxItems: 1, description: "The answer" }),
   usage: Type.Object(UsageBody.properties, { description: "What is charged" }),

@@ -27,22 +27,22 @@ export const Logprobs = Type.Object({
 export type Logprobs = Static<typeof Logprobs>;
 
 /** null: there are none. */
-export function logprobsBody(told: unknown): Logprobs | null {
-  if (!isJsonObject(told)) return null;
-  const logprobs = { content: tokens(told["content"]), refusal: tokens(told["refusal"]) };
+export function logprobsBody(reported: unknown): Logprobs | null {
+  if (!isJsonObject(reported)) return null;
+  const logprobs = { content: tokens(reported["content"]), refusal: tokens(reported["refusal"]) };
   return logprobs.content?.length || logprobs.refusal?.length ? logprobs : null;
 }
 
-function tokens(told: unknown): TokenLogprob[] | null {
-  if (!Array.isArray(told)) return null;
-  return told.filter(isJsonObject).map((one) => {
+function tokens(reported: unknown): TokenLogprob[] | null {
+  if (!Array.isArray(reported)) return null;
+  return reported.filter(isJsonObject).map((one) => {
     const others: unknown[] = Array.isArray(one["top_logprobs"]) ? one["top_logprobs"] : [];
     return { ...alternative(one), top_logprobs: others.filter(isJsonObject).map(alternative) };
   });
 }
 
-function alternative(told: Record<string, unknown>): Alternative {
-  const { token, logprob, bytes } = told;
+function alternative(reported: Record<string, unknown>): Alternative {
+  const { token, logprob, bytes } = reported;
   return {
     token: typeof token === "string" ? token : "",
     logprob: typeof logprob === "number" ? logprob : 0,

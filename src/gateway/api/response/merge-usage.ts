@@ -1,14 +1,14 @@
 import type { ReportedUsage } from "../../models/model.ts";
 
 /** The last count told stands, field by field, and neither a zero nor silence replaces a count: providers send placeholders. */
-export function mergeUsage(before: ReportedUsage | null, told: ReportedUsage): ReportedUsage {
-  if (before === null) return told;
+export function mergeUsage(before: ReportedUsage | null, reported: ReportedUsage): ReportedUsage {
+  if (before === null) return reported;
   return {
-    ...told,
-    promptTokens: told.promptTokens || (before.promptTokens ?? told.promptTokens),
-    cachedTokens: told.cachedTokens || before.cachedTokens,
-    cacheWriteTokens: told.cacheWriteTokens || before.cacheWriteTokens,
-    completionTokens: told.completionTokens || (before.completionTokens ?? told.completionTokens),
-    reasoningTokens: told.reasoningTokens || before.reasoningTokens,
+    ...reported,
+    promptTokens: reported.promptTokens || (before.promptTokens ?? reported.promptTokens),
+    cachedTokens: reported.cachedTokens || before.cachedTokens,
+    cacheWriteTokens: reported.cacheWriteTokens || before.cacheWriteTokens,
+    completionTokens: reported.completionTokens || (before.completionTokens ?? reported.completionTokens),
+    reasoningTokens: reported.reasoningTokens || before.reasoningTokens,
   };
 }

@@ -10,17 +10,17 @@ const callId = Type.String({ description: "Names the call; send it back unchange
 
 const FunctionCall = Type.Object({ name, arguments: callArguments });
 const CustomCall = Type.Object({ name: customName, input: customInput });
-const kind = <Word extends string>(word: Word) => Type.Literal(word, { description: "What kind of tool is called" });
+const toolKind = <Word extends string>(word: Word) => Type.Literal(word, { description: "What kind of tool is called" });
 
 const ToolCall = Type.Union([
   Type.Object({
     id: callId,
-    type: kind("function"),
+    type: toolKind("function"),
     function: Type.Object(FunctionCall.properties, { description: "The function that is called" }),
   }),
   Type.Object({
     id: callId,
-    type: kind("custom"),
+    type: toolKind("custom"),
     custom: Type.Object(CustomCall.properties, { description: "The custom tool that is called" }),
   }),
 ]);
@@ -41,7 +41,7 @@ const Citation = Type.Object({
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 /** Beside the text, where a model says more. */
-const further = {
+const additionalFields = {
   annotations: Type.Optional(Type.Array(Citation, { description: "Pages that the text refers to" })),
   reasoning_content: Type.Optional(
     Type.String({ description: "What the model thought, where its provider tells it", "x-addition": true }),
@@ -56,7 +56,7 @@ export const MessageBody = Type.Object({
   function_call: Type.Optional(
     Type.Object(FunctionCall.properties, { deprecated: true, description: "A call of one of `functions`" }),
   ),
-  ...further,
+  ...additionalFields,
 });
 export type MessageBody = Static<typeof MessageBody>;
 
@@ -82,7 +82,7 @@ export const DeltaBody = Type.Object({
   refusal: Type.Optional(textOrNull("More of the refusal")),
   tool_calls: Type.Optional(Type.Array(ToolCallPiece, { minItems: 1, description: "More of the calls of tools" })),
   function_call: Type.Optional(pieceOf(FunctionCall.properties, "More of a call of one of `functions`")),
-  ...further,
+  ...additionalFields,
 });
 
 function pieceOf(properties: TProperties, description: string) {

@@ -1,7 +1,7 @@
 /** What a chunk of a stream holds, as `ChunkWriter` writes it. */
 import { Type } from "@sinclair/typebox";
 import { FinishReason } from "../../providers/provider.ts";
-import { answerHead } from "../response/answer.ts";
+import { commonAnswerFields } from "../response/answer.ts";
 import { Logprobs } from "../response/logprobs.ts";
 import { DeltaBody } from "../response/message-body.ts";
 import { UsageBody } from "../response/usage-body.ts";
@@ -14,7 +14,7 @@ const Choice = Type.Object({
 });
 
 export const ChunkBody = Type.Object({
-  ...answerHead,
+  ...commonAnswerFields,
   object: Type.Literal("chat.completion.chunk", { description: "What this is" }),
   choices: Type.Array(Choice, { maxItems: 1, description: "The piece of the answer; empty in the usage chunk" }),
   usage: Type.Optional(

@@ -22,32 +22,32 @@ export const commentLine = ": keep-alive\n\n";
 
 export class ChunkWriter {
   /** What all chunks of a stream have in common is written once. */
-  readonly #head: string;
-  readonly #deltaHead: string;
-  readonly #deltaTail: string;
+  readonly #prefix: string;
+  readonly #deltaPrefix: string;
+  readonly #deltaSuffix: string;
   /** Of a delta that is neither the last one nor has probabilities, as almost all are. */
-  readonly #plainTail: string;
+  readonly #plainSuffix: string;
   readonly #facts: ChunkFacts;
 
   constructor(facts: ChunkFacts) {
     const { id, created, model, includeUsage } = facts;
     const common = JSON.stringify({ id, object: "chat.completion.chunk", created, model });
-    this.#head = `data: ${common.slice(0, -1)},"choices":[`;
-    this.#deltaHead = `${this.#head}{"index":0,"delta":`;
-    this.#deltaTail = includeUsage ? '}],"usage":null}\n\n' : "}]}\n\n";
-    this.#plainTail = `,"logprobs":null,"finish_reason":null${this.#deltaTail}`;
+    this.#prefix = `data: ${common.slice(0, -1)},"choices":[`;
+    this.#deltaPrefix = `${this.#prefix}{"index":0,"delta":`;
+    this.#deltaSuffix = includeUsage ? '}],"usage":null}\n\n' : "}]}\n\n";
+    this.#plainSuffix = `,"logprobs":null,"finish_reason":null${this.#deltaSuffix}`;
     this.#facts = facts;
   }
 
   delta(delta: Record<string, unknown>, finishReason: FinishReason | null = null, logprobs: Logprobs | null = null): string {
-    const begun = this.#deltaHead + JSON.stringify(delta);
-    if (finishReason === null && logprobs === null) return begun + this.#plainTail;
-    return `${begun},"logprobs":${JSON.stringify(logprobs)},"finish_reason":${JSON.stringify(finishReason)}${this.#deltaTail}`;
+    const begun = this.#deltaPrefix + JSON.stringify(delta);
+    if (finishReason === null && logprobs === null) return begun + this.#plainSuffix;
+    return `${begun},"logprobs":${JSON.stringify(logprobs)},"finish_reason":${JSON.stringify(finishReason)}${this.#deltaSuffix}`;
   }
 
   /** Empty where the client did not ask. */
   usage(usage: Usage): string {
-    return this.#facts.includeUsage ? `${this.#head}],"usage":${JSON.stringify(usageBody(usage))}}\n\n` : "";
+    return this.#facts.includeUsage ? `${this.#prefix}],"usage":${JSON.stringify(usageBody(usage))}}\n\n` : "";
   }
 
   /** The type is `api_error` for every failure of a stream that has started. */

@@ -20,4 +20,4 @@ export interface TextSink {
   fail(reason: unknown): void;
 }
 
-export type ClientStream = (source: TextSource) => ReadableStream<Uint8Array>;
+export type CreateStream = (source: TextSource) => ReadableStream<Uint8Array>;

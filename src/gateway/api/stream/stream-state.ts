@@ -54,16 +54,16 @@ export class StreamState {
   }
 
   /** The client has, or is about to get, everything that the model wanted to say. */
-  get whole(): boolean {
+  get isComplete(): boolean {
     return this.#finished || (this.#ended && this.#failure === null);
   }
 
   /** @returns the lines to send for this event, often none */
-  take(event: ProviderEvent): string {
+  apply(event: ProviderEvent): string {
     if (this.#ended) return "";
     switch (event.kind) {
       case "delta":
-        return this.#takeDelta(event);
+        return this.#applyDelta(event);
       case "usage":
         // A zero is a placeholder: it holds none of the text beside it.
         if (event.usage.completionTokens && event.usage.completionTokens !== this.#usage?.completionTokens)
@@ -78,26 +78,26 @@ export class StreamState {
   }
 
   /** The provider's stream is over without having said so. */
-  breakOff(): void {
+  endEarly(): void {
     if (this.#ended) return;
     if (!this.#finished) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
     this.#ended = true;
   }
 
   /** The last lines of the stream. A failure after the finish reason is ours to bear: the client has the whole answer. */
-  closing(usage: Usage): string {
-    const ending = this.whole ? this.#begin() + this.#finish(null) : this.#error();
+  closingLines(usage: Usage): string {
+    const ending = this.isComplete ? this.#begin() + this.#finish(null) : this.#error();
     return ending + this.#writer.usage(usage) + doneLine;
   }
 
-  #takeDelta({ delta, finishReason, logprobs }: Delta): string {
+  #applyDelta({ delta, finishReason, logprobs }: Delta): string {
     if (this.#finished) return "";
-    const news = "role" in delta ? withoutRole(delta) : delta;
+    const content = "role" in delta ? withoutRole(delta) : delta;
     const lines = this.#begin();
-    this.#bytes += textBytes(news);
-    this.#calledTools ||= Array.isArray(news["tool_calls"]) && news["tool_calls"].length > 0;
-    const likely = logprobsBody(logprobs);
-    const line = likely !== null || saysSomething(news) ? this.#writer.delta(news, null, likely) : "";
+    this.#bytes += textBytes(content);
+    this.#calledTools ||= Array.isArray(content["tool_calls"]) && content["tool_calls"].length > 0;
+    const probabilities = logprobsBody(logprobs);
+    const line = probabilities !== null || hasContent(content) ? this.#writer.delta(content, null, probabilities) : "";
     return lines + line + (finishReason === null ? "" : this.#finish(finishReason));
   }
 
@@ -119,12 +119,12 @@ export class StreamState {
   }
 }
 
-function withoutRole({ role: _role, ...news }: Record<string, unknown>): Record<string, unknown> {
-  return news;
+function withoutRole({ role: _role, ...content }: Record<string, unknown>): Record<string, unknown> {
+  return content;
 }
 
 /** Providers send deltas of nothing: to open, beside a finish reason, as a sign of life. */
-function saysSomething(delta: Record<string, unknown>): boolean {
+function hasContent(delta: Record<string, unknown>): boolean {
   for (const field in delta) {
     const value = delta[field];
     if (value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)) return true;

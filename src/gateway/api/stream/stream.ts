@@ -9,7 +9,7 @@ import { streamCommentMs, streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
 import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
-import type { ClientStream, TextSink, TextSource } from "./client-stream.ts";
+import type { CreateStream, TextSink, TextSource } from "./client-stream.ts";
 import { commentLine, type ChunkFacts } from "./chunk.ts";
 import type { DrainSlot } from "./drain-slots.ts";
 import { estimatedTokens } from "../request/text-bytes.ts";
@@ -32,11 +32,11 @@ export interface StreamOutcome {
   /** For how long the provider was held up, because the client had no room. */
   heldUpMs: number;
   /** All that the model wanted to say is there; its count may not be. */
-  whole: boolean;
+  isComplete: boolean;
 }
 
 export interface RelayOptions {
-  toClient: ClientStream;
+  createStream: CreateStream;
   events: ProviderEventStream;
   facts: ChunkFacts;
   /** The provider has been silent for so long that a comment must go first. */
@@ -44,24 +44,24 @@ export interface RelayOptions {
   /** Takes a place for reading on once the client is gone; null: the provider is to be stopped. @param finished all but the count is there */
   acquireDrainSlot(finished: boolean): DrainSlot | null;
   /** The request's signal: it tells of a client that left before the stream began. */
-  gone: AbortSignal;
+  clientSignal: AbortSignal;
   /** The process ends and can wait no longer. */
   stop: Stop;
   clock: Clock;
   /** Monotonic milliseconds. */
   startedAt: number;
   /** Given what tells at any time how the stream would end now, should its process die. */
-  follow(soFar: () => StreamOutcome): void;
+  trackOutcome(currentOutcome: () => StreamOutcome): void;
   /** Called exactly once. Returns what is charged, which the usage chunk shows. Should it throw, the stream breaks off. */
   onEnd(outcome: StreamOutcome): Usage;
 }
 
 /** The body of a streamed answer. */
 export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
-  return options.toClient(new Relay(options));
+  return options.createStream(new Relay(options));
 }
 
-const nothing = (): void => {};
+const noop = (): void => {};
 
 class Relay implements TextSource, EventReceiver, TimerListener {
   readonly #options: RelayOptions;
@@ -72,7 +72,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   #demand = false;
   #reading = false;
   /** Within `#read`, which goes on by itself with what is told at once. */
-  #asking = false;
+  #requesting = false;
   /** A source that told its end closes itself, and may keep its connection for the next call. */
   #sourceOpen = true;
   #commentDue: boolean;
@@ -81,22 +81,22 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   #heldUpMs = 0;
   /** Monotonic milliseconds: until then what is produced for nobody is read. */
   #drainBy = Infinity;
-  #releaseDrain = nothing;
+  #releaseDrain = noop;
 
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#state = new StreamState(options.facts);
     this.#commentDue = options.quiet;
     this.#sentAt = options.clock.monotonic();
-    options.follow(() => this.#outcome("failed"));
+    options.trackOutcome(() => this.#outcome("failed"));
   }
 
   begin(client: TextSink): void {
     this.#client = client;
-    const { gone, stop, clock } = this.#options;
+    const { clientSignal, stop, clock } = this.#options;
     sharedTimerOf(clock).add(this);
-    gone.addEventListener("abort", this);
-    if (gone.aborted) this.cancel();
+    clientSignal.addEventListener("abort", this);
+    if (clientSignal.aborted) this.cancel();
     stop.listen(() => this.#stop());
   }
 
@@ -111,14 +111,14 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   cancel(): void {
     if (this.#phase !== "delivering") return;
     this.#phase = "draining";
-    const slot = this.#options.acquireDrainSlot(this.#state.whole);
+    const slot = this.#options.acquireDrainSlot(this.#state.isComplete);
     if (slot === null) return this.#end("client_gone");
     this.#releaseDrain = slot.release;
     this.#drainBy = slot.until;
     this.#read();
   }
 
-  /** Of `gone`. */
+  /** Of `clientSignal`. */
   handleEvent(): void {
     this.cancel();
   }
@@ -139,25 +139,25 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     const last = events.at(-1)?.kind;
     this.#sourceOpen = last === "delta" || last === "usage";
     let lines = "";
-    for (const event of events) lines += this.#state.take(event);
-    if (last === undefined) this.#state.breakOff();
+    for (const event of events) lines += this.#state.apply(event);
+    if (last === undefined) this.#state.endEarly();
     if (lines !== "") this.#send(lines);
-    if (this.#state.ended) this.#end(this.#state.whole ? "completed" : "failed");
+    if (this.#state.ended) this.#end(this.#state.isComplete ? "completed" : "failed");
     else this.#read();
   }
 
   /** One question at a time, for as long as somebody wants more. */
   #read(): void {
-    if (this.#asking) return;
-    this.#asking = true;
-    while (this.#wanted() && !this.#reading) {
+    if (this.#requesting) return;
+    this.#requesting = true;
+    while (this.#wantsEvents() && !this.#reading) {
       this.#reading = true;
       this.#options.events.next(this);
     }
-    this.#asking = false;
+    this.#requesting = false;
   }
 
-  #wanted(): boolean {
+  #wantsEvents(): boolean {
     return this.#phase === "draining" || (this.#phase === "delivering" && this.#demand);
   }
 
@@ -175,23 +175,23 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     const delivering = this.#phase === "delivering";
     this.#phase = "ended";
     this.#releaseDrain();
-    const { gone, stop, clock, onEnd } = this.#options;
+    const { clientSignal, stop, clock, onEnd } = this.#options;
     sharedTimerOf(clock).delete(this);
-    gone.removeEventListener("abort", this);
+    clientSignal.removeEventListener("abort", this);
     stop.listen(null);
     if (this.#sourceOpen) this.#closeSource();
     try {
       const usage = onEnd(this.#outcome(delivering ? how : "client_gone"));
       if (!delivering) return;
-      this.#client?.end(this.#state.closing(usage));
+      this.#client?.end(this.#state.closingLines(usage));
     } catch (error) {
       this.#client?.fail(error);
     }
   }
 
   #stop(): void {
-    this.#state.take({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the gateway is shutting down") });
-    this.#end(this.#state.whole ? "completed" : "failed");
+    this.#state.apply({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the gateway is shutting down") });
+    this.#end(this.#state.isComplete ? "completed" : "failed");
   }
 
   /** Nobody can do anything about a connection that fails while being closed. */
@@ -200,7 +200,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   }
 
   #outcome(how: StreamOutcome["how"]): StreamOutcome {
-    const { usage, failure, ended, whole, bytes, uncountedBytes } = this.#state;
+    const { usage, failure, ended, isComplete, bytes, uncountedBytes } = this.#state;
     const isHeldUp = this.#phase !== "draining" && !this.#demand;
     return {
       how,
@@ -211,7 +211,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
       uncountedTokens: estimatedTokens(uncountedBytes),
       firstTokenMs: this.#firstTokenMs,
       heldUpMs: this.#heldUpMs + (isHeldUp ? this.#options.clock.monotonic() - this.#sentAt : 0),
-      whole,
+      isComplete,
     };
   }
 

@@ -1,7 +1,12 @@
 /** What is charged, by what was told: nothing that a provider writes is believed without a bound, and no half is free. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { chargedGone, chargedUsage, chargedWhole, type UsageBounds } from "../../../../src/gateway/api/call/charged-usage.ts";
+import {
+  chargedDisconnect,
+  chargedUsage,
+  chargedWhole,
+  type UsageBounds,
+} from "../../../../src/gateway/api/call/charged-usage.ts";
 import type { StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
 import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 import { UpstreamFailure } from "../../../../src/gateway/providers/provider.ts";
@@ -57,7 +62,7 @@ const outcome = (fields: Partial<StreamOutcome>): StreamOutcome => ({
   uncountedTokens: 50,
   firstTokenMs: 1,
   heldUpMs: 0,
-  whole: false,
+  isComplete: false,
   ...fields,
 });
 const left = { how: "client_gone", final: false } as const;
@@ -101,7 +106,7 @@ describe("a stream", () => {
       80,
       charged(25, 50, true),
     ],
-    ["left once it was whole costs what was produced", { ...left, whole: true }, 80, charged(25, 50, true)],
+    ["left once it was whole costs what was produced", { ...left, isComplete: true }, 80, charged(25, 50, true)],
     ["left, whose provider then failed, costs what was produced", { ...left, failure }, 5_000, charged(25, 50, true)],
   ])("%s", (_, fields, likely, expected) => {
     const large = { ...bounds, tokensMax: 100_000 };
@@ -111,8 +116,8 @@ describe("a stream", () => {
   });
 
   test("left before it had begun costs its prompt, and what its route makes in such a time", () => {
-    expect<unknown>(chargedGone(bounds, 0)).toEqual(charged(25, 0, true));
-    expect<unknown>(chargedGone(bounds, 5_000)).toEqual(charged(25, 200, true));
+    expect<unknown>(chargedDisconnect(bounds, 0)).toEqual(charged(25, 0, true));
+    expect<unknown>(chargedDisconnect(bounds, 5_000)).toEqual(charged(25, 200, true));
   });
 
   test("is never charged an impossible count, whatever is told and whenever it ends", () => {

@@ -35,7 +35,7 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
   const drainLimit = new DrainLimit();
   const called: string[] = [];
   const giveUps: Stop[] = [];
-  const provide = (call: ProviderCall, givenUp: Stop): Promise<ProviderAnswer> => {
+  const callRoute = (call: ProviderCall, givenUp: Stop): Promise<ProviderAnswer> => {
     called.push(call.route.provider.id);
     giveUps.push(givenUp);
     const reply = replies[called.length - 1];
@@ -50,8 +50,8 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
     streamed: false,
     routes: [first, second],
     fallbacks: true,
-    provide,
-    gone: new AbortController().signal,
+    callRoute,
+    clientSignal: new AbortController().signal,
     stop: new Stop(),
     acquireDrainSlot: (billed) => (billed.provider.cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
     clock,
@@ -105,8 +105,8 @@ describe("one more try", () => {
   });
 
   test("what is no failure of a provider is not tried again", async () => {
-    const provide = () => Promise.reject(new RangeError("not reserved"));
-    await expect(given([], { provide }).outcome).rejects.toThrow("not reserved");
+    const callRoute = () => Promise.reject(new RangeError("not reserved"));
+    await expect(given([], { callRoute }).outcome).rejects.toThrow("not reserved");
   });
 });
 
@@ -182,11 +182,11 @@ describe("a stream", () => {
 
   test("is closed when it opens after everybody has left", async () => {
     const events = new FakeEvents();
-    const gone = new AbortController();
-    const { outcome } = given([streamOf(events)], { streamed: true, gone: gone.signal });
+    const client = new AbortController();
+    const { outcome } = given([streamOf(events)], { streamed: true, clientSignal: client.signal });
     await settled();
-    gone.abort();
-    expect((await outcome).kind).toBe("gone");
+    client.abort();
+    expect((await outcome).kind).toBe("disconnected");
     expect(events.closed).toBe(true);
   });
 });
@@ -203,13 +203,13 @@ describe("a client that leaves while the provider is silent", () => {
   test.each([true, false])(
     "lets a whole answer be written to its end, be cancelling the end of its bill: %p",
     async (stopsBill) => {
-      const gone = new AbortController();
+      const client = new AbortController();
       let reply = (_: ProviderAnswer): void => {};
       const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
       const only = route("only", { cancelStopsBilling: stopsBill });
-      const { outcome, giveUps, clock } = given([late, whole], { gone: gone.signal, routes: [only, second] });
+      const { outcome, giveUps, clock } = given([late, whole], { clientSignal: client.signal, routes: [only, second] });
       await settled();
-      gone.abort();
+      client.abort();
       await clock.pass(2 * drainMsMax);
       expect(giveUps[0]?.stopped).toBe(false);
       reply(whole);
@@ -219,43 +219,43 @@ describe("a client that leaves while the provider is silent", () => {
   );
 
   test("causes no second call where the first one fails", async () => {
-    const gone = new AbortController();
+    const client = new AbortController();
     let fail = (_: UpstreamFailure): void => {};
     const late = new Promise<ProviderAnswer>((_, reject) => (fail = reject));
-    const { outcome, called } = given([late, whole], { gone: gone.signal });
+    const { outcome, called } = given([late, whole], { clientSignal: client.signal });
     await settled();
-    gone.abort();
+    client.abort();
     fail(failure("upstream_error"));
     expect((await outcome).kind).toBe("failed");
     expect(called).toEqual(["first"]);
   });
 
   test("ends a stream that is not billed then, and says since when its provider had the request", async () => {
-    const gone = new AbortController();
-    const { outcome, clock } = given([], { streamed, gone: gone.signal, provide: sending(never) });
+    const client = new AbortController();
+    const { outcome, clock } = given([], { streamed, clientSignal: client.signal, callRoute: sending(never) });
     await settled();
     await clock.pass(1_000);
-    gone.abort();
-    expect(await outcome).toMatchObject({ kind: "gone", sentAt: 0 });
+    client.abort();
+    expect(await outcome).toMatchObject({ kind: "disconnected", sentAt: 0 });
     expect(clock.pending).toBe(0);
   });
 
   test("whose request was not sent yet owes nothing", async () => {
-    const gone = new AbortController();
-    const { outcome } = given([never], { streamed, gone: gone.signal });
+    const client = new AbortController();
+    const { outcome } = given([never], { streamed, clientSignal: client.signal });
     await settled();
-    gone.abort();
-    expect(await outcome).toMatchObject({ kind: "gone", sentAt: null });
+    client.abort();
+    expect(await outcome).toMatchObject({ kind: "disconnected", sentAt: null });
   });
 
   test("lets a stream that is billed anyway begin, for its true usage", async () => {
-    const gone = new AbortController();
+    const client = new AbortController();
     let reply = (_: ProviderAnswer): void => {};
     const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
     const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, drainLimit, clock } = given([late], { streamed, gone: gone.signal, routes: [billed] });
+    const { outcome, drainLimit, clock } = given([late], { streamed, clientSignal: client.signal, routes: [billed] });
     await settled();
-    gone.abort();
+    client.abort();
     expect(drainLimit.active).toBe(1);
     reply({ kind: "stream", events: new FakeEvents([text("Hi")]) });
     expect((await outcome).kind).toBe("stream");
@@ -264,15 +264,15 @@ describe("a client that leaves while the provider is silent", () => {
   });
 
   test("is waited for with such a stream for 60 s at most", async () => {
-    const gone = new AbortController();
+    const client = new AbortController();
     const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, giveUps, clock, drainLimit } = given([never], { streamed, gone: gone.signal, routes: [billed] });
+    const { outcome, giveUps, clock, drainLimit } = given([never], { streamed, clientSignal: client.signal, routes: [billed] });
     await settled();
-    gone.abort();
+    client.abort();
     await clock.pass(60_000 - 1);
     expect(giveUps[0]?.stopped).toBe(false);
     await clock.pass(1);
-    expect((await outcome).kind).toBe("gone");
+    expect((await outcome).kind).toBe("disconnected");
     expect(drainLimit.active).toBe(0);
   });
 
@@ -281,10 +281,10 @@ describe("a client that leaves while the provider is silent", () => {
     ["does not", false],
   ])("before the call was made causes none, where cancelling %s", async (_, cancelStopsBilling) => {
     const { outcome, called, drainLimit } = given([whole], {
-      gone: AbortSignal.abort(),
+      clientSignal: AbortSignal.abort(),
       routes: [route("only", { cancelStopsBilling })],
     });
-    expect((await outcome).kind).toBe("gone");
+    expect((await outcome).kind).toBe("disconnected");
     expect(called).toEqual([]);
     expect(drainLimit.active).toBe(0);
   });

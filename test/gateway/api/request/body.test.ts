@@ -277,10 +277,10 @@ test("a key that has as many open answers as it can have is refused until one ha
   const { caller } = held();
   const holder = { key: caller.record.id, workspace: caller.record.workspace };
   const [first] = Array.from({ length: openAnswersPerKeyMax }, () => inFlight.begin(holder));
-  expect(() => inFlight.require(caller)).toThrow(
+  expect(() => inFlight.requireCapacity(caller)).toThrow(
     "Too many requests at once for this key, which may make 120 requests per minute",
   );
-  inFlight.require(held(bodyBudget(), "other").caller);
+  inFlight.requireCapacity(held(bodyBudget(), "other").caller);
   if (first) inFlight.done(first);
-  inFlight.require(caller);
+  inFlight.requireCapacity(caller);
 });

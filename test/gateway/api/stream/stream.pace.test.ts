@@ -134,19 +134,19 @@ describe("a client that hangs up", () => {
   });
 
   test("before the stream began is noticed by the request's signal", async () => {
-    const { events, outcomes } = openRelay({ options: { gone: AbortSignal.abort() } });
+    const { events, outcomes } = openRelay({ options: { clientSignal: AbortSignal.abort() } });
     expect(events.closed).toBe(true);
     expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 0 }]);
   });
 
   test("after the end is nothing: some runtimes abort the signal then", async () => {
-    const gone = new AbortController();
+    const client = new AbortController();
     const { stream, outcomes } = openRelay({
       events: new FakeEvents([text("a"), finish(), end]),
-      options: { gone: gone.signal },
+      options: { clientSignal: client.signal },
     });
     await allOf(stream);
-    gone.abort();
+    client.abort();
     expect(outcomes).toMatchObject([{ how: "completed" }]);
   });
 });

@@ -87,13 +87,13 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
         const source = new FakeEvents();
         const outcomes: StreamOutcome[] = [];
         const stream = relay({
-          toClient: webStream,
+          createStream: webStream,
           events: source,
           facts: { id: "gen-a", created: 1, model: "m", includeUsage },
           quiet: false,
           acquireDrainSlot: () => (cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
-          follow: () => {},
-          gone: new AbortController().signal,
+          trackOutcome: () => {},
+          clientSignal: new AbortController().signal,
           stop: new Stop(),
           clock,
           startedAt: 0,

@@ -6,7 +6,7 @@ import { Stop } from "../../../../src/kernel/stop-signal.ts";
 import type { Usage } from "../../../../src/gateway/models/model.ts";
 import type { ProviderEventStream, EventReceiver } from "../../../../src/gateway/providers/provider.ts";
 import { bunStream } from "../../../../src/gateway/api/stream/bun-stream.ts";
-import type { ClientStream } from "../../../../src/gateway/api/stream/client-stream.ts";
+import type { CreateStream } from "../../../../src/gateway/api/stream/client-stream.ts";
 import { streamHeaders } from "../../../../src/gateway/api/response/headers.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
 import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
@@ -38,7 +38,7 @@ class Endless implements ProviderEventStream {
   }
 }
 
-let toClient: ClientStream = webStream;
+let createStream: CreateStream = webStream;
 let source: ProviderEventStream;
 let outcomes: StreamOutcome[] = [];
 let ending = (): Usage => noUsage;
@@ -53,13 +53,13 @@ const server = Bun.serve({
   async fetch(request) {
     await answering(request);
     const body = relay({
-      toClient,
+      createStream,
       events: source,
       facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
       quiet: false,
       acquireDrainSlot: () => null,
-      follow: () => {},
-      gone: request.signal,
+      trackOutcome: () => {},
+      clientSignal: request.signal,
       stop: stopping,
       clock,
       startedAt: clock.monotonic(),
@@ -95,7 +95,7 @@ describe.each([
   ["the web's stream", webStream],
   ["Bun's own stream", bunStream],
 ])("%s", (_name, way) => {
-  beforeAll(() => void (toClient = way));
+  beforeAll(() => void (createStream = way));
   afterEach(() => {
     ending = () => noUsage;
     stopping = new Stop();

@@ -39,7 +39,7 @@ describe("a stream that ends well", () => {
         uncountedTokens: 0,
         firstTokenMs: 0,
         heldUpMs: 0,
-        whole: true,
+        isComplete: true,
       },
     ]);
     expect(events.closed).toBe(true);
