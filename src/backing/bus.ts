@@ -15,18 +15,22 @@ export type Service = "admission";
 /** A queue in which events wait for a worker. */
 export type Stream = "settlements";
 
-/** The topic of a broadcast to every process. Correctness never depends on its delivery. */
-export type Topic =
-  /** A key, its owner or its workspace changed: drop cached copies. Payload: empty. */
+/** A topic without a payload. */
+export type Notification =
+  /** A key, its owner or its workspace changed: drop cached copies. */
   | "records-changed"
-  /** Settlement batches that are in the ledger. Payload: JSON array of batch ids. */
-  | "settled"
   /** The state of launch checks changed: read it again. */
   | "checks-changed"
   /** A mail is waiting to be sent. */
   | "mail-waits"
   /** A project is waiting to be scanned. */
-  | "scan-waits"
+  | "scan-waits";
+
+/** The topic of a broadcast to every process. Correctness never depends on its delivery. */
+export type Topic =
+  | Notification
+  /** Settlement batches that are in the ledger. Payload: JSON array of batch ids. */
+  | "settled"
   /** A gateway's count of calls of the tools API. Payload: JSON, `[gateway, [[hash of a key, calls], …]]`. */
   | "tools-calls";
 

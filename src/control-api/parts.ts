@@ -1,4 +1,5 @@
 import type { Database } from "../backing/backing.ts";
+import type { Notification } from "../backing/bus.ts";
 import type { CallOutside } from "../http/safe-fetch.ts";
 import type { Send } from "../connectors/connections/probe.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
@@ -44,10 +45,6 @@ export interface ControlParts {
   position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;
   /** The ledger grew by credit: the counters are to read it again. */
   refresh(workspace: WorkspaceId): Promise<void>;
-  /** A key, an owner or a workspace changed: nobody is to trust what is cached. */
-  changed(): void;
-  /** Launch checks are asked for: the prober is to look. */
-  checksChanged(): void;
-  /** A project waits to be scanned: the scanner is to look. Told after the commit. */
-  scanWaits(): void;
+  /** Notifies every process, after the commit. */
+  notify(topic: Notification): void;
 }

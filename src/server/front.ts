@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AdmissionClient } from "../gateway/admission/client/client.ts";
 import { makeApp } from "./app.ts";
 import type { Backing, Database } from "../backing/backing.ts";
+import type { Notification } from "../backing/bus.ts";
 import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
 import { callOutside } from "../http/safe-fetch.ts";
@@ -145,9 +146,7 @@ function controlParts({ config, backing, models, connectors, keyring, clock, log
     models,
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),
-    changed: () => backing.bus.broadcast("records-changed"),
-    checksChanged: () => backing.bus.broadcast("checks-changed"),
-    scanWaits: () => backing.bus.broadcast("scan-waits"),
+    notify: (topic: Notification) => backing.bus.broadcast(topic),
   };
 }
 
@@ -159,8 +158,7 @@ function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<
     log,
     slug: config.slug,
     sendsMail: config.mail !== null,
-    mailWaits: () => backing.bus.broadcast("mail-waits"),
-    scanWaits: () => backing.bus.broadcast("scan-waits"),
+    notify: (topic) => backing.bus.broadcast(topic),
     keyring,
     hostUrls: config.hostUrls,
     limits: callLimits(backing.bus, clock),

@@ -8,6 +8,7 @@ import { testSbomReader } from "./sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
+import { Notified } from "./notified.ts";
 import { Platforms } from "./platforms.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
@@ -36,10 +37,7 @@ interface Sent {
 
 export class Control {
   readonly clock = new ManualClock();
-  /** How often records were declared stale. */
-  changes = 0;
-  /** How often it was told that a project waits to be scanned. */
-  scansWaiting = 0;
+  readonly notified = new Notified();
   /** Workspaces whose counters were told to read the ledger. */
   readonly refreshed: string[] = [];
   /** What the API wrote to its log. */
@@ -72,9 +70,7 @@ export class Control {
       models: noModels,
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
-      changed: () => void this.changes++,
-      checksChanged: () => {},
-      scanWaits: () => void this.scansWaiting++,
+      notify: this.notified.notify,
     });
   }
 

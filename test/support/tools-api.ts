@@ -9,6 +9,7 @@ import { CallLimits } from "../../src/security/api/calls/call-limits.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { objectOf } from "./control.ts";
+import { Notified } from "./notified.ts";
 import { roomyDisk, testSbomReader } from "./sbom-reader.ts";
 import { Platforms } from "./platforms.ts";
 
@@ -43,10 +44,7 @@ function ownKeyring(): Keyring {
 
 export class ToolsApi {
   readonly logged: string[] = [];
-  /** How often it was told that a mail waits. */
-  mailsWaiting = 0;
-  /** How often it was told that a project waits to be scanned. */
-  scansWaiting = 0;
+  readonly notified = new Notified();
   readonly #app: ReturnType<typeof toolsRoutes>;
   readonly #key: string;
 
@@ -70,8 +68,7 @@ export class ToolsApi {
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
       sendsMail,
-      mailWaits: () => void this.mailsWaiting++,
-      scanWaits: () => void this.scansWaiting++,
+      notify: this.notified.notify,
       attachments,
       keyring,
       ...platforms,

@@ -80,7 +80,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
       async check(id) {
         const ended: CheckOutcome[] = [];
         const chosen = gateway.list().filter((model) => id === null || model.id === id);
-        const sources = { ...common, models: gateway, checksChanged: () => bus.broadcast("checks-changed") };
+        const sources = { ...common, models: gateway, notify: (topic: Topic) => bus.broadcast(topic) };
         await checkModels({ chosen, onEnded: (outcome) => ended.push(outcome) }, sources);
         return ended;
       },
@@ -182,7 +182,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
   test("that nobody runs are given up with the question whether there is a prober, and stay asked for", async () => {
     await using at = await world(["a"]);
     const clock = new ManualClock();
-    const sources = { sql: database.sql, clock, models: at.gateway, checksChanged: () => {} };
+    const sources = { sql: database.sql, clock, models: at.gateway, notify: () => {} };
     const outcome = checkModels({ chosen: at.gateway.list() }, sources).then(
       () => "ended",
       (error: unknown) => String(error),

@@ -20,7 +20,7 @@ export const accountEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
     view: AccountView,
     async handle({ id: email, acting, parts }) {
       const view = await setAccount({ actor: acting.operator(`${verb} an account`), email, verb }, parts);
-      parts.changed();
+      parts.notify("records-changed");
       return view;
     },
   }),

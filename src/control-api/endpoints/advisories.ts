@@ -46,7 +46,7 @@ export const advisoryEndpoints: Endpoint[] = [
     async handle({ input: { records }, acting, parts }) {
       acting.operator("import advisories");
       const { scans, ...outcome } = await importRecords(records, parts);
-      if (scans > 0) parts.scanWaits();
+      if (scans > 0) parts.notify("scan-waits");
       return outcome;
     },
   }),

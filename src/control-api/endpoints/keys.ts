@@ -44,7 +44,7 @@ export const keyEndpoints: Endpoint[] = [
       const { actor, workspace } = await acting.in(named);
       const owner = await keyOwner({ actor, workspace: workspace.id, owner: form.owner }, parts);
       const created = await createKey({ actor: owner, workspace: workspace.id, form }, parts);
-      parts.changed();
+      parts.notify("records-changed");
       return created;
     },
   }),
@@ -81,7 +81,7 @@ export const keyEndpoints: Endpoint[] = [
       const { actor } = await enterKey(call);
       const { workspace: _named, ...edit } = call.input;
       const view = await editKey({ actor, id: call.id, edit }, call.parts);
-      call.parts.changed();
+      call.parts.notify("records-changed");
       return view;
     },
   }),
@@ -94,7 +94,7 @@ export const keyEndpoints: Endpoint[] = [
     async handle(call) {
       const { actor } = await enterKey(call);
       const view = await revokeKey({ actor, id: call.id }, call.parts);
-      call.parts.changed();
+      call.parts.notify("records-changed");
       return view;
     },
   }),

@@ -19,7 +19,7 @@ export const memberEndpoints: Endpoint[] = [
     async handle({ input: { workspace: named, ...member }, acting, parts }) {
       const { actor, workspace } = await acting.in(named);
       const view = await addMember({ actor, workspace: workspace.id, member }, parts);
-      parts.changed();
+      parts.notify("records-changed");
       return view;
     },
   }),
@@ -43,7 +43,7 @@ export const memberEndpoints: Endpoint[] = [
     async handle({ input, id: email, acting, parts }) {
       const { actor, workspace } = await acting.in(input.workspace);
       const view = await setMember({ actor, workspace: workspace.id, email, role: input.role }, parts);
-      parts.changed();
+      parts.notify("records-changed");
       return view;
     },
   }),
@@ -56,7 +56,7 @@ export const memberEndpoints: Endpoint[] = [
     async handle({ input, id: email, acting, parts }) {
       const { actor, workspace } = await acting.in(input.workspace);
       const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
-      parts.changed();
+      parts.notify("records-changed");
       return view;
     },
   }),
@@ -69,7 +69,7 @@ export const memberEndpoints: Endpoint[] = [
     async handle({ input, id: email, acting, parts }) {
       const { actor, workspace } = await acting.in(input.workspace);
       const view = await reactivateMember({ actor, workspace: workspace.id, email }, parts);
-      parts.changed();
+      parts.notify("records-changed");
       return view;
     },
   }),

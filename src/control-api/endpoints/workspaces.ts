@@ -66,7 +66,7 @@ export const workspaceEndpoints: Endpoint[] = [
     async handle({ input, id, acting, parts }) {
       const { actor, workspace } = await acting.in(id);
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
-      parts.changed();
+      parts.notify("records-changed");
       return describeWorkspace(workspace.id, parts);
     },
   }),

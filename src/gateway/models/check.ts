@@ -1,5 +1,6 @@
 /** Has the prober run launch checks again, wherever it runs, and waits until they have ended. What passed before stays callable. */
 import type { Queries } from "../../backing/backing.ts";
+import type { Notification } from "../../backing/bus.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { launchChecksSilenceMsMax, launchChecksWaitMs } from "../limits.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -11,8 +12,8 @@ interface CheckSources {
   sql: Queries;
   clock: Clock;
   models: Pick<Models, "checkable" | "refreshChecks">;
-  /** Tells every process that checks are asked for. */
-  checksChanged(): void;
+  /** Notifies every process. */
+  notify(topic: Notification): void;
 }
 
 /**
@@ -22,11 +23,11 @@ interface CheckSources {
  */
 export async function checkModels(
   { chosen, onEnded = () => {} }: { chosen: Model[]; onEnded?: (outcome: CheckOutcome) => void },
-  { sql, clock, models, checksChanged }: CheckSources,
+  { sql, clock, models, notify }: CheckSources,
 ): Promise<void> {
   const waiting = new Set(chosen.flatMap((model) => models.checkable(model).map(({ entry }) => entry)));
   await requestLaunchChecks([...waiting], sql);
-  checksChanged();
+  notify("checks-changed");
   const heard = { ended: -1, at: clock.monotonic() };
   while (waiting.size > 0) {
     const ended = new Map([...(await readLaunchChecks(sql))].filter(([, { requested: again }]) => !again));

@@ -3,6 +3,7 @@ import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Change } from "../../accounts/audit/change.ts";
 import { changedFields } from "../../accounts/audit/changes.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
+import type { Notification } from "../../backing/bus.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { packagesPerStatement } from "../limits.ts";
@@ -36,8 +37,8 @@ export interface SbomToStore {
 export interface SbomStoreParts {
   sql: Database;
   clock: Clock;
-  /** A project waits to be scanned: whoever scans is to look. */
-  scanWaits(): void;
+  /** Notifies every process, after the commit. */
+  notify(topic: Notification): void;
 }
 
 /**
@@ -47,13 +48,13 @@ export interface SbomStoreParts {
  *   conflict where the workspace has as much as it can have
  * @throws LimitReachedError where it has stored as many documents within the hour as it can
  */
-export async function storeSbom(asked: SbomToStore, { sql, clock, scanWaits }: SbomStoreParts): Promise<StoredSbom> {
+export async function storeSbom(asked: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
   allow(asked.actor, { roles: writers, action: "store an SBOM" });
   await requireProject(asked, sql);
   await requireRoomForSbom({ workspace: asked.workspace, now: clock.now(), sha256: asked.sbom.sha256 }, sql);
   await addPackages(asked.sbom, sql);
   const { changed, ...stored } = await change(asked.actor, { sql, clock }, (tx) => storeIn(tx, asked, new Date(clock.now())));
-  if (changed) scanWaits();
+  if (changed) notify("scan-waits");
   return stored;
 }
 

@@ -40,7 +40,7 @@ interface Logged {
 export async function logTicket(draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
   const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
   const mailed = draft.type !== "support";
-  if (mailed && !logged.repeated) call.parts.mailWaits();
+  if (mailed && !logged.repeated) call.parts.notify("mail-waits");
   const { ticket, attachment } = logged;
   return {
     data: {

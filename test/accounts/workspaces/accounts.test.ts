@@ -34,12 +34,12 @@ describe.each(databases)("an account on $name", ({ open }) => {
     ["lock", "locked", "unlock"],
   ])("after %s stops every key of the person in every workspace, until %p is undone", async (verb, state, undo) => {
     const { email, keys } = await person(`after-${verb}`);
-    const before = control.changes;
+    const before = control.notified.count("records-changed");
     expect(await act(email.toUpperCase(), verb)).toEqual({ email, role: null, state });
     expect(await usable(keys)).toEqual([false, false]);
     expect(await act(email, undo)).toEqual({ email, role: null, state: "active" });
     expect(await usable(keys)).toEqual([true, true]);
-    expect(control.changes).toBe(before + 2);
+    expect(control.notified.count("records-changed")).toBe(before + 2);
   });
 
   test("that is deleted stays deleted, and its keys stay listed as they were", async () => {

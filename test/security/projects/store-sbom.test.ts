@@ -34,7 +34,7 @@ describe.each(databases)("documents on $name", ({ open }) => {
   const store = (project: string, value: unknown, more: Partial<SbomToStore> = {}) =>
     storeSbom(
       { actor, workspace, project, product: null, origin: null, filename: null, sbom: storable(value), ...more },
-      { sql: database.sql, clock: control.clock, scanWaits: () => void waiting++ },
+      { sql: database.sql, clock: control.clock, notify: () => void waiting++ },
     );
   const refusal = async (storing: Promise<unknown>) => messageOf(await failureOf(storing));
   const count = async (table: string) =>

@@ -31,7 +31,7 @@ describe.each(databases)("uploads on $name", ({ open }) => {
   };
 
   test("make the project and the product that they name, ask for a scan, and say what was stored", async () => {
-    const waiting = stage.api.scansWaiting;
+    const waiting = stage.api.notified.count("scan-waits");
     const { status, body } = await stage.api.call("upload_sbom", {
       sbom: bomJson("1.6"),
       project: "shop",
@@ -53,7 +53,7 @@ describe.each(databases)("uploads on $name", ({ open }) => {
         message: "3 components are stored; the scan is pending",
       },
     ]);
-    expect(stage.api.scansWaiting).toBe(waiting + 1);
+    expect(stage.api.notified.count("scan-waits")).toBe(waiting + 1);
   });
 
   test("keep the digest of the very bytes that were sent, as an object or as a text", async () => {

@@ -34,9 +34,9 @@ describe("sbom upload", () => {
       components: 3,
       scan_status: "pending",
     });
-    expect(line.control.scansWaiting).toBe(1);
+    expect(line.control.notified.count("scan-waits")).toBe(1);
     expect(await line.weir.json(...upload(path))).toEqual(stored);
-    expect(line.control.scansWaiting).toBe(1);
+    expect(line.control.notified.count("scan-waits")).toBe(1);
     const [row] = await line.database.sql`SELECT filename, created_by FROM sboms`;
     expect({ ...row }).toEqual({ filename: "bom.json", created_by: "operator" });
   });

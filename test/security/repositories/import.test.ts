@@ -42,7 +42,7 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
   test("by its address makes its lock files a project's document, and asks for a scan", async () => {
     await using stub = startGithub(content);
     stage.control.platforms.hostUrls.github = stub.url;
-    const waiting = stage.api.scansWaiting;
+    const waiting = stage.api.notified.count("scan-waits");
     const data = await stage.api.data("import_repository", { url: "https://github.com/Acme/App.git" });
     expect(data).toEqual({
       sbom_id: expect.stringMatching(/^sbom_/),
@@ -66,7 +66,7 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
       { name: "golang.org/x/text", version: "v0.3.0", relation: "direct", via: "api/go.mod" },
       { name: "lodash", version: "4.17.20", relation: "direct", via: "web/package-lock.json" },
     ]);
-    expect(stage.api.scansWaiting - waiting).toBe(1);
+    expect(stage.api.notified.count("scan-waits") - waiting).toBe(1);
     expect(stub.violations).toEqual([]);
 
     const project = await stage.api.data("get_project", { project_id: String(data["project_id"]) });
@@ -92,7 +92,7 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
       project: String(data["project_id"]),
     });
     expect(again).toMatchObject({ sbom_id: data["sbom_id"], project_id: data["project_id"] });
-    expect(stage.api.scansWaiting - waiting).toBe(1);
+    expect(stage.api.notified.count("scan-waits") - waiting).toBe(1);
   });
 
   test("from GitLab, from nested groups, into a project that is named", async () => {

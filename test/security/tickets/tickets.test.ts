@@ -21,7 +21,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     ["report_bug", bug, /^BUG-[0-9A-HJKMNP-TV-Z]{8}$/, "bug", "queued"],
     ["create_support_request", { subject: "Help", message: "Please" }, /^SUP-[0-9A-HJKMNP-TV-Z]{8}$/, "support", null],
   ])("%s logs a ticket and confirms it", async (operation, input, reference, type, mail) => {
-    const waitingBefore = stage.api.mailsWaiting;
+    const waitingBefore = stage.api.notified.count("mail-waits");
     const data = await stage.api.data(operation, input);
     expect(data).toEqual({
       ticket_id: expect.stringMatching(/^tkt_[2-7a-z]{26}$/),
@@ -33,7 +33,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     });
     const mails = await mailsOf(data["ticket_id"]);
     expect(mails.map(({ recipient }) => recipient)).toEqual(mail === null ? [] : ["member@w"]);
-    expect(stage.api.mailsWaiting - waitingBefore).toBe(mails.length);
+    expect(stage.api.notified.count("mail-waits") - waitingBefore).toBe(mails.length);
   });
 
   test("what was sent is kept, but for the path of an attachment", async () => {

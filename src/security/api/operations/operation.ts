@@ -1,6 +1,7 @@
 /** What the tools API can do, one definition each: served over HTTP and MCP alike, and described from it. */
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Database } from "../../../backing/backing.ts";
+import type { Notification } from "../../../backing/bus.ts";
 import type { CallOutside } from "../../../http/safe-fetch.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
@@ -18,10 +19,8 @@ export interface OperationParts {
   log: Logger;
   /** Whether this service sends mails; where it does not, they wait. */
   sendsMail: boolean;
-  /** A mail waits: whoever sends them is to look. */
-  mailWaits(): void;
-  /** A project waits to be scanned: whoever scans is to look. Told after the commit. */
-  scanWaits(): void;
+  /** Notifies every process, after the commit. */
+  notify(topic: Notification): void;
   /** Reads documents without holding the event loop. */
   sboms: SbomReader;
   keyring: Keyring;
