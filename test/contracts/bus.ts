@@ -1,4 +1,4 @@
-/** What every bus must do, in one process or in a fleet. `other` is the bus of another process, where there are several. */
+/** The contract of every bus, in one process or in a fleet. `other` is the bus of another process, in a fleet. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { BusTimeoutError, BusUnavailableError, type Bus, type Delivered } from "../../src/backing/bus.ts";
 import { admissionDeadlineMs } from "../../src/backing/limits.ts";
@@ -18,21 +18,21 @@ export function busContract(name: string, open: () => Promise<BusPair>): void {
     });
     afterEach(() => pair[Symbol.asyncDispose]());
 
-    describe("questions", () => questions(() => pair));
+    describe("requests", () => requests(() => pair));
     describe("events", () => events(() => pair));
-    describe("hints and surveys", () => hints(() => pair));
+    describe("broadcasts and surveys", () => broadcasts(() => pair));
   });
 }
 
-function questions(pair: () => BusPair): void {
-  test("a question is answered by who serves it", async () => {
+function requests(pair: () => BusPair): void {
+  test("a server of the service answers a request", async () => {
     const { bus, other } = pair();
     await using _server = await other.serve("admission", async (payload) => bytes(`${text(payload)}!`));
     const reply = await bus.request("admission", bytes("hello"));
     expect({ ...reply, payload: text(reply.payload) }).toEqual({ payload: "hello!", resent: false });
   });
 
-  test("many questions at once each get their own answer", async () => {
+  test("each of many concurrent requests gets its own reply", async () => {
     const { bus, other } = pair();
     await using _server = await other.serve("admission", async (payload) => payload);
     const asked = Array.from({ length: 500 }, (_, index) => `question ${index}`);
@@ -41,7 +41,7 @@ function questions(pair: () => BusPair): void {
     expect(bus.width("admission")).toBeGreaterThanOrEqual(1);
   });
 
-  test("a question that nobody serves is refused soon, as certainly not received", async () => {
+  test("a request without a server fails soon, as certainly not received", async () => {
     const { bus } = pair();
     const failure = await failureOf(bus.request("admission", bytes("anybody?")));
     expect(failure).toBeInstanceOf(BusUnavailableError);
@@ -50,7 +50,7 @@ function questions(pair: () => BusPair): void {
     expect(performance.now() - startedAt).toBeLessThan(500);
   });
 
-  test("a question whose handler throws is left unanswered, outcome unknown", async () => {
+  test("a request whose handler throws gets no reply, so that its outcome is unknown", async () => {
     const { bus, other } = pair();
     let asked = 0;
     await using _server = await other.serve("admission", async () => {
@@ -61,7 +61,7 @@ function questions(pair: () => BusPair): void {
     expect(asked).toBeGreaterThan(0);
   });
 
-  test("a question that is never answered ends with its deadline, asked once where there is only one server", async () => {
+  test("a request without a reply ends at its deadline, and is sent once when there is only one server", async () => {
     const { bus, other } = pair();
     const held = Promise.withResolvers<Uint8Array>();
     let asked = 0;
@@ -76,7 +76,7 @@ function questions(pair: () => BusPair): void {
     expect(asked).toBe(1);
   });
 
-  test("who leaves finishes what it has, and gets nothing more", async () => {
+  test("a server that leaves finishes its requests, and gets no new ones", async () => {
     const { bus, other } = pair();
     const received = Promise.withResolvers<void>();
     const held = Promise.withResolvers<Uint8Array>();
@@ -95,7 +95,7 @@ function questions(pair: () => BusPair): void {
 }
 
 function events(pair: () => BusPair): void {
-  test("an event that was published before anybody consumed is delivered, with its id, in order and once", async () => {
+  test("an event that was published before any consumer is delivered once, with its id and in order", async () => {
     const { bus, other } = pair();
     for (let index = 0; index < 5; index++) await bus.publish("settlements", `id-${index}`, bytes(`event ${index}`));
     expect(await bus.backlog("settlements")).toEqual({ messages: 5 });
@@ -124,7 +124,7 @@ function events(pair: () => BusPair): void {
     expect(delays.toSorted((a, b) => a - b)[5]).toBeLessThan(100);
   });
 
-  test("batches are at most as large as asked, one at a time, and miss nothing", async () => {
+  test("batches have at most the requested size, come one at a time, and miss no event", async () => {
     const { bus, other } = pair();
     const ids = Array.from({ length: 250 }, (_, index) => `id-${index}`);
     await Promise.all(ids.map((id) => bus.publish("settlements", id, bytes(id))));
@@ -143,7 +143,7 @@ function events(pair: () => BusPair): void {
     expect(largest).toBeWithin(2, 41);
   });
 
-  test("a batch whose handler throws comes again, as a further attempt, until it is taken", async () => {
+  test("a batch whose handler throws is delivered again, with a higher attempt, until the handler succeeds", async () => {
     const { bus, other } = pair();
     const attempts: number[] = [];
     await bus.publish("settlements", "id", bytes("event"));
@@ -155,7 +155,7 @@ function events(pair: () => BusPair): void {
     expect(attempts).toEqual([1, 2, 3]);
   });
 
-  test("the same id published twice in a row is delivered once", async () => {
+  test("an event that is published twice in a row with the same id is delivered once", async () => {
     const { bus, other } = pair();
     await bus.publish("settlements", "twice", bytes("event"));
     await bus.publish("settlements", "twice", bytes("event"));
@@ -168,7 +168,7 @@ function events(pair: () => BusPair): void {
     expect(seen).toEqual(["twice", "last"]);
   });
 
-  test("who stops consuming finishes its batch; the next goes on where it ended", async () => {
+  test("a consumer that stops finishes its batch, and the next one continues after it", async () => {
     const { bus, other } = pair();
     const first: string[] = [];
     const entered = Promise.withResolvers<void>();
@@ -194,8 +194,8 @@ function events(pair: () => BusPair): void {
   });
 }
 
-function hints(pair: () => BusPair): void {
-  test("a broadcast reaches every process that listens to its topic, the sender too", async () => {
+function broadcasts(pair: () => BusPair): void {
+  test("a broadcast reaches every process that listens to its topic, including the sender", async () => {
     const { bus, other } = pair();
     const heard: string[] = [];
     using _here = bus.listen("settled", (payload) => heard.push(`here ${text(payload)}`));
@@ -221,7 +221,7 @@ function hints(pair: () => BusPair): void {
     });
   });
 
-  test("a survey brings the answer of every process that reports, and no more than one of each", async () => {
+  test("a survey returns exactly one answer of every process that reports", async () => {
     const { bus, other } = pair();
     using _here = bus.serveScatter("open-generations", (payload) => bytes(`here ${text(payload)}`));
     using _there = other.serveScatter("open-generations", (payload) => bytes(`there ${text(payload)}`));
@@ -230,7 +230,7 @@ function hints(pair: () => BusPair): void {
     expect(answers.map(text).toSorted()).toEqual(["here ws", "there ws"]);
   });
 
-  test("a survey to which one of those who are there cannot answer is none: nobody goes by half of what is known", async () => {
+  test("a survey fails when one of the reporting processes cannot answer", async () => {
     const { bus, other } = pair();
     using _here = bus.serveScatter("open-generations", () => bytes("here"));
     const broken = other.serveScatter("open-generations", () => {
@@ -243,7 +243,7 @@ function hints(pair: () => BusPair): void {
     await until(async () => Array.isArray(await asked()));
   });
 
-  test("a survey costs no waiting once it is known who is there, be it nobody", async () => {
+  test("a survey does not wait once the reporting processes are known, even if there are none", async () => {
     const { bus, other } = pair();
     expect(await quickSurvey(bus)).toEqual([]);
     const report = other.serveScatter("open-generations", () => bytes("there"));
@@ -255,12 +255,12 @@ function hints(pair: () => BusPair): void {
   });
 }
 
-/** null: there was none, for it is not known yet who is there, or one was heard of only after the question was asked. */
+/** null: the survey failed, since the reporting processes are not known yet, or one appeared after the survey began. */
 function surveyed(bus: Bus): Promise<Uint8Array[] | null> {
   return bus.scatter("open-generations", bytes("ws"), 1_000).catch(() => null);
 }
 
-/** Surveys until one ends long before its time. */
+/** Repeats the survey until one ends long before its deadline. */
 async function quickSurvey(bus: Bus): Promise<string[]> {
   let answers: Uint8Array[] | null = null;
   await until(async () => {

@@ -1,4 +1,4 @@
-/** What both forms of the counters must do: every promise of src/backing/counters.ts, on a clock that the tests move. */
+/** The contract of both forms of the counters: every promise of src/backing/counters.ts, on a clock that the tests control. */
 import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
 import { countersStartMs, type CountersHarness } from "../support/counters/harness.ts";
 import { describeDecisions } from "./counters/decisions.ts";
@@ -6,7 +6,7 @@ import { describeReadiness } from "./counters/readiness.ts";
 import { describeResolution } from "./counters/resolution.ts";
 import { describeWindow } from "./counters/window.ts";
 
-/** @param open gives counters that nobody else uses; they are emptied before each test */
+/** @param open opens counters for exclusive use; they are emptied before each test */
 export function describeCounters(name: string, open: () => Promise<CountersHarness>): void {
   describe(name, () => {
     let harness: CountersHarness | null = null;

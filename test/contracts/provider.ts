@@ -1,5 +1,5 @@
 /**
- * What every wire format must do, held against recorded answers: test/fixtures/<format>/answers.json, streams.json with
+ * The contract of every wire format, checked with recorded answers: test/fixtures/<format>/answers.json, streams.json with
  * streams/<case>.chunks.txt (the data of one event a line) and errors.json. `CANARY` marks text of the provider.
  */
 import { describe, expect, test } from "bun:test";
@@ -28,7 +28,7 @@ interface StreamCase {
   finishReason: string | null;
   usage: ReportedUsage | null;
   failure?: string;
-  /** The last event; absent: `end`. Formats that never say that they are done end with the body. */
+  /** The last event; default: `end`. Formats without an end mark end with the body. */
   last?: string;
   refusal?: string;
   reasoning?: string;
@@ -57,7 +57,7 @@ export function providerContract(name: string, format: WireFormat): void {
   });
 }
 
-/** The fixtures are ours and of the shape that the caller names. */
+/** The fixtures belong to this repository and have the caller's shape. */
 function fixture<Shape>(folder: string, file: string): Shape {
   return JSON.parse(readFileSync(join(folder, file), "utf8")) as Shape;
 }
@@ -74,7 +74,7 @@ function call(changes: Partial<ProviderCall> = {}): ProviderCall {
 
 function encodes(format: WireFormat): void {
   test.each([false, true])(
-    "sends the prompt, the provider's name of the model and the bound that was reserved (streamed: %p)",
+    "the request has the prompt, the provider's name of the model and the reserved bound (streamed: %p)",
     (streamed) => {
       const { path, headers, body } = format.encode(call({ streamed }));
       expect(path).toStartWith("/");
@@ -86,17 +86,17 @@ function encodes(format: WireFormat): void {
     },
   );
 
-  test("keeps labels of the client's own customers back", () => {
+  test("the request does not contain the client's labels of its own customers", () => {
     const { headers, body } = format.encode(call());
     expect(JSON.stringify(headers) + body).not.toMatch(/customer-7|label-9/);
   });
 
-  test("shows our key in its own headers and nowhere else", () => {
+  test("Weir's key is only in the format's own headers", () => {
     expect(JSON.stringify(format.authorization(key))).toContain(key);
     expect(JSON.stringify(format.encode(call()))).not.toContain(key);
   });
 
-  test("changes nothing in the request that it was given", () => {
+  test("the format does not change the given request", () => {
     const given = call({ streamed: true });
     const before = JSON.stringify(given.chat);
     format.encode(given);
@@ -105,7 +105,7 @@ function encodes(format: WireFormat): void {
 }
 
 function decodesAnswers(format: WireFormat, cases: Record<string, AnswerCase>): void {
-  test.each(Object.entries(cases))("decodes an answer: %s", (_, { body, expected, failure }) => {
+  test.each(Object.entries(cases))("the format decodes an answer: %s", (_, { body, expected, failure }) => {
     if (failure)
       return expectFailure(
         failureOf(() => format.decodeAnswer(body)),
@@ -121,7 +121,7 @@ function decodesAnswers(format: WireFormat, cases: Record<string, AnswerCase>): 
 }
 
 function decodesStreams(format: WireFormat, folder: string, cases: Record<string, StreamCase>): void {
-  test.each(Object.entries(cases))("decodes a stream: %s", (name, expected) => {
+  test.each(Object.entries(cases))("the format decodes a stream: %s", (name, expected) => {
     const decode = format.streamDecoder();
     const lines = readFileSync(join(folder, "streams", `${name}.chunks.txt`), "utf8")
       .split("\n")
@@ -140,14 +140,17 @@ function decodesStreams(format: WireFormat, folder: string, cases: Record<string
 }
 
 function classifies(format: WireFormat, cases: ErrorCase[]): void {
-  test.each(cases.map((one) => [one.name, one] as const))("classifies: %s", (_, { status, body, code, hint }) => {
-    const failure = format.classify(status, body);
-    expectFailure(failure, code);
-    if (hint) expect(failure.hint).toContain(hint);
-    else expect(failure.hint).toBeNull();
-  });
+  test.each(cases.map((one) => [one.name, one] as const))(
+    "the format classifies an error: %s",
+    (_, { status, body, code, hint }) => {
+      const failure = format.classify(status, body);
+      expectFailure(failure, code);
+      if (hint) expect(failure.hint).toContain(hint);
+      else expect(failure.hint).toBeNull();
+    },
+  );
 
-  test("never shows a provider's text, whatever the status", () => {
+  test("an error never contains the provider's text, whatever its status", () => {
     for (let status = 400; status < 600; status++) {
       for (const { body } of cases) {
         const { code, detail, hint } = shown(format.classify(status, body));

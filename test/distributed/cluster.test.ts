@@ -21,7 +21,7 @@ interface Supervisor {
   ended: Promise<number | null>;
 }
 
-/** Without the three addresses of whoever runs the tests: the supervisor is to start servers of its own. */
+/** The environment without the three addresses, so that the supervisor starts its own servers. */
 function start(options: string[], environment: Record<string, string>): Supervisor {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, ["scripts/cluster.ts", ...options], {
@@ -35,14 +35,14 @@ function start(options: string[], environment: Record<string, string>): Supervis
   return { child, pid: child.pid ?? 0, said: () => said, ended };
 }
 
-/** Command lines of the supervisor's processes, by process id. */
+/** The command lines of the supervisor's processes, by process id. */
 function processesOf(pid: number): Map<number, string> {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
   const lines = children.map((child) => [child, commandLineOf(child)] as const);
   return new Map(lines.filter(([, line]) => line !== ""));
 }
 
-/** Empty where it has ended meanwhile, as what places a process on a core does at once. */
+/** Empty when the process has ended meanwhile, like `taskset`, which ends at once. */
 function commandLineOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
@@ -60,7 +60,7 @@ async function untilSaid({ child, said }: Supervisor, condition: () => boolean):
   if (!condition()) throw new Error(`The supervisor ended with ${child.exitCode}: ${said()}`);
 }
 
-/** The first key, which one of the gateways writes down once. */
+/** The first key, which one of the gateways writes into a file. */
 function firstKey(dataDir: string): string {
   const path = join(dataDir, "first-keys");
   return /platform-api-[0-9a-f]{64}/.exec(existsSync(path) ? readFileSync(path, "utf8") : "")?.[0] ?? "";
@@ -98,7 +98,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     await fleet.ended;
   });
 
-  test("each process is found by its exact command line", () => {
+  test("each process has its documented command line", () => {
     const lines = [...processesOf(fleet.pid).values()].filter((line) => line.startsWith("bun ")).toSorted();
     expect(lines).toEqual([
       "bun src/main.ts",
@@ -112,12 +112,12 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     ]);
   });
 
-  test("what is secret is for its owner's eyes only", () => {
+  test("only the owner can read secret files", () => {
     for (const name of ["operator-token", "secrets-key", "first-keys"])
       expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
   });
 
-  test("processes hold no secret that they do not use", () => {
+  test("processes get no secret that they do not use", () => {
     const holding = (secret: string) =>
       [...processesOf(fleet.pid)].flatMap(([pid, line]) =>
         readFileSync(`/proc/${pid}/environ`, "utf8").includes(secret) ? [line.replace(/^.*main\.ts ?/, "")] : [],
@@ -128,7 +128,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     expect(holding("REDIS_URL=redis://:").toSorted()).toEqual(["admission", "admission", "metering"]);
   });
 
-  test("each gateway and each worker shows its own metrics on its own port, which are told at start", async () => {
+  test("each gateway and each worker has its own metrics port, which the supervisor prints at start", async () => {
     const told = [...fleet.said().matchAll(/^ {2}(\d+) {2}(\w+) (\d)$/gm)].map(([, at, role, n]): [number, string] => [
       Number(at),
       `${role} ${n}`,
@@ -140,19 +140,19 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     expect(texts.map((text) => text.includes("weir_generations_open"))).toEqual(names.map((name) => name.startsWith("gateway")));
   });
 
-  test("the first keys are not in what it prints, which collectors of logs keep, but the file that has them is", () => {
+  test("the output, which log collectors store, contains the path of the file with the first keys, but not the keys", () => {
     expect(fleet.said()).toContain(`The first keys are in "${join(dataDir, "first-keys")}"`);
     expect(fleet.said()).not.toMatch(/platform-(api|mcp)-[0-9a-f]/);
   });
 
-  test("a second supervisor on the same folder ends with 1, names the first, and harms nothing", async () => {
+  test("a second supervisor on the same folder exits with 1, names the first, and harms nothing", async () => {
     const second = start(["--port", String(await freePort())], { DATA_DIR: dataDir });
     expect(await second.ended).toBe(1);
     expect(second.said()).toContain(`belongs to process ${fleet.pid}`);
     await until(() => isReady(port), patienceMs);
   });
 
-  test("a gateway, a worker and a server that die by kill -9 are back, and the fleet is ready again", async () => {
+  test("the supervisor restarts a gateway, a worker and a server after kill -9, and the fleet is ready again", async () => {
     for (const command of [/^bun src\/main\.ts$/, /^bun workers\/main\.ts admission$/, /redis-server/]) {
       const before = pidsOf(fleet.pid, command);
       const killed = before[0] ?? 0;
@@ -165,7 +165,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     await until(() => isReady(port), patienceMs);
   });
 
-  test("told to stop, it stops gateways first and metering last, and leaves nothing running", async () => {
+  test("after SIGTERM it stops gateways first and metering last, and leaves nothing running", async () => {
     const processes = processesOf(fleet.pid).keys().toArray();
     fleet.child.kill("SIGTERM");
     expect(await fleet.ended).toBe(0);
@@ -178,14 +178,14 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     expect(new Set(ranks)).toEqual(new Set([0, 1, 2]));
   });
 
-  test("started again it has the same keys and credit", async () => {
+  test("after a restart the fleet has the same keys and credit", async () => {
     fleet = start(["--gateways", "1", "--workers", "1", "--port", String(port)], { DATA_DIR: dataDir });
     await untilSaid(fleet, () => fleet.said().includes("The fleet is ready"));
     const answer = await fetch(`http://127.0.0.1:${port}/gpt/v1/key`, { headers: { authorization: `Bearer ${key}` } });
     expect(await answer.json()).toMatchObject({ data: { available_credit_usd: 10 } });
   });
 
-  test("a second Ctrl-C ends at once what does not end by itself", async () => {
+  test("a second Ctrl-C kills processes that do not end by themselves", async () => {
     const processes = processesOf(fleet.pid).keys().toArray();
     process.kill(pidsOf(fleet.pid, /src\/main\.ts/)[0] ?? 0, "SIGSTOP");
     fleet.child.kill("SIGINT");
@@ -198,7 +198,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   });
 });
 
-describe("a supervisor that cannot start ends with 1 and leaves nothing", () => {
+describe("a supervisor that cannot start exits with 1 and leaves nothing behind", () => {
   async function refusal(options: string[], environment: Record<string, string>): Promise<string> {
     const dataDir = join(await temporaryFolder("cluster"), "data");
     const supervisor = start(options, { DATA_DIR: dataDir, ...environment });
@@ -207,7 +207,7 @@ describe("a supervisor that cannot start ends with 1 and leaves nothing", () => 
     return supervisor.said();
   }
 
-  test("when the port is taken, which it names", async () => {
+  test("when the port is taken, and the error names it", async () => {
     const holder = createServer().listen({ port: 0, host: "127.0.0.1" });
     await once(holder, "listening");
     const address = holder.address();
@@ -216,19 +216,19 @@ describe("a supervisor that cannot start ends with 1 and leaves nothing", () => 
     holder.close();
   });
 
-  test("when a process cannot have its metrics port, which it names", async () => {
+  test("when a metrics port is not free, and the error names it", async () => {
     const said = await refusal(["--gateways", "1", "--workers", "1"], { METRICS_PORT: "65533" });
     expect(said).toContain(
       "METRICS_PORT=65533 gives the 6 processes the ports 65533 to 65538, and mailer 1 cannot have 65536: set another",
     );
   });
 
-  test("when one of the three addresses is set without the others", async () => {
+  test("when only some of the three addresses are set", async () => {
     expect(await refusal([], { NATS_URL: "nats://127.0.0.1:4222" })).toContain("NATS_URL set without DATABASE_URL and REDIS_URL");
   });
 
   test.each([[["--gateways", "0"]], [["--workers", "many"]], [["--gatways", "2"]]])(
-    "when asked for %p, with its usage",
+    "when its arguments are %p, and it prints the usage",
     async (options) => {
       expect(await refusal(options, {})).toContain("Usage: npm run cluster -- --gateways N --workers M [--port P]");
     },

@@ -1,4 +1,4 @@
-/** The promise that no public gateway makes: credit and limits hold under concurrency, over gateways and workers. */
+/** Credit and limits hold under concurrency, over several gateways and workers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Fleet } from "../support/fleet.ts";
 import type { Customer } from "../support/operator.ts";
@@ -12,12 +12,12 @@ import { until } from "../support/until.ts";
 
 const services = await testServices();
 const requests = 500;
-/** Wide enough that only the limit under test binds. */
+/** A rate so high that only the limit under test binds. */
 const plenty = "100";
-/** One output token is a cent and input is free: a request with max_tokens 1 reserves 0.01 USD and costs as much. */
+/** One output token costs a cent and input is free, so a request with max_tokens 1 reserves and costs 0.01 USD. */
 const prices_per_1m_usd = { input: "0", output: "10000" };
 
-describe.skipIf(services === null)("500 parallel requests over 2 gateways and 3 workers, with means for exactly 37", () => {
+describe.skipIf(services === null)("with 500 parallel requests over 2 gateways and 3 workers", () => {
   const stack = new AsyncDisposableStack();
   let stub: ProviderStub;
   let fleet: Fleet;
@@ -32,7 +32,7 @@ describe.skipIf(services === null)("500 parallel requests over 2 gateways and 3 
   }, 60_000);
   afterAll(() => stack.disposeAsync(), 30_000);
 
-  /** Sends them all; the provider answers only after every one of them is decided. */
+  /** Sends all requests. The provider answers only after every one of them is decided. */
   async function hammer({ keys }: Customer): Promise<Record<string, number>> {
     const before = stub.calls.length;
     stub.hold();

@@ -1,4 +1,4 @@
-/** `weir model check` against a fleet: asked of a gateway, run by the prober, known to every gateway afterwards. */
+/** `weir model check` in a fleet: a gateway takes the call, the prober runs the checks, and every gateway gets the result. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { run } from "../../scripts/weir/run.ts";
 import { Fleet, operatorToken } from "../support/fleet.ts";
@@ -47,7 +47,7 @@ describe.skipIf(services === null)("model check in a fleet", () => {
   const ask = async (gateway: number) =>
     (await outcomeOf(chat({ url: fleet.url(gateway), key, body: { max_tokens: 10 } }))).status;
 
-  test("returns when the checks have ended, tells each on stderr, and takes a model that fails away from every gateway", async () => {
+  test("the command returns when the checks have ended, prints each on stderr, and a failed model is unavailable at every gateway", async () => {
     expect([await ask(0), await ask(1)]).toEqual([200, 200]);
     stub.answer(error(401));
     const calls = stub.calls.length;
@@ -63,7 +63,7 @@ describe.skipIf(services === null)("model check in a fleet", () => {
     await until(async () => (await ask(0)) === 503 && (await ask(1)) === 503);
   });
 
-  test("brings it back once it passes", async () => {
+  test("a model that passes again is available again", async () => {
     stub.answer(answers("Hello"));
     expect(await check("--id", "stub/model")).toMatchObject({
       code: 0,
@@ -73,7 +73,7 @@ describe.skipIf(services === null)("model check in a fleet", () => {
     await until(async () => (await ask(0)) === 200 && (await ask(1)) === 200);
   });
 
-  test("of a model that nobody knows is refused", async () => {
+  test("a check of an unknown model is refused", async () => {
     expect(await check("--id", "nobody/nothing")).toEqual({
       code: 1,
       data: null,

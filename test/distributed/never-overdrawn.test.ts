@@ -1,4 +1,4 @@
-/** With a provider that answers at once, charges and new admissions race: open holds plus charges never exceed the credit. */
+/** A provider that answers at once makes charges and admissions race: open holds plus charges never exceed the credit. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import postgres from "postgres";
 import { Fleet } from "../support/fleet.ts";
@@ -11,54 +11,58 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
 const services = await testServices();
-/** One output token is a cent and input is free; a request may take two and takes one. */
+/** One output token costs a cent and input is free. A request reserves two tokens and uses one. */
 const prices_per_1m_usd = { input: "0", output: "10000" };
 
 interface Step {
   sequence: string;
   balance_after_nano: string;
-  /** What generations admitted before this entry and charged after it had reserved. */
+  /** The reservations of generations that were admitted before this entry and charged after it. */
   open_nano: string;
 }
 
-describe.skipIf(services === null)("credit for 100 requests that reserve twice their cost, over 2 gateways and 3 workers", () => {
-  const stack = new AsyncDisposableStack();
-  let fleet: Fleet;
+describe.skipIf(services === null)(
+  "with credit for 100 requests that reserve twice their cost, over 2 gateways and 3 workers",
+  () => {
+    const stack = new AsyncDisposableStack();
+    let fleet: Fleet;
 
-  beforeAll(async () => {
-    const stub = stack.use(await startProviderStub(chat("Hello")));
-    const folder = stack.use(await temporaryFolder());
-    const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { prices_per_1m_usd } });
-    const environment = { [stubKeyEnv]: "sk-stub" };
-    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 3, services: services?.urls ?? null, catalogDir, environment }));
-    await fleet.runnable("stub/model");
-  }, 60_000);
-  afterAll(() => stack.disposeAsync(), 30_000);
+    beforeAll(async () => {
+      const stub = stack.use(await startProviderStub(chat("Hello")));
+      const folder = stack.use(await temporaryFolder());
+      const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { prices_per_1m_usd } });
+      const environment = { [stubKeyEnv]: "sk-stub" };
+      fleet = stack.use(
+        await Fleet.start({ gateways: 2, workers: 3, services: services?.urls ?? null, catalogDir, environment }),
+      );
+      await fleet.runnable("stub/model");
+    }, 60_000);
+    afterAll(() => stack.disposeAsync(), 30_000);
 
-  test("open holds plus charges never exceed the credit at any ledger sequence", async () => {
-    const { workspace, keys } = await fleet.operator().customer({ credit: "1", keys: 8 });
-    const body = { max_tokens: 2 };
-    const loops = Array.from({ length: 40 }, async (_, index) => {
-      const outcomes = [];
-      for (let turn = 0; turn < 15; turn++) {
-        const key = keys[(index + turn) % keys.length]?.key ?? "";
-        outcomes.push(await outcomeOf(ask({ url: fleet.url((index + turn) % 2), key, body })));
-      }
-      return outcomes;
-    });
-    const counts = tally((await Promise.all(loops)).flat());
-    expect(Object.keys(counts).toSorted()).toEqual(["200", "402 insufficient_credit"]);
-    await until(async () => (await fleet.operator().show(workspace)).reserved_usd === "0.000000000");
-    const steps = await ledgerSteps(workspace);
-    expect(steps.length).toBe((counts["200"] ?? 0) + 1);
-    expect(steps.filter(({ balance_after_nano, open_nano }) => BigInt(balance_after_nano) < BigInt(open_nano))).toEqual([]);
-    expect(await fleet.operator().verify()).toMatchObject({ ok: true, broken: null });
-  }, 60_000);
+    test("open holds plus charges do not exceed the credit at any ledger sequence", async () => {
+      const { workspace, keys } = await fleet.operator().customer({ credit: "1", keys: 8 });
+      const body = { max_tokens: 2 };
+      const loops = Array.from({ length: 40 }, async (_, index) => {
+        const outcomes = [];
+        for (let turn = 0; turn < 15; turn++) {
+          const key = keys[(index + turn) % keys.length]?.key ?? "";
+          outcomes.push(await outcomeOf(ask({ url: fleet.url((index + turn) % 2), key, body })));
+        }
+        return outcomes;
+      });
+      const counts = tally((await Promise.all(loops)).flat());
+      expect(Object.keys(counts).toSorted()).toEqual(["200", "402 insufficient_credit"]);
+      await until(async () => (await fleet.operator().show(workspace)).reserved_usd === "0.000000000");
+      const steps = await ledgerSteps(workspace);
+      expect(steps.length).toBe((counts["200"] ?? 0) + 1);
+      expect(steps.filter(({ balance_after_nano, open_nano }) => BigInt(balance_after_nano) < BigInt(open_nano))).toEqual([]);
+      expect(await fleet.operator().verify()).toMatchObject({ ok: true, broken: null });
+    }, 60_000);
 
-  async function ledgerSteps(workspace: string): Promise<Step[]> {
-    const sql = postgres(services?.urls.DATABASE_URL ?? "", { max: 1 });
-    try {
-      return await sql<Step[]>`
+    async function ledgerSteps(workspace: string): Promise<Step[]> {
+      const sql = postgres(services?.urls.DATABASE_URL ?? "", { max: 1 });
+      try {
+        return await sql<Step[]>`
         SELECT entry.sequence::text, entry.balance_after_nano::text, coalesce(open.nano, 0)::text AS open_nano
         FROM ledger_entries AS entry
         CROSS JOIN LATERAL (
@@ -66,8 +70,9 @@ describe.skipIf(services === null)("credit for 100 requests that reserve twice t
           JOIN ledger_entries AS later ON later.workspace_id = log.workspace_id AND later.reference = log.generation_id
           WHERE log.workspace_id = entry.workspace_id AND log.at < entry.at AND later.sequence > entry.sequence) AS open
         WHERE entry.workspace_id = ${workspace} ORDER BY entry.sequence`;
-    } finally {
-      await sql.end();
+      } finally {
+        await sql.end();
+      }
     }
-  }
-});
+  },
+);

@@ -1,4 +1,4 @@
-/** Whatever a fleet leaves behind or sends around: tables, Redis, NATS and its streams, spools, logs, metrics. */
+/** Searches for secrets in everything that a fleet stores or sends: tables, Redis, NATS and its streams, spools, logs, metrics. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "nats";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
@@ -57,7 +57,7 @@ describe.skipIf(!available)("a fleet", () => {
   }, 120_000);
   afterAll(() => stack.disposeAsync(), 30_000);
 
-  /** Every message that goes over NATS, questions and answers included. */
+  /** Every message over NATS, including requests and replies. */
   async function overhear(url: string): Promise<void> {
     const { username, password, host } = new URL(url);
     const connection = await connect({ servers: host, user: username, pass: password });
@@ -72,7 +72,7 @@ describe.skipIf(!available)("a fleet", () => {
     await connection.flush();
   }
 
-  test("is looked at in its tables, Redis, messages, streams, spools, logs and metrics, where what is stored on purpose is found", () => {
+  test("the search covers tables, Redis, messages, streams, spools, logs and metrics, and finds what is stored on purpose", () => {
     expect(traces.whereIs(`findable-${off.workspace}`)).toEqual(expect.arrayContaining(["table.api_keys", "nats"]));
     expect(traces.whereIs(off.workspace)).toEqual(expect.arrayContaining(["redis", "nats", "table.request_log"]));
     for (const kind of [
@@ -86,17 +86,17 @@ describe.skipIf(!available)("a fleet", () => {
     }
   });
 
-  test("with prompt storage off has a prompt and its answer nowhere, and a key or a provider's error never anywhere", () => {
+  test("without prompt storage a prompt and its answer are nowhere, and a key or a provider's error is never anywhere", () => {
     expectNoTrace(traces, off);
     expect(traces.whereIs(off.workspace)).not.toContain("table.data_keys");
     expect(traces.whereIs(on.workspace)).toContain("table.data_keys");
   });
 
-  test("with prompt storage on has them in sealed form alone, which only `prompt show` opens", () => {
+  test("with prompt storage a prompt and its answer are stored only sealed, and only `prompt show` opens them", () => {
     expectNoTrace(traces, on);
   });
 
-  test("tells no client a provider's words or a wrong key", () => {
+  test("no answer to a client contains a provider's text or a wrong key", () => {
     for (const one of [off, on]) expectNoEcho(one);
   });
 });

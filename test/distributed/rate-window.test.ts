@@ -1,4 +1,4 @@
-/** Requests per minute on the real clock: a key at 60, hammered from two gateways. */
+/** The rate window on the real clock: a key with 60 requests a minute, flooded at two gateways. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Fleet } from "../support/fleet.ts";
 import type { Customer } from "../support/operator.ts";
@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 const services = await testServices();
 const windowMs = 60_000;
 
-describe.skipIf(services === null)("a key at 60 requests per minute, two gateways, two workers", () => {
+describe.skipIf(services === null)("with two gateways and two workers", () => {
   const stack = new AsyncDisposableStack();
   let fleet: Fleet;
   let customer: Customer;
@@ -25,7 +25,7 @@ describe.skipIf(services === null)("a key at 60 requests per minute, two gateway
     return outcomeOf(chat({ url: fleet.url(gateway), key: customer.keys[0]?.key ?? "", body }));
   }
 
-  /** Both gateways at once, until `done`. */
+  /** Sends requests to both gateways until `done`. */
   async function hammer(done: (outcome: Outcome) => boolean): Promise<void> {
     let stopped = false;
     const loops = [0, 1, 0, 1].map(async (gateway) => {
@@ -39,7 +39,7 @@ describe.skipIf(services === null)("a key at 60 requests per minute, two gateway
   }
 
   test(
-    "is never admitted more than 60 times in any 60 s, and a retry after exactly Retry-After is admitted",
+    "a key with 60 requests a minute is never admitted more often in any 60 s, and a retry after exactly Retry-After is admitted",
     async () => {
       let admitted = 0;
       await hammer(({ status }) => {
@@ -65,7 +65,7 @@ describe.skipIf(services === null)("a key at 60 requests per minute, two gateway
     windowMs + 60_000,
   );
 
-  /** By the times of admission in the request log, which are those of the counters' clock. */
+  /** Counts by the admission times in the request log, which are those of the counters' clock. */
   async function expectNoFullerWindow(): Promise<void> {
     await until(async () => (await fleet.operator().show(customer.workspace)).reserved_usd === "0.000000000");
     const rows = await fleet.operator().log(`workspace=${customer.workspace}&limit=1000`);

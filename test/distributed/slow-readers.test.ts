@@ -1,4 +1,4 @@
-/** Clients that never read slow their provider down; they cost no memory. */
+/** Clients that never read slow their provider down, and use no memory. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ describe.skipIf(services === null)(`${clients} clients that never read`, () => {
   let stub: ProviderStub;
   let written = 0;
 
-  /** Writes as fast as its socket takes, for ever. */
+  /** Writes as fast as the socket accepts, without end. */
   const endless: StubAnswer = async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     const event = `data: ${JSON.stringify(chunk({ content: "x".repeat(16_384) }))}\n\n`;
@@ -58,7 +58,7 @@ describe.skipIf(services === null)(`${clients} clients that never read`, () => {
   };
 
   test.skipIf(process.platform !== "linux")(
-    "stop their provider, and the memory with it",
+    "unread streams stop their providers, and the gateway's memory does not grow",
     async () => {
       const { keys } = await fleet.operator().customer({ credit: "100" });
       const idle = memory();
@@ -71,7 +71,7 @@ describe.skipIf(services === null)(`${clients} clients that never read`, () => {
         await new Promise((resolve) => setTimeout(resolve, 300));
         return stopped;
       }, 40_000);
-      // The runtime's HTTP client holds up to 3 MiB of a body that nobody reads (measured on Bun 1.4.4); ours is a line.
+      // The runtime's HTTP client buffers up to 3 MiB of an unread body (measured on Bun 1.4.4); Weir's buffers one line.
       expect(memory() - idle).toBeLessThan(clients * 5 * mebibyte);
       for (const socket of sockets) socket.destroy();
       await until(() => stub.calls.every(({ state }) => state !== "open"), 20_000);

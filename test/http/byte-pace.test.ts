@@ -12,14 +12,14 @@ function paced() {
   return { clock, read, gone };
 }
 
-test("a small body waits for nothing", async () => {
+test("a small body does not wait", async () => {
   const { read, gone } = paced();
   read("small", 8 * kibibyte);
   await settled();
   expect(gone).toEqual(["small"]);
 });
 
-test("senders share one pace, and go on in the order of their pieces", async () => {
+test("all senders share one rate, in the order of their chunks", async () => {
   const { clock, read, gone } = paced();
   read("first", 500 * kibibyte);
   read("second", 500 * kibibyte);
@@ -31,7 +31,7 @@ test("senders share one pace, and go on in the order of their pieces", async () 
   expect(gone).toEqual(["first", "second"]);
 });
 
-test("time in which nobody reads is not saved up", async () => {
+test("idle time does not allow a later burst", async () => {
   const { clock, read, gone } = paced();
   await clock.pass(60_000);
   read("late", 500 * kibibyte);

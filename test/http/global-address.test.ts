@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { parseBaseUrl } from "../../src/http/base-url.ts";
 import { isGlobalAddress } from "../../src/http/global-address.ts";
 
-describe("an address that is not reachable from everywhere by IANA's registries", () => {
+describe("an address that IANA's registries do not list as globally reachable", () => {
   test.each([
     ...words(`
       0.0.0.0 10.255.0.1 100.64.0.1 100.127.255.255 127.0.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.8
@@ -39,7 +39,7 @@ describe("a base URL", () => {
   ])("is refused: %s", (text) => expect(() => parseBaseUrl(text)).toThrow("needed"));
 
   test.each(["https://acme.example", " https://ACME.example:8443/api/v1/ ", "https://1.1.1.1", "https://[2606:4700::1111]/"])(
-    "is taken: %s",
+    "a public base URL is accepted: %s",
     (text) => expect(parseBaseUrl(text).protocol).toBe("https:"),
   );
 });

@@ -20,12 +20,12 @@ function valuesIn(value: unknown): number {
 }
 
 describe("nesting", () => {
-  test("of 64 levels passes, of 65 is refused", () => {
+  test("64 levels are accepted, 65 are refused", () => {
     expect(refusal("[".repeat(jsonDepthMax) + "]".repeat(jsonDepthMax))).toBeNull();
     expect(refusal('{"a":'.repeat(65) + "1" + "}".repeat(65))).toContain("64 levels");
   });
 
-  test("is not counted inside strings", () => {
+  test("brackets inside strings do not count", () => {
     expect(refusal(JSON.stringify({ text: "[{".repeat(1_000) + '"\\' }))).toBeNull();
   });
 });
@@ -33,30 +33,30 @@ describe("nesting", () => {
 describe("fields of an object", () => {
   const fields = (count: number) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, ":"])));
 
-  test("5,000 pass, one more is refused", () => {
+  test("5,000 fields are accepted, one more is refused", () => {
     expect(refusal(fields(jsonFieldsMax))).toBeNull();
     expect(refusal(fields(jsonFieldsMax + 1))).toContain("more than 5000 fields");
   });
 
-  test("are those of one object, not of all", () => {
+  test("the limit holds for each object separately", () => {
     const most = fields(jsonFieldsMax);
     expect(refusal(`{"a":${most},"b":[${most},${most}],"c":1}`)).toBeNull();
     expect(refusal(`[{"a":1},${fields(jsonFieldsMax + 1)}]`)).toContain("more than 5000 fields");
   });
 
-  test("are not counted outside of all objects: what one text has there says nothing of the next", () => {
+  test("texts outside of all objects do not count, also not for the next body", () => {
     for (let text = 0; text <= jsonFieldsMax; text++) expect(refusal("}:")).toBeNull();
   });
 });
 
 describe("values", () => {
-  test("200,000 pass, one more is refused", () => {
+  test("200,000 values are accepted, one more is refused", () => {
     const list = (count: number) => `[${Array.from({ length: count }, () => "0").join(",")}]`;
     expect(refusal(list(jsonValuesMax - 1))).toBeNull();
     expect(refusal(list(jsonValuesMax))).toContain("200000 JSON values");
   });
 
-  test("are counted exactly for any JSON text", () => {
+  test("the count of values is exact for any JSON text", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(3), (value, indent) => {
         const padding = Array.from({ length: jsonValuesMax - 1 - valuesIn(value) }, () => "[ ]");
@@ -69,7 +69,7 @@ describe("values", () => {
   });
 });
 
-describe("half a surrogate pair is refused, a whole one passes", () => {
+describe("half a surrogate pair is refused, a whole one is accepted", () => {
   test.each(["\\ud83d", "\\ud83d\\ud83d", "\\ude00", "\\uD83Dx", "\\ud83d\\n", "\\ud83d\\u0041", "a\\ude00\\ud83d"])(
     "%s",
     (text) => {
@@ -81,7 +81,7 @@ describe("half a surrogate pair is refused, a whole one passes", () => {
     expect(refusal(`{"a":"${text}"}`)).toBeNull();
   });
 
-  test("so that every accepted text is well-formed", () => {
+  test("every accepted text is well-formed", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const accepted = refusal(JSON.stringify({ text })) === null;
@@ -94,28 +94,28 @@ describe("half a surrogate pair is refused, a whole one passes", () => {
 describe("a body is refused with invalid_request", () => {
   const refused = (body: Uint8Array) => () => parseJsonObject(body);
 
-  test("when it is not JSON", () => {
+  test("when the body is not JSON", () => {
     for (const text of ["", "{", '{"a":1,}', "nope", '{"a":"x'])
       expect(refused(bytesOf(text))).toThrow("The request body is not valid JSON");
   });
 
-  test("when it is no object", () => {
+  test("when the body is not an object", () => {
     for (const text of ["[]", "1", '"text"', "null"]) expect(refused(bytesOf(text))).toThrow("must be a JSON object");
   });
 
-  test("when it is not UTF-8", () => {
+  test("when the body is not UTF-8", () => {
     expect(refused(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toThrow("not valid UTF-8");
   });
 });
 
-test("the last of two equal keys stands, and __proto__ is a key like any other", () => {
+test("the last of two equal keys counts, and __proto__ is an ordinary key", () => {
   const body = parseJsonObject(bytesOf('{"n":1,"n":2,"__proto__":{"polluted":true}}'));
   expect(body["n"]).toBe(2);
   expect(Object.keys(body)).toEqual(["n", "__proto__"]);
   expect("polluted" in {}).toBe(false);
 });
 
-test("8 MiB of brackets are refused without holding the loop", () => {
+test("8 MiB of brackets are refused without blocking the event loop", () => {
   const brackets = new Uint8Array(8 * 1024 * 1024).fill(0x5b);
   const startedAt = performance.now();
   expect(() => scanJson(brackets)).toThrow("64 levels");

@@ -1,4 +1,4 @@
-/** Months are UTC's, and what was asked before changes no answer. */
+/** Months are those of UTC, and the cache of the last month never changes a result. */
 import { expect, test } from "bun:test";
 import { monthBounds, monthOf } from "../../src/kernel/clock.ts";
 
@@ -10,7 +10,7 @@ test("a month begins with its first millisecond and ends before the next one's",
   expect(moments.map(monthOf)).toEqual(["2028-01", "2028-02", "2028-02", "2028-03", "2028-02", "2027-12", "2028-02"]);
 });
 
-test("its bounds are told whichever was asked for before", () => {
+test("the bounds of a month are right, whichever month was computed before", () => {
   expect(monthBounds("2028-02")).toMatchObject({ startMs: february, endMs: march });
   expect(monthOf(march)).toBe("2028-03");
   expect(monthBounds("2028-02")).toMatchObject({ startMs: february, endMs: march });

@@ -1,4 +1,4 @@
-/** What a scrape sees: every answer and every generation that has ended, however few or many have since the last one. */
+/** Every scrape includes all ended answers and generations, however many ended since the last scrape. */
 import { expect, test } from "bun:test";
 import { countRequest, measureGeneration, registry } from "../../src/kernel/metrics.ts";
 
@@ -7,7 +7,7 @@ async function countOf(metric: string, provider: string): Promise<number> {
   return Number(line.exec(await registry.metrics())?.[1] ?? 0);
 }
 
-test.each([1, 999, 1_000, 2_001])("%i generations are all counted, and none twice", async (many) => {
+test.each([1, 999, 1_000, 2_001])("the metrics count each of %i generations once", async (many) => {
   const provider = `one of ${many}`;
   for (let end = 0; end < many; end++) measureGeneration({ provider, durationMs: 20, firstTokenMs: end === 0 ? null : 10 });
   expect(await countOf("weir_generation_seconds", provider)).toBe(many);
@@ -15,7 +15,7 @@ test.each([1, 999, 1_000, 2_001])("%i generations are all counted, and none twic
   expect(await countOf("weir_first_token_seconds", provider)).toBe(many - 1);
 });
 
-test("answers are counted by status and code, from one scrape to the next", async () => {
+test("the metrics count answers by status and code, from one scrape to the next", async () => {
   const counted = async (status: number): Promise<number> => {
     const line = new RegExp(`^weir_requests_total\\{status="${status}",code="counted"\\} (\\d+)$`, "m");
     return Number(line.exec(await registry.metrics())?.[1] ?? 0);

@@ -1,4 +1,4 @@
-/** The description of a chat request takes what the service takes, and refuses what the service refuses for its own sake. */
+/** The schema of a chat request accepts what the service accepts, and refuses what the service refuses independently of model and other fields. */
 import { describe, expect, test } from "bun:test";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { fieldCases } from "../gateway/api/request/field-cases.ts";
@@ -24,13 +24,13 @@ describe("a field", () => {
     expect(problemsOf(fields)).toEqual([]);
   });
 
-  test("may be null where null means absent, and nowhere else", () => {
+  test("a field may be null only where null means absent", () => {
     for (const name of Object.keys(fieldCases)) {
       expect([name, problemsOf({ [name]: null }).length === 0]).toEqual([name, refusal({ [name]: null }) === null]);
     }
   });
 
-  test("that is refused is refused by the description too, but for what depends on the model or on other fields", () => {
+  test("the schema refuses a field that the service refuses, unless that depends on the model or on other fields", () => {
     const refused = Object.entries(fieldCases).flatMap(([name, cases]) =>
       cases.refused.map(([value, , , beside]) => ({ name, shown: shown(value), fields: { ...beside, [name]: value } })),
     );
@@ -52,7 +52,7 @@ describe("a field", () => {
     ]);
   });
 
-  test.each(["top_k", "models", "provider", "Temperature"])("of the name %s is refused", (name) => {
+  test.each(["top_k", "models", "provider", "Temperature"])("the field %s is refused", (name) => {
     expect(problemsOf({ [name]: 1 })).not.toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The description is a document that generators and validators of OpenAPI 3.1.0 take, and says something of every field. */
+/** The document is valid OpenAPI 3.1.0 for generators and validators, and describes every field. */
 import { describe, expect, test } from "bun:test";
 import { errorStatuses } from "../../src/accounts/errors.ts";
 import { errorTable } from "../../src/kernel/errors.ts";
@@ -7,7 +7,7 @@ import { openApiDocument } from "../../src/openapi/document.ts";
 import { fieldWords } from "../../src/openapi/field-words.ts";
 import { isJson, jsonOf, knownKeywords, resolve, type Json } from "../support/described.ts";
 
-/** As it is served. */
+/** The document as it is served. */
 const document: Json = JSON.parse(JSON.stringify(openApiDocument({ slug: "acme" })));
 const components = jsonOf(document["components"]);
 
@@ -15,14 +15,14 @@ const operations = Object.entries(jsonOf(document["paths"])).flatMap(([path, met
   Object.entries(jsonOf(methods)).map(([method, operation]) => ({ path, method, operation: jsonOf(operation) })),
 );
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-/** The object itself, or what it refers to. */
+/** The object itself, or the one that it refers to. */
 const followed = (value: unknown): Json =>
   isJson(value) && typeof value["$ref"] === "string" ? resolve(document, value["$ref"]) : jsonOf(value);
 const responsesOf = (operation: Json) =>
   Object.entries(jsonOf(operation["responses"])).map(([status, response]) => [status, followed(response)] as const);
 const parametersOf = (operation: Json) => listed(operation["parameters"]).map(followed);
 
-/** Fields of the objects of https://spec.openapis.org/oas/v3.1.0 that this document uses; `!` marks the required ones. */
+/** The fields of the objects of https://spec.openapis.org/oas/v3.1.0 that this document uses; `!` marks required ones. */
 const shapes = {
   document: "openapi! info! servers paths components tags",
   info: "title! version! description",
@@ -54,7 +54,7 @@ function mediaTypesOf(holder: Json): Json[] {
   return Object.values(jsonOf(holder["content"] ?? {})).map(jsonOf);
 }
 
-/** Every schema of the document, each with those within it, by where it stands. */
+/** Every schema of the document, including nested ones, by its path. */
 function* schemasWithin(schema: Json, at: string): Generator<[string, Json]> {
   yield [at, schema];
   for (const [name, field] of Object.entries(jsonOf(schema["properties"] ?? {})))
@@ -79,11 +79,11 @@ const schemas = [
 ].flatMap(([at, schema]) => [...schemasWithin(jsonOf(schema), at)]);
 
 describe("the document", () => {
-  test("is OpenAPI 3.1.0 of version 1.0", () => {
+  test("the document is OpenAPI 3.1.0 of version 1.0", () => {
     expect(document).toMatchObject({ openapi: "3.1.0", info: { version: "1.0" } });
   });
 
-  test("has the objects of that format with their fields, and no others", () => {
+  test("the document has only objects and fields of that format", () => {
     const found = [
       ...misshapen("document", document),
       ...misshapen("info", jsonOf(document["info"])),
@@ -106,7 +106,7 @@ describe("the document", () => {
     expect(found).toEqual([]);
   });
 
-  test("has schemas of known keywords alone, and no reference to nothing", () => {
+  test("schemas have only known keywords, and every reference has a target", () => {
     const unknown = schemas.flatMap(([at, schema]) =>
       Object.keys(schema)
         .filter((keyword) => !knownKeywords.has(keyword))
@@ -123,12 +123,12 @@ describe("the document", () => {
 });
 
 describe("each operation", () => {
-  test("has an id of its own", () => {
+  test("each operation has a unique id", () => {
     const ids = operations.map(({ operation }) => operation["operationId"]);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
-  test("has a summary, a declared tag, a declared way in and answers", () => {
+  test("each operation has a summary, a declared tag, a declared security scheme and answers", () => {
     const tags = listed(document["tags"]).map((tag) => jsonOf(tag)["name"]);
     const schemes = Object.keys(jsonOf(components["securitySchemes"]));
     for (const { operation } of operations) {
@@ -144,7 +144,7 @@ describe("each operation", () => {
     }
   });
 
-  test("names each parameter of its path, which is required, and no other", () => {
+  test("each operation declares exactly the parameters of its path, as required", () => {
     for (const { path, operation } of operations) {
       const inPath = parametersOf(operation).filter((parameter) => parameter["in"] === "path");
       expect(inPath.map((parameter) => parameter["name"])).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
@@ -152,8 +152,8 @@ describe("each operation", () => {
     }
   });
 
-  test("that takes a body takes no field that it does not name", () => {
-    // A message of another protocol, and files.
+  test("each body allows only declared fields", () => {
+    // Except a message of another protocol, and files.
     const others = ["/mcp", "/api/tools-attachments", "/api/console/sboms", "/api/console/repositories/archive"];
     const forms = operations.filter(({ path }) => !others.includes(path));
     const bodies = forms.map(({ operation }) => operation["requestBody"]).filter(isJson);
@@ -162,7 +162,7 @@ describe("each operation", () => {
     expect(schemas.filter((schema) => schema["additionalProperties"] !== false)).toEqual([]);
   });
 
-  test("that the specification does not name is marked", () => {
+  test("each operation beyond the specification is marked", () => {
     const unmarked = operations
       .filter(({ operation }) => operation["x-addition"] !== true)
       .map(({ method, path }) => `${method} ${path}`);
@@ -191,7 +191,7 @@ describe("every field", () => {
     Object.entries(jsonOf(schema["properties"] ?? {})).map(([name, field]) => [`${at}.${name}`, jsonOf(field)] as const),
   );
 
-  test("says what it means", () => {
+  test("every field has a description", () => {
     const silent = [
       ...fields.filter(([, { description, $ref }]) => typeof description !== "string" && $ref === undefined).map(([at]) => at),
       ...operations.flatMap(({ path, operation }) =>
@@ -215,7 +215,7 @@ describe("every field", () => {
     expect(concerned.filter(([, { description }]) => !unit.test(String(description))).map(([at]) => at)).toEqual([]);
   });
 
-  test("of a chat request is described by its path, and no path that is gone", () => {
+  test("the descriptions of chat fields match the existing paths", () => {
     const paths = schemas.filter(([at]) => at.startsWith("ChatRequest.")).map(([at]) => at.slice("ChatRequest.".length));
     expect(Object.keys(fieldWords).filter((path) => !paths.includes(path))).toEqual([]);
   });
@@ -230,26 +230,26 @@ describe("errors", () => {
   };
 
   test.each(Object.entries(Object.groupBy(Object.entries(errorTable), ([, { status }]) => String(status))))(
-    "of a chat completion with status %s are those of the error table",
+    "the errors of a chat completion with status %s are those of the error table",
     (status, rows = []) => {
       expect(codesOf("/gpt/v1/chat/completions", "post", status)).toEqual(rows.map(([code]) => code));
     },
   );
 
-  test("of the control API are those of its table", () => {
+  test("the errors of the control API are those of its table", () => {
     const codes = ["400", "401", "403", "404", "409", "413", "429", "500", "503"].flatMap((status) =>
       listed(codesOf("/api/console/keys", "post", status)),
     );
     expect([...codes, "method_not_allowed"].toSorted()).toEqual(Object.keys(errorStatuses).toSorted());
   });
 
-  test("show the message that a client gets, with the service's own prefix", () => {
+  test("errors show the message that a client gets, with the service's own prefix", () => {
     expect(JSON.stringify(document)).toContain("Keys start with acme-api- and are sent as a Bearer token");
     expect(JSON.stringify(document)).not.toContain("{prefix}");
   });
 });
 
-test("every header that the inference API writes is described", () => {
+test("the document describes every header that the inference API writes", () => {
   const described = Object.keys(jsonOf(components["headers"]));
   expect([...generationNames, ...windowNames, ...retryNames, "x-should-retry"].toSorted()).toEqual(described.toSorted());
 });

@@ -1,4 +1,4 @@
-/** The description has the paths and methods of the app, and no others. */
+/** The document has exactly the paths and methods of the app. */
 import { describe, expect, test } from "bun:test";
 import { makeApp, type AppParts } from "../../src/server/app.ts";
 import { OperatorGate } from "../../src/control-api/operator-gate.ts";
@@ -11,7 +11,7 @@ import { jsonOf } from "../support/described.ts";
 const slug = "acme";
 const token = "operator-token-of-a-test-of-32-characters";
 
-/** Nothing else is asked for before an endpoint is found. */
+/** A request without any header or body: the service first looks for the endpoint. */
 function partsToFindAnEndpoint(): AppParts {
   const shared = { clock: systemClock, log: silentLog };
   const control = { ...shared, operator: new OperatorGate(new Secret(token), systemClock) };
@@ -28,16 +28,16 @@ const app = makeApp(partsToFindAnEndpoint());
 const described = Object.entries(openApiDocument({ slug }).paths);
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** What answers that there is nothing. */
+/** The routes that answer 404. */
 const catchAlls = ["/api/console/", "/api/console/*", "/api/tools", "/api/tools/*"];
 
-test("its paths are those of the app's routes", () => {
+test("the document's paths are those of the app's routes", () => {
   const routes = app.routes.map(({ path }) => path).filter((path) => !catchAlls.includes(path));
   const paths = routes.map((path) => path.replace("/models/*", "/models/:id").replaceAll(/:(\w+)/g, "{$1}"));
   expect(described.map(([path]) => path).toSorted()).toEqual([...new Set(paths)].toSorted());
 });
 
-describe("every method that it does not name is refused", () => {
+describe("every method beyond the document is refused", () => {
   const others = described.flatMap(([path, operations]) => {
     const named = Object.keys(operations).map((method) => method.toUpperCase());
     return methods.filter((method) => !named.includes(method)).map((method) => ({ method, path, named }));
@@ -47,7 +47,7 @@ describe("every method that it does not name is refused", () => {
     const url = `http://localhost${path.replaceAll(/\{\w+\}/g, "any")}`;
     const response = await app.handle(new Request(url, { method, headers: { authorization: `Bearer ${token}` } }));
     if (path === "/api/tools-attachments") {
-      // Served by one process on a loopback address alone.
+      // Only one process on a loopback address serves it.
       expect(response.status).toBe(404);
     } else if (/^\/(gpt|api|mcp|connectors)/.test(path)) {
       expect(response.status).toBe(405);
@@ -58,7 +58,7 @@ describe("every method that it does not name is refused", () => {
   });
 });
 
-test("it is served as JSON at /openapi.json", async () => {
+test("the document is served as JSON at /openapi.json", async () => {
   const response = await app.handle(new Request("http://localhost/openapi.json"));
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(jsonOf(await response.json())).toEqual(JSON.parse(JSON.stringify(openApiDocument({ slug }))));

@@ -1,4 +1,4 @@
-/** Whatever one process leaves behind: tables, files, logs, metrics. */
+/** Searches for secrets in everything that one process leaves behind: tables, files, logs, metrics. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
@@ -50,7 +50,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.disposeAsync(), 30_000);
 
-test("looking finds what is stored on purpose, and looks at tables, the spool, the database's files, logs and metrics", () => {
+test("the search covers tables, the spool, the database's files, logs and metrics, and finds what is stored on purpose", () => {
   expect(traces.whereIs(`findable-${off.workspace}`)).toContain("table.api_keys");
   expect(traces.whereIs(on.told.answered[0]?.generation ?? "none")).toContain("table.stored_prompts");
   for (const kind of ["table.request_log", "table.audit_events", "output", "metrics"]) expect(traces.names).toContain(kind);
@@ -58,16 +58,16 @@ test("looking finds what is stored on purpose, and looks at tables, the spool, t
   expect(traces.names.some((name) => /pg_wal/.test(name))).toBe(true);
 });
 
-test("with prompt storage off a prompt and its answer are in no table, log, file or metric; a key and a provider's error never", () => {
+test("without prompt storage no table, log, file or metric contains a prompt or answer, and none ever contains a key or a provider's error", () => {
   expectNoTrace(traces, off);
   expect(traces.whereIs(off.workspace)).not.toContain("table.data_keys");
   expect(traces.whereIs(on.workspace)).toContain("table.data_keys");
 });
 
-test("with prompt storage on they are there in sealed form alone, which only `prompt show` opens", () => {
+test("with prompt storage a prompt and its answer are stored only sealed, and only `prompt show` opens them", () => {
   expectNoTrace(traces, on);
 });
 
-test("a provider's words and a wrong key are in no answer to a client", () => {
+test("no answer to a client contains a provider's text or a wrong key", () => {
   for (const one of [off, on]) expectNoEcho(one);
 });

@@ -6,7 +6,7 @@ import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog, type Logger } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import type { Server } from "../../../scripts/services/server.ts";
-import { newGeneration, request, resolve } from "../../contracts/counters/words.ts";
+import { newGeneration, request, resolve } from "../../contracts/counters/calls.ts";
 import { connectClient, type Client } from "../../support/counters/redis.ts";
 import { openTestRedis } from "../../support/redis.ts";
 import { until } from "../../support/until.ts";

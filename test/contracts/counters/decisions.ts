@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { AdmitRequest } from "../../../src/backing/counters.ts";
 import { monthBounds } from "../../../src/kernel/clock.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
-import { admit, admitAll, makeReady, nextMonth, outcomes, pushAccount, request, resolve, thisMonth } from "./words.ts";
+import { admit, admitAll, makeReady, nextMonth, outcomes, pushAccount, request, resolve, thisMonth } from "./calls.ts";
 
 export function describeDecisions(of: () => CountersHarness): void {
   describe("decisions", () => {
-    test("checks the rate window, then the model, then credit, key limit and workspace limit", async () => {
+    test("the counters check the rate window, then the model, then credit, key limit and workspace limit", async () => {
       await makeReady(of(), { balance: 5n });
       const wrong: Partial<AdmitRequest> = { requestsPerMinute: 1, modelRefusal: "no_price", keyLimit: 4n, workspaceLimit: 3n };
       await admit(of(), { amount: 1n });
@@ -23,7 +23,7 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(await admit(of(), wrong)).toMatchObject({ outcome: "admitted", available: 2n });
     });
 
-    test("tells a replay what it was told, and counts it once", async () => {
+    test("a replay gets the same reply, and counts once", async () => {
       await makeReady(of());
       const asked = request();
       const [first] = await admitAll(of(), [asked]);
@@ -43,7 +43,7 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(await of().counters.holds("w1")).toHaveLength(1);
     });
 
-    test("admits once what stands twice in a batch, and finds a conflict where its fingerprint differs", async () => {
+    test("a request that is twice in a batch is admitted once, and is a conflict when its fingerprint differs", async () => {
       await makeReady(of());
       const asked = request();
       const replies = await admitAll(of(), [asked, asked, { ...asked, fingerprint: "f00dd" }, { ...asked, fingerprint: "f00" }]);
@@ -52,7 +52,7 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", null)).account?.reserved).toBe(10n);
     });
 
-    test("replays an admission even when by now it would be refused", async () => {
+    test("a replay is admitted even when a new request would be refused", async () => {
       await makeReady(of(), { balance: 10n });
       const asked = request({ requestsPerMinute: 1, deadline: of().now() });
       expect(await admitAll(of(), [asked])).toMatchObject([{ outcome: "admitted" }]);
@@ -62,7 +62,7 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(await admitAll(of(), [{ ...asked, modelRefusal: "no_price" }])).toMatchObject([replayed]);
     });
 
-    test("admits while the credit available covers the maximum cost, to the last nano-USD", async () => {
+    test("a request is admitted while the available credit covers its maximum cost, to the last nano-USD", async () => {
       await makeReady(of(), { balance: 30n });
       expect(await admit(of(), { amount: 31n })).toMatchObject({ outcome: "insufficient_credit", available: 30n, balance: 30n });
       expect(await admit(of(), { amount: 29n })).toMatchObject({ outcome: "admitted", available: 1n });
@@ -70,7 +70,7 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(await admit(of(), { amount: 1n })).toMatchObject({ outcome: "admitted", available: 0n });
     });
 
-    test("gives the last credit to one of many who ask at once", async () => {
+    test("exactly one of many concurrent requests gets the last credit", async () => {
       await makeReady(of(), { balance: 10n });
       const batches = Array.from({ length: 20 }, () => admitAll(of(), [request(), request()]));
       const seen = (await Promise.all(batches)).flat().map(({ outcome }) => outcome);
@@ -78,7 +78,7 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(seen.filter((outcome) => outcome === "insufficient_credit")).toHaveLength(39);
     });
 
-    test("lets a model that costs nothing run as long as the balance is above zero and not overdrawn by holds", async () => {
+    test("a free model is admitted as long as the balance is above zero and covers the holds", async () => {
       await makeReady(of(), { balance: 10n });
       const free = { amount: 0n };
       await pushAccount(of().counters, { balance: 0n, sequence: 2n });
@@ -95,7 +95,7 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(await admit(of(), free)).toMatchObject({ outcome: "insufficient_credit", available: -1n, balance: 9n });
     });
 
-    test("counts open reservations against a key's month, and what was charged", async () => {
+    test("open reservations and charges count against a key's month", async () => {
       await makeReady(of(), { keySpent: 70n, spent: 70n });
       const limited = { keyLimit: 100n };
       expect(await outcomes(of(), 3, limited)).toEqual(["admitted", "admitted", "admitted"]);
@@ -107,14 +107,14 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(await admit(of(), { keyLimit: 100n, amount: 0n })).toMatchObject({ outcome: "admitted" });
     });
 
-    test("counts every key's reservations against the workspace's month", async () => {
+    test("the reservations of every key count against the workspace's month", async () => {
       await makeReady(of(), { spent: 80n });
       expect(await admit(of(), { workspaceLimit: 100n })).toMatchObject({ outcome: "admitted" });
       expect(await admit(of(), { workspaceLimit: 100n, amount: 11n })).toMatchObject({ headroom: 10n });
       expect(await admit(of(), { workspaceLimit: 100n, amount: 10n })).toMatchObject({ outcome: "admitted" });
     });
 
-    test("asks for the right month at either of its edges", async () => {
+    test("the counters ask for the right month at both of its edges", async () => {
       await makeReady(of());
       const { startMs, endMs } = monthBounds(thisMonth);
       await of().advance(startMs - 1 - of().now());
@@ -128,13 +128,13 @@ export function describeDecisions(of: () => CountersHarness): void {
       expect(await admit(of(), {}, thisMonth)).toEqual({ outcome: "wrong_month", now: endMs });
     });
 
-    test("refuses what comes after its deadline, and not at it", async () => {
+    test("a request after its deadline is refused, and one at its deadline is not", async () => {
       await makeReady(of());
       expect(await admit(of(), { deadline: of().now() })).toMatchObject({ outcome: "admitted" });
       expect(await admit(of(), { deadline: of().now() - 1 })).toEqual({ outcome: "late" });
     });
 
-    test("changes nothing when it refuses", async () => {
+    test("a refusal changes nothing", async () => {
       await makeReady(of(), { balance: 25n });
       await admitAll(of(), [request(), request({ generation: "gen-open" })]);
       await resolve(of().counters, "gen-ended", "void");

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { monthBounds } from "../../../src/kernel/clock.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
-import { admit, hold, makeReady, nextMonth, pushAccount, pushKey, request, resolve, thisMonth } from "./words.ts";
+import { admit, hold, makeReady, nextMonth, pushAccount, pushKey, request, resolve, thisMonth } from "./calls.ts";
 
 export function describeReadiness(of: () => CountersHarness): void {
   describe("readiness", () => {
-    test("admits nothing for a workspace that it knows nothing of", async () => {
+    test("nothing is admitted for an unknown workspace", async () => {
       expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
       expect(await of().counters.read("w1", "k1")).toEqual({ now: of().now(), account: null, keySpent: null });
     });
 
-    test("is not made ready by a push alone", async () => {
+    test("a push does not make a workspace ready", async () => {
       await pushAccount(of().counters, { balance: 1_000n, sequence: 1n });
       expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
     });
 
-    test("asks for what a key spent in the month, and admits once it was told", async () => {
+    test("the counters ask for a key's spending in the month, and admit when they have it", async () => {
       await of().counters.load({
         account: { workspace: "w1", balance: 1_000n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] },
         holds: [],
@@ -26,7 +26,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await admit(of())).toMatchObject({ outcome: "admitted", available: 990n });
     });
 
-    test("asks for a new month's totals, and keeps the holds of the month before", async () => {
+    test("the counters ask for a new month's totals, and keep the holds of the previous month", async () => {
       await makeReady(of());
       expect(await admit(of())).toMatchObject({ outcome: "admitted", month: thisMonth });
       await of().advance(monthBounds(thisMonth).endMs - of().now());
@@ -38,13 +38,13 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await of().counters.holds("w1")).toHaveLength(2);
     });
 
-    test("lets the first of two loaders win", async () => {
+    test("the first of two loaders wins", async () => {
       await makeReady(of(), { balance: 50n, sequence: 7n });
       await makeReady(of(), { balance: 9_999n, sequence: 8n });
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 50n, sequence: 7n });
     });
 
-    test("forgets a workspace whose ledger does not have what its balance stems from, and no other", async () => {
+    test("the counters forget only a workspace whose ledger lacks the entry that its balance comes from", async () => {
       await makeReady(of(), { balance: 50n, sequence: 7n });
       expect(await of().counters.forget("w1", 8n)).toBe(false);
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ sequence: 7n });
@@ -56,7 +56,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 20n, sequence: 3n });
     });
 
-    test.each(["wipe", "restart"] as const)("refuses what was gathered before another load and a %s", async (loss) => {
+    test.each(["wipe", "restart"] as const)("a load that was gathered before another load and a %s is refused", async (loss) => {
       const begun = (await of().counters.beginLoad("w1")) ?? "";
       expect(await of().counters.beginLoad("w1")).toBe(begun);
       const account = { workspace: "w1", balance: 1_000n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
@@ -71,7 +71,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
     });
 
-    test("knows nothing any more when the store was emptied", async () => {
+    test("the counters know nothing after their store was emptied", async () => {
       await makeReady(of());
       await admit(of());
       await of().wipe();
@@ -79,7 +79,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await of().counters.holds("w1")).toEqual([]);
     });
 
-    test("verifies after a restart what it still has: windows stay, holds are told, months are read anew", async () => {
+    test("after a restart windows stay, holds are reported to the loader, and months are read again", async () => {
       await makeReady(of());
       await admit(of(), { generation: "gen-before" });
       await of().restart();
@@ -98,7 +98,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       });
     });
 
-    test("takes over the holds it is given, once each, but for those that were resolved meanwhile", async () => {
+    test("a load adds each given hold once, except those that were resolved meanwhile", async () => {
       const [open, ended] = [hold(of()), hold(of())];
       await resolve(of().counters, ended.generation);
       const account = { workspace: "w1", balance: 100n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
@@ -109,7 +109,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", null)).account).toMatchObject({ reserved: 0n, available: 100n });
     });
 
-    test("forgets holds that a loader does not give back: they have ended in the ledger", async () => {
+    test("a load removes holds that the loader does not return, since they have ended in the ledger", async () => {
       await makeReady(of());
       await admit(of());
       await of().restart();
@@ -119,14 +119,14 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", null)).account).toMatchObject({ reserved: 0n });
     });
 
-    test("keeps a balance that was pushed after the loader had read the ledger", async () => {
+    test("a balance that was pushed after the loader read the ledger stays", async () => {
       await pushAccount(of().counters, { balance: 40n, sequence: 8n, spent: 60n });
       await makeReady(of(), { balance: 100n, sequence: 7n, spent: 0n });
       expect((await of().counters.read("w1", null)).account).toMatchObject({ balance: 40n, sequence: 8n });
       expect(await admit(of(), { workspaceLimit: 69n })).toMatchObject({ outcome: "account_spend_limit_exceeded", headroom: 9n });
     });
 
-    test("adds reported admissions to a window: of each time the larger count", async () => {
+    test("a load merges reported admissions into a window, with the larger count for each time", async () => {
       const now = of().now();
       await makeReady(of());
       await admit(of());
@@ -140,7 +140,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await admit(of(), { requestsPerMinute: 5 })).toMatchObject({ outcome: "rate_limited", retryAfterMs: 1 });
     });
 
-    test("takes over many thousand holds", async () => {
+    test("a load can have many thousand holds", async () => {
       const holds = Array.from({ length: 5_000 }, () => hold(of())).toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
       const account = { workspace: "w1", balance: 100_000n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
       await of().counters.load({ account, holds, windows: [] });
@@ -151,7 +151,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(freed).toEqual(holds.map(() => 10n));
     });
 
-    test("takes over windows of many thousand admissions", async () => {
+    test("a load can have windows of many thousand admissions", async () => {
       const now = of().now();
       const times = Array.from({ length: 10_000 }, (_, index) => now - 59_999 + index * 5);
       const windows = ["k1", "k2", "k3", "k4", "k5"].map((key) => ({ key, times }));
@@ -160,7 +160,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().dump("w1")).windows).toEqual(Object.fromEntries(windows.map(({ key }) => [key, times])));
     });
 
-    test("refuses to load a balance above 9,000,000 USD, and counts a pushed one as that", async () => {
+    test("a load with a balance above 9,000,000 USD is refused, and a pushed one counts as 9,000,000 USD", async () => {
       const most = 9_000_000_000_000_000n;
       expect(makeReady(of(), { balance: most + 1n })).rejects.toThrow(RangeError);
       await makeReady(of(), { balance: most, sequence: 1n });
@@ -170,7 +170,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await admit(of(), { amount: 1n })).toMatchObject({ outcome: "insufficient_credit", available: 0n, balance: most });
     });
 
-    test("keeps workspaces apart, and answers a batch in its order", async () => {
+    test("workspaces are independent, and a batch is answered in its order", async () => {
       await makeReady(of(), { workspace: "w1", balance: 10n });
       await makeReady(of(), { workspace: "w2", balance: 20n });
       const asked = ["w1", "w2", "w3", "w1", "w2", "w2"].map((workspace) => request({ workspace }));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { monthBounds } from "../../../src/kernel/clock.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
-import { admit, admitAll, hold, makeReady, newGeneration, pushAccount, pushKey, request, resolve, thisMonth } from "./words.ts";
+import { admit, admitAll, hold, makeReady, newGeneration, pushAccount, pushKey, request, resolve, thisMonth } from "./calls.ts";
 
 export function describeResolution(of: () => CountersHarness): void {
   describe("resolution", () => {
-    test("frees a hold once, from credit and from both months", async () => {
+    test("a resolution frees a hold once, from the credit and from both months", async () => {
       await makeReady(of(), { balance: 10n });
       const limits = { keyLimit: 10n, workspaceLimit: 10n };
       await admit(of(), { ...limits, generation: "gen-a" });
@@ -14,7 +14,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await admit(of(), limits)).toMatchObject({ outcome: "admitted", available: 0n });
     });
 
-    test("refuses an admission that arrives after its end, whichever that was", async () => {
+    test("an admission that arrives after its resolution, of any kind, is refused", async () => {
       await makeReady(of());
       for (const as of ["settled", "void", "expired", "unknown"] as const) {
         const generation = newGeneration();
@@ -24,7 +24,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", null)).account?.reserved).toBe(0n);
     });
 
-    test("says how a generation was resolved first, for a minute from the last time", async () => {
+    test("a second resolution returns the first one, for a minute after the last call", async () => {
       await makeReady(of());
       await admit(of(), { generation: "gen-b" });
       await resolve(of().counters, "gen-b", "expired");
@@ -36,7 +36,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await admit(of(), { generation: "gen-b" })).toMatchObject({ outcome: "admitted" });
     });
 
-    test("forgets how a generation was resolved a minute after, however many others were since", async () => {
+    test("the counters forget a resolution after a minute, however many others came since", async () => {
       await makeReady(of());
       for (const generation of ["gen-0", "gen-1", "gen-2", "gen-3", "gen-4"]) {
         await of().advance(25_000);
@@ -55,13 +55,13 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await known()).toEqual([]);
     });
 
-    test("works on a workspace that is not ready", async () => {
+    test("a resolution works for a workspace that is not ready", async () => {
       expect(await resolve(of().counters, "gen-c", "void")).toBe(0n);
       await makeReady(of());
       expect(await admit(of(), { generation: "gen-c" })).toEqual({ outcome: "already_resolved", as: "void" });
     });
 
-    test("releases over workspaces in the order of the batch", async () => {
+    test("a batch of releases over several workspaces keeps its order", async () => {
       await makeReady(of());
       await makeReady(of(), { workspace: "w2" });
       await admitAll(of(), [
@@ -80,7 +80,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await of().counters.resolveMany({ resolve: batch, accounts: [], keyMonths: [] })).toEqual([2n, 3n, 0n, 1n, 0n]);
     });
 
-    test("releases and pushes any number at once", async () => {
+    test("a batch may have any number of releases and pushes", async () => {
       await makeReady(of(), { balance: 100_000n });
       await makeReady(of(), { workspace: "w2" });
       const held = Array.from({ length: 5_000 }, () => request({ requestsPerMinute: 10_000 }));
@@ -102,7 +102,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect((await of().counters.read("w2", null)).account).toMatchObject({ reserved: 0n });
     });
 
-    test("takes over newer values of the ledger, and no older ones, however often they are pushed", async () => {
+    test("a push replaces older values of the ledger, and never newer ones, however often it is repeated", async () => {
       await makeReady(of(), { balance: 100n, sequence: 5n, spent: 50n, keySpent: 50n });
       await pushAccount(of().counters, { balance: 90n, sequence: 7n, spent: 60n });
       await pushAccount(of().counters, { balance: 95n, sequence: 6n, spent: 55n });
@@ -115,7 +115,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await admit(of(), { workspaceLimit: 69n })).toMatchObject({ headroom: 9n });
     });
 
-    test("learns no month and no key from a push that is older than the balance", async () => {
+    test("a push that is older than the balance sets no month and no key", async () => {
       await makeReady(of(), { balance: 100n, sequence: 5n });
       await pushAccount(of().counters, { balance: 1n, sequence: 4n, month: "2026-12", spent: 7n });
       await pushKey(of().counters, { key: "k2", spent: 7n, sequence: 4n });
@@ -126,7 +126,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", "k2")).keySpent).toBe(7n);
     });
 
-    test("takes what two writers pushed in the wrong order, each month and key by its own version", async () => {
+    test("pushes of two writers in the wrong order are sorted out by the version of each month and key", async () => {
       await makeReady(of(), { balance: 100n, sequence: 5n });
       await pushAccount(of().counters, { balance: 100n, sequence: 5n, month: "2026-10", spent: 0n });
       await pushAccount(of().counters, { balance: 80n, sequence: 7n, month: "2026-10", spent: 10n });
@@ -136,7 +136,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await admit(of(), { workspaceLimit: 19n })).toMatchObject({ headroom: 9n });
     });
 
-    test("fences each month by itself", async () => {
+    test("each month has its own version", async () => {
       await makeReady(of(), { balance: 100n, sequence: 5n });
       await pushAccount(of().counters, { balance: 100n, sequence: 5n, month: "2026-10", spent: 7n });
       await pushAccount(of().counters, { balance: 100n, sequence: 5n, month: thisMonth, spent: 999n });
@@ -145,7 +145,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(totals[`:${thisMonth}`]).toEqual({ spent: "0", version: "5", held: "0" });
     });
 
-    test("books a late end to the month of its admission", async () => {
+    test("a late charge counts in the month of its admission", async () => {
       await makeReady(of());
       await admit(of(), { generation: "gen-f" });
       await of().advance(monthBounds(thisMonth).endMs - of().now());
@@ -158,7 +158,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect([totals[":2026-12"]?.held, totals["k1:2026-12"]?.held]).toEqual(["3", "3"]);
     });
 
-    test("forgets months before the last one when a new month begins, but not their open holds", async () => {
+    test("a new month removes the months before the last one, but not their open holds", async () => {
       await makeReady(of());
       await admit(of(), { generation: "gen-h" });
       await pushKey(of().counters, { key: "k2" });
@@ -174,7 +174,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await resolve(of().counters, "gen-h")).toBe(10n);
     });
 
-    test("names holds whose deadline has passed, the oldest first, at most as many as asked for", async () => {
+    test("overdue returns holds past their deadline, the oldest first, up to the requested number", async () => {
       await makeReady(of());
       await admit(of(), { generation: "gen-2nd" });
       await of().advance(1_000);
@@ -191,7 +191,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await of().counters.overdue("w2", 10)).toEqual([]);
     });
 
-    test("names overdue holds that it was loaded with, until they are resolved", async () => {
+    test("overdue also returns loaded holds, until they are resolved", async () => {
       const [young, old] = [hold(of()), hold(of(), { deadline: of().now() + 5_000 })];
       const account = { workspace: "w1", balance: 100n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
       await of().counters.load({ account, holds: [young, old], windows: [] });
@@ -205,7 +205,7 @@ export function describeResolution(of: () => CountersHarness): void {
       expect(await of().counters.overdue("w1", 10)).toEqual([young]);
     });
 
-    test("tells balance, holds and what a key spent in the month of the store's clock", async () => {
+    test("read returns the balance, the holds and a key's spending in the month of the store's clock", async () => {
       await makeReady(of(), { balance: 100n, sequence: 4n, keySpent: 25n });
       await admit(of());
       const account = { balance: 100n, reserved: 10n, available: 90n, sequence: 4n };

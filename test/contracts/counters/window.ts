@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { CountersHarness } from "../../support/counters/harness.ts";
-import { admit, admitAll, makeReady, outcomes, request } from "./words.ts";
+import { admit, admitAll, makeReady, outcomes, request } from "./calls.ts";
 
 export function describeWindow(of: () => CountersHarness): void {
   describe("the sliding 60-second window", () => {
-    test("admits so many requests a minute, and tells when the oldest leaves", async () => {
+    test("the window admits so many requests a minute, and a refusal tells when the oldest one leaves it", async () => {
       await makeReady(of());
       const limit = { requestsPerMinute: 3 };
       expect(await admit(of(), limit)).toMatchObject({ window: { remaining: 2, resetMs: 60_000 } });
@@ -20,7 +20,7 @@ export function describeWindow(of: () => CountersHarness): void {
       expect(await admit(of(), limit)).toMatchObject({ outcome: "rate_limited", retryAfterMs: 20_000 });
     });
 
-    test("counts a request from its millisecond on, for exactly 60,000", async () => {
+    test("a request counts for exactly 60,000 ms", async () => {
       await makeReady(of());
       const limit = { requestsPerMinute: 1 };
       await admit(of(), limit);
@@ -38,7 +38,7 @@ export function describeWindow(of: () => CountersHarness): void {
       }
     });
 
-    test("does not count what it refuses: not 404, not 402, not 429", async () => {
+    test("a refusal with 404, 402 or 429 does not count", async () => {
       await makeReady(of(), { balance: 100n });
       const limit = { requestsPerMinute: 2 };
       await admit(of(), limit);
@@ -50,13 +50,13 @@ export function describeWindow(of: () => CountersHarness): void {
       expect(await outcomes(of(), 2, limit)).toEqual(["admitted", "admitted"]);
     });
 
-    test("shows an empty window where nothing is counted", async () => {
+    test("the window of a key without requests is empty", async () => {
       await makeReady(of());
       const refused = await admit(of(), { requestsPerMinute: 7, modelRefusal: "no_price" });
       expect(refused).toMatchObject({ window: { remaining: 7, resetMs: 0 } });
     });
 
-    test("counts each key for itself", async () => {
+    test("each key has its own window", async () => {
       await makeReady(of());
       const keyMonths = [{ workspace: "w1", key: "k2", month: "2026-11", spent: 0n, version: 1n, sequence: 9n }];
       await of().counters.resolveMany({ resolve: [], accounts: [], keyMonths });
@@ -65,7 +65,7 @@ export function describeWindow(of: () => CountersHarness): void {
       expect(replies.map(({ outcome }) => outcome)).toEqual(["admitted", "admitted", "rate_limited"]);
     });
 
-    test("lets the oldest counted request define the wait when the limit was lowered", async () => {
+    test("the oldest counted request determines the wait after the limit was lowered", async () => {
       await makeReady(of());
       for (let index = 0; index < 3; index++) {
         await admit(of(), { requestsPerMinute: 10 });
@@ -80,7 +80,7 @@ export function describeWindow(of: () => CountersHarness): void {
       expect(await admit(of(), limit)).toMatchObject({ outcome: "admitted" });
     });
 
-    test("keeps the place of a request whose reservation was released", async () => {
+    test("a request still counts after its reservation was released", async () => {
       await makeReady(of());
       await admit(of(), { generation: "gen-void", requestsPerMinute: 1 });
       const resolve = [{ workspace: "w1", generation: "gen-void", as: "void" as const }];
@@ -88,7 +88,7 @@ export function describeWindow(of: () => CountersHarness): void {
       expect((await admit(of(), { requestsPerMinute: 1 })).outcome).toBe("rate_limited");
     });
 
-    test("frees no place when the clock is set back, and still tells the true wait", async () => {
+    test("setting the clock back frees no place, and the reported wait stays true", async () => {
       await makeReady(of());
       const limit = { requestsPerMinute: 2 };
       const first = of().now();
@@ -102,7 +102,7 @@ export function describeWindow(of: () => CountersHarness): void {
       expect(await admit(of(), limit)).toMatchObject({ outcome: "admitted", window: { remaining: 1 } });
     });
 
-    test("forgets whatever number has left at once", async () => {
+    test("any number of requests can leave the window at once", async () => {
       await makeReady(of(), { balance: 1_000_000n });
       const limit = { requestsPerMinute: 10_000 };
       for (const count of [1, 2, 3, 5, 8, 200]) {

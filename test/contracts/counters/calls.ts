@@ -1,4 +1,4 @@
-/** The few words in which the suite speaks to counters. Amounts are small, for their unit does not matter here. */
+/** Short helpers for the contract of the counters. Amounts are small, since their unit does not matter here. */
 import type { AdmitReply, AdmitRequest, Counters, Hold, Resolution } from "../../../src/backing/counters.ts";
 import { monthOf } from "../../../src/kernel/clock.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
@@ -12,7 +12,7 @@ export function newGeneration(): string {
   return `gen-${++generations}`;
 }
 
-/** A request that costs 10 of workspace w1's credit, by key k1, with no limit in its way. */
+/** A request that costs 10 of workspace w1's credit, by key k1, without limits. */
 export function request(change: Partial<AdmitRequest> = {}): AdmitRequest {
   return {
     generation: newGeneration(),
@@ -45,14 +45,14 @@ export async function admit(harness: CountersHarness, change: Partial<AdmitReque
   return reply;
 }
 
-/** The outcomes of so many equal requests, one batch each. */
+/** Sends so many equal requests, one batch each, and returns their outcomes. */
 export async function outcomes(harness: CountersHarness, count: number, change: Partial<AdmitRequest> = {}): Promise<string[]> {
   const seen: string[] = [];
   for (let index = 0; index < count; index++) seen.push((await admit(harness, change)).outcome);
   return seen;
 }
 
-/** Loads a workspace, and the key k1, at the month of the store's clock. */
+/** Loads a workspace and the key k1 for the month of the store's clock. */
 export async function makeReady(
   harness: CountersHarness,
   { workspace = "w1", balance = 1_000n, sequence = 1n, spent = 0n, keySpent = 0n } = {},
@@ -80,7 +80,7 @@ export async function pushAccount(
   });
 }
 
-/** @returns what it freed */
+/** @returns the freed amount */
 export async function resolve(counters: Counters, generation: string, as: Resolution = "settled"): Promise<bigint> {
   const [freed] = await counters.resolveMany({ resolve: [{ workspace: "w1", generation, as }], accounts: [], keyMonths: [] });
   return freed ?? -1n;

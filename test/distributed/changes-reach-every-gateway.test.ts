@@ -1,4 +1,4 @@
-/** How soon what one gateway is told counts at another, with two admission workers between them. */
+/** How soon a change at one gateway holds at another, with two admission workers between them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Fleet } from "../support/fleet.ts";
 import { chat, outcomeOf } from "../support/requests.ts";
@@ -6,14 +6,14 @@ import { testServices } from "../support/services.ts";
 
 const services = await testServices();
 
-/** "within 30 seconds" is the specification's; a second is what is usual. */
+/** The specification requires 30 seconds; a second is usual. */
 const promisedMs = 30_000;
 const usualMs = 1_000;
 const trials = 5;
-/** So many answers of the new kind in a row, of each gateway, mean that no process clings to the old. */
+/** So many answers in a row with the new setting, from each gateway, mean that no process has the old one. */
 const inARow = 10;
 
-describe.skipIf(services === null)("two gateways, two admission workers", () => {
+describe.skipIf(services === null)("with two gateways and two admission workers", () => {
   const stack = new AsyncDisposableStack();
   let fleet: Fleet;
 
@@ -22,7 +22,7 @@ describe.skipIf(services === null)("two gateways, two admission workers", () => 
   }, 60_000);
   afterAll(() => stack.disposeAsync(), 30_000);
 
-  /** A workspace with one member and one key of theirs, which both gateways have seen work. */
+  /** A workspace with one member and the member's key, with which both gateways have served a request. */
   async function subject(): Promise<{ workspace: string; email: string; id: string; key: string }> {
     const operator = fleet.operator();
     const name = `changes ${crypto.randomUUID()}`;
@@ -41,7 +41,7 @@ describe.skipIf(services === null)("two gateways, two admission workers", () => 
     return code === null ? String(status) : `${status} ${code}`;
   }
 
-  /** Asks both gateways until both only answer so. @returns performance.now() of the last answer that was another one */
+  /** Sends requests until both gateways give only this answer. @returns performance.now() of the last other answer */
   async function settledAs(key: string, expected: string): Promise<number> {
     const gateways = fleet.gateways.map(async (_, gateway) => {
       let otherAt = performance.now();
@@ -87,7 +87,7 @@ describe.skipIf(services === null)("two gateways, two admission workers", () => 
     2 * promisedMs,
   );
 
-  test("an account that is let in again has its keys work everywhere again", async () => {
+  test("the keys of an unsuspended account work at every gateway again", async () => {
     const { email, key } = await subject();
     await fleet.operator(0).call("POST", `/accounts/${email}/lock`);
     await settledAs(key, "401 invalid_api_key");
