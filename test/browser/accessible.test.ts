@@ -1,4 +1,4 @@
-/** Every kind of page, in both colour schemes and from phones to desktops: an audit, and what an audit does not see. */
+/** Every kind of page, in both colour schemes and from phone to desktop width: an audit, and checks that the audit lacks. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Fleet } from "../support/fleet.ts";
 import { chromiumPath, service, Visit } from "./browser.ts";
@@ -23,7 +23,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
   }, 60_000);
 
   test.each(kinds)("%s the audit finds nothing, light on a desktop and dark on a phone", async (_, path) => {
-    // Else colours would be judged half-way between the schemes.
+    // Otherwise colours would be measured in the middle of the transition.
     await using visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
     const page = await visitor.open(path);
     expect(await visitor.audit()).toEqual([]);
@@ -33,7 +33,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     expect(await visitor.audit()).toEqual([]);
   });
 
-  test("problems told in the form, the audit finds nothing", async () => {
+  test("with problems shown in the form, the audit finds nothing", async () => {
     await using visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
     const page = await visitor.open("/connectors/google-workspace");
     for (const scheme of ["light", "dark"] as const) {
@@ -44,7 +44,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     }
   });
 
-  test("the audit sees what is wrong", async () => {
+  test("the audit detects violations", async () => {
     await using visitor = await Visit.to({ url: fleet.url() });
     const page = await visitor.open("/connectors/okta");
     await page.evaluate(
@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     }
   });
 
-  test("nothing moves for whoever asked for less motion", async () => {
+  test("nothing moves for a reader who prefers reduced motion", async () => {
     for (const reducedMotion of [true, false]) {
       await using visitor = await Visit.to({ url: fleet.url(), reducedMotion });
       const page = await visitor.open("/connectors");
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     }
   });
 
-  test("what has the focus is outlined", async () => {
+  test("the focused element has an outline", async () => {
     await using visitor = await Visit.to({ url: fleet.url() });
     const page = await visitor.open("/connectors/okta");
     for (let stop = 0; stop < 8; stop++) {

@@ -1,11 +1,11 @@
-/** One Chromium for all tests of this process, and visits to pages that say what went wrong in them. */
+/** One Chromium for all tests of this process, and visits to pages that report every error in them. */
 import axe from "axe-core";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { findBrowser } from "../../scripts/services/find-browser.ts";
 import { atEnd } from "../support/at-end.ts";
 import { Fleet } from "../support/fleet.ts";
 
-/** For whatever a page is waited for. */
+/** The longest wait for anything on a page. */
 const waitMs = 10_000;
 
 const found = await findBrowser();
@@ -14,13 +14,13 @@ if ("missing" in found) {
   console.error(`Tests in a browser are skipped: ${found.missing}`);
 }
 
-/** null: there is none. Where CI is set, that is an error: there nothing is left out. */
+/** null if there is no browser. With CI set this is an error, because CI skips nothing. */
 export const chromiumPath = "missing" in found ? null : found.path;
 
 let opened: Promise<Browser> | null = null;
 let served: Promise<Fleet> | null = null;
 
-/** The service with its own catalog, started once for all tests, which change nothing but connections. */
+/** The service with its own catalog, started once for all tests, which only change connections. */
 export function service(): Promise<Fleet> {
   served ??= Fleet.start({ services: null });
   return served;
@@ -29,7 +29,7 @@ export function service(): Promise<Fleet> {
 function browser(): Promise<Browser> {
   opened ??= chromium.launch({
     executablePath: chromiumPath ?? "",
-    // Chromium's sandbox needs rights that containers and root do not give; it opens nothing here but pages of this service.
+    // Chromium's sandbox needs rights that containers and root lack; it only opens pages of this service.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
     timeout: 30_000,
   });
@@ -54,7 +54,7 @@ export class Visit implements AsyncDisposable {
   readonly page: Page;
   /** Errors of the page and of its policy, and requests that left the service. */
   readonly faults: string[] = [];
-  /** Addresses that were asked for, with the service's own left out. */
+  /** Requested addresses outside of the service. */
   readonly asked: string[] = [];
   readonly #context: BrowserContext;
   readonly #url: string;
@@ -89,12 +89,12 @@ export class Visit implements AsyncDisposable {
     return this.page;
   }
 
-  /** How far the page is wider than what is seen of it, in CSS pixels. */
+  /** By how many CSS pixels the page is wider than its viewport. */
   async overflow(): Promise<number> {
     return Number(await this.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"));
   }
 
-  /** What the audit finds, one line each; https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md */
+  /** The audit's findings, one line each; https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md */
   async audit(): Promise<string[]> {
     if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(axe.source);
     const found: Finding[] = await this.page.evaluate(`axe.run(document, {

@@ -29,7 +29,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("filters by category, method and text together, and keeps what was chosen", async () => {
+  test("filters by category, method and text together, and keeps the choices", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors");
     await page.getByLabel("Category").selectOption("Ticketing");
@@ -74,7 +74,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     },
   );
 
-  test("says so where nothing is found, and leads on", async () => {
+  test("reports when nothing matches, and offers other links", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors?q=no+such+vendor&category=HRIS");
     expect(await page.getByRole("heading", { level: 2 }).first().textContent()).toBe(
@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("is used by the keyboard alone, from the address bar to a connector", async () => {
+  test("works with only the keyboard, from the address bar to a connector", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors");
     const focused = (): Promise<string> => page.evaluate("document.activeElement.id || document.activeElement.textContent");
@@ -140,7 +140,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     await page.getByRole("link", { name: "Page 3", exact: true }).and(page.locator("[aria-current=page]")).waitFor();
   });
 
-  test("asks for nothing but itself: one request a page", async () => {
+  test("loads with a single request per page", async () => {
     await using visitor = await visit();
     await visitor.open("/connectors");
     await visitor.open("/connectors/okta");

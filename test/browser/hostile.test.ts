@@ -1,4 +1,4 @@
-/** A catalog that somebody wrote to harm its readers: whatever it says is shown as text. */
+/** A catalog written to harm its readers: all of it is shown as text. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CatalogCopy } from "../connectors/catalog/catalog-copy.ts";
 import { bareConnector, sampleConnector } from "../connectors/catalog/sample.ts";
@@ -89,7 +89,7 @@ describe.skipIf(chromiumPath === null)("a hostile catalog", () => {
     expect(visitor.faults.filter((fault) => !fault.includes("404"))).toEqual([]);
   });
 
-  test("a connector's first slug leads to its present page", async () => {
+  test("a connector's first slug redirects to its current page", async () => {
     await using visitor = await Visit.to({ url: fleet.url() });
     const page = await visitor.open("/connectors/vendor-as-it-was");
     expect([new URL(page.url()).pathname, await page.title()]).toEqual([

@@ -1,4 +1,4 @@
-/** A connector's page as a person uses it: what is typed becomes a file, with which the command connects. */
+/** A connector's page as a person uses it: the typed text becomes a file for the command that creates the connection. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
 
   const visit = (plan: Omit<VisitPlan, "url"> = {}): Promise<Visit> => Visit.to({ url: fleet.url(), ...plan });
 
-  /** Presses the button and takes what the browser saves. */
+  /** Presses the button and returns the file that the browser saves. */
   async function saved(page: Page): Promise<{ name: string; text: string }> {
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /^Save/ }).click()]);
     return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
 
   const problems = (page: Page): Promise<string[]> => page.locator(".problem:visible").allTextContents();
 
-  /** The command as the page shows it, run against the service with the file that the page saved. */
+  /** Runs the command that the page shows against the service, with the file that the page saved. */
   async function connect(command: string, file: { name: string; text: string }): Promise<Record<string, unknown>> {
     await using folder = await temporaryFolder();
     const path = join(folder.path, file.name);
@@ -45,7 +45,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
 
   const shownCommand = async (page: Page): Promise<string> => (await page.locator(".command code:visible").textContent()) ?? "";
 
-  test("saves what was typed as the file that `weir connection create` takes, and sends it nowhere", async () => {
+  test("saves the typed text as the file for `weir connection create`, and sends it nowhere", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("textbox", { name: "Okta domain" }).fill(" acme.okta.com ");
@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect([page.url(), visitor.asked, visitor.faults]).toEqual([`${fleet.url()}/connectors/okta`, ["/connectors/okta"], []]);
   });
 
-  test("has the alternative set of credentials in the place of the first, in the form and in the command", async () => {
+  test("replaces the first set of credentials with the chosen one, in the form and in the command", async () => {
     await using visitor = await visit({ width: 360 });
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("textbox", { name: "Okta domain" }).fill("left.behind.example");
@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect([visitor.asked, visitor.faults]).toEqual([["/connectors/okta"], []]);
   });
 
-  test("leaves optional fields out that were left empty, and names those that are missing", async () => {
+  test("omits empty optional fields, and names missing required ones", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/absence-io");
     await page.getByRole("button", { name: /^Save/ }).click();
@@ -112,7 +112,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     ["https://acme.example/api", 0],
     ["HTTPS://acme.example", 0],
     ["", 0],
-  ])("takes an address as the service does: %s", async (address, wrong) => {
+  ])("accepts an address as the service does: %s", async (address, wrong) => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/absence-io");
     await page.getByLabel("API token / Personal access token").and(page.locator("input")).fill(secret);
@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("takes a key file as a JSON object alone", async () => {
+  test("accepts a key file only as a JSON object", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/google-workspace");
     const area = page.locator("textarea:visible");
@@ -138,7 +138,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("takes a key file of several lines, and no control characters", async () => {
+  test("accepts a key file of several lines, but no control characters", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("radio", { name: "Okta domain, Client ID, Private key" }).check();
@@ -169,7 +169,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("hides secrets until they are asked to be shown", async () => {
+  test("hides secrets until the reader shows them", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/okta");
     const field = page.locator("#set-0-api_token");
@@ -182,7 +182,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("says all of it without JavaScript, and what is typed goes nowhere then either", async () => {
+  test("shows everything without JavaScript, and then sends nothing either", async () => {
     await using visitor = await visit({ javaScript: false });
     const page = await visitor.open("/connectors/okta");
     for (const legend of ["Either: Okta domain, API token", "Or, instead: Okta domain, Client ID, Private key"])
@@ -198,7 +198,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.asked).toEqual(["/connectors/okta", "/connectors"]);
   });
 
-  test("of the record asks for nothing, and its command connects", async () => {
+  test("of the record-only connector has no fields, and its command works", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/vouch");
     expect(await page.locator("form").count()).toBe(0);

@@ -25,7 +25,7 @@ interface Page {
 }
 const page = async (query: string) => (await (await get(`/api/connectors${query}`)).json()) as Page;
 
-/** As the server sends it: `fetch` unpacks and adds headers of its own. */
+/** The response as the server sends it: `fetch` would decompress it and add its own headers. */
 function raw(path: string, { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {}) {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
     const sent = httpRequest(`${fleet.url()}${path}`, { method, headers }, (response) => {
@@ -40,7 +40,7 @@ function raw(path: string, { method = "GET", headers = {} }: { method?: string; 
 }
 
 describe("the list", () => {
-  test("has pages that together are the 672 connectors, sorted by id", async () => {
+  test("has pages that add up to the 672 connectors, sorted by id", async () => {
     const ids: string[] = [];
     for (let offset = 0, more = true; more; offset += 200) {
       const { connectors, has_more, ...rest } = await page(`?limit=200&offset=${offset}`);
@@ -75,7 +75,7 @@ test("one connector is the row of the exports, byte for byte", async () => {
   expect(rows).toContain(one);
 });
 
-test("every row is as the schema says, which is JSON Schema 2020-12", async () => {
+test("every row is valid by the schema, which is JSON Schema 2020-12", async () => {
   const { $schema, $id, title, ...schema } = await body("/api/connector-schema.json");
   expect([$schema, $id, typeof title]).toEqual([
     "https://json-schema.org/draft/2020-12/schema",
@@ -153,7 +153,7 @@ describe("an export", () => {
     expect((await raw(path, { headers: { range: `bytes=${plain.body.length}-` } })).status).toBe(416);
   });
 
-  test("of a version is the same bytes, and never to be asked for again", async () => {
+  test("of a version always has the same bytes, and is cacheable for ever", async () => {
     const latest = await raw("/api/connector-exports/latest.csv");
     const version = String(latest.headers["x-catalog-version"]);
     expect(version).toMatch(/^\d{4}-\d{2}-\d{2}\.1$/);
@@ -166,7 +166,7 @@ describe("an export", () => {
   });
 });
 
-test("all changes since 0, replayed, are the present export, and there are none since the present version", async () => {
+test("replaying all changes since 0 gives the current export, and there are none since the current version", async () => {
   const lines = (await (await get("/api/connector-changes?since=0")).text())
     .trimEnd()
     .split("\n")
@@ -195,7 +195,7 @@ test.each([
   expect([response.status, await response.json()]).toEqual([status, { detail: expect.stringContaining(words) }]);
 });
 
-test("a wrong method is 405 and says which are right", async () => {
+test("a wrong method is 405 and lists the allowed ones", async () => {
   const response = await get("/api/connectors", { method: "POST", body: "{}" });
   expect([response.status, response.headers.get("allow"), await response.json()]).toEqual([
     405,

@@ -1,4 +1,4 @@
-/** The batch jobs of docs/connectors.md, word for word: a first full load, then what changed, over restarts of the service. */
+/** The batch jobs of docs/connectors.md, word for word: a full load, then the changes, across restarts of the service. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -25,7 +25,7 @@ const jobs = [
     : [{ name: "Python", program: python, file: "sync_connectors.py", text: exampleIn("python", "# sync_connectors.py") }]),
 ];
 
-test("a job written from the docs loads everything, and after the catalog changed catches up by changes alone", async () => {
+test("a job written from the docs loads everything, and later catches up with only the changes", async () => {
   await using folder = await temporaryFolder();
   const copy = await CatalogCopy.in(folder.path);
   for (const { file, text } of jobs) await writeFile(join(folder.path, file), text);

@@ -1,4 +1,4 @@
-/** Change feed with tombstones, such that replaying it equals the snapshot. */
+/** A change feed with tombstones: replaying it equals the snapshot. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { changeLine, changesBetween } from "../../../src/connectors/catalog/changes.ts";
@@ -14,7 +14,7 @@ function ndjson(rows: Rows): string {
 const ids = ["a", "a-b", "b", "c", "d", "z9"];
 const catalogs = fc.array(fc.dictionary(fc.constantFrom(...ids), fc.nat(2)), { minLength: 1, maxLength: 8 });
 
-test("replaying all changes up to any version gives that version, from wherever one starts", () => {
+test("replaying all changes up to any version gives that version, from any start", () => {
   fc.assert(
     fc.property(catalogs, fc.nat(8), (versions, start) => {
       const snapshots = ["", ...versions.map(ndjson)];

@@ -21,7 +21,7 @@ test.each(exportFormats)("the same files give the same %s in whatever order they
   expect(first).not.toContain("\r");
 });
 
-test("NDJSON and JSON hold every row, sorted by id", () => {
+test("NDJSON and JSON contain every row, sorted by id", () => {
   const rows = catalog.connectors.map((connector) => rowOf(connector, catalog));
   expect(
     exportCatalog(catalog, "ndjson")

@@ -1,4 +1,4 @@
-/** A fleet whose gateways start at the same moment has one catalog, and sends the same bytes from each of them. */
+/** Gateways of a fleet that start at the same time have one catalog and send the same bytes. */
 import { expect, test } from "bun:test";
 import { Fleet } from "../../support/fleet.ts";
 import { testServices } from "../../support/services.ts";

@@ -1,4 +1,4 @@
-/** What anybody may ask for without a key leaves the event loop to others. */
+/** Requests without a key leave the event loop to others. */
 import { expect, test } from "bun:test";
 import { DocumentCache } from "../../../src/connectors/catalog/document-cache.ts";
 import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
@@ -16,14 +16,14 @@ const page = (clock: ManualClock, made: number[]) => async (): Promise<Document>
   return documentOf("page", "text/html");
 };
 
-/** Pages as the catalog makes and keeps them. */
+/** Pages as the catalog makes and caches them. */
 function keptBy(clock: ManualClock): DocumentCache["get"] {
   const kept = new DocumentCache(10);
   const renderings = new Renderings(clock);
   return (key, make) => kept.get(key, () => renderings.run(make));
 }
 
-test("pages are made one after the other, and the loop rests twice as long as each took", async () => {
+test("pages are made one after another, and the queue rests twice as long as each took", async () => {
   const clock = new ManualClock();
   const made: number[] = [];
   const get = keptBy(clock);
@@ -41,7 +41,7 @@ test("pages are made one after the other, and the loop rests twice as long as ea
   expect(made).toHaveLength(2);
 });
 
-test("more different pages than may wait are refused with 503, and those that are kept are not", async () => {
+test("uncached pages beyond the queue's limit are refused with 503, and cached pages are served", async () => {
   const clock = new ManualClock();
   const made: number[] = [];
   const get = keptBy(clock);
@@ -56,7 +56,7 @@ test("more different pages than may wait are refused with 503, and those that ar
   await first;
 });
 
-test("what is costly to find out is found out once a second, however many ask", async () => {
+test("an expensive answer is computed once a second, however many requests arrive", async () => {
   const clock = new ManualClock();
   let found = 0;
   const find = sharedFor(1_000, clock, async () => ++found);
@@ -67,7 +67,7 @@ test("what is costly to find out is found out once a second, however many ask", 
   expect(await find()).toBe(2);
 });
 
-test("what could not be found out is tried again at once", async () => {
+test("a failed computation is retried at the next request", async () => {
   let tries = 0;
   const find = sharedFor(1_000, new ManualClock(), async () => {
     if (++tries === 1) throw new Error("Away");

@@ -5,11 +5,11 @@ import { readListQuery, readSince } from "../../../src/connectors/catalog/read-p
 const categories = ["HRIS", "Identity & SSO"];
 const list = (query: string) => readListQuery(new URLSearchParams(query), categories);
 
-test("without parameters the list is of everything, 50 at a time", () => {
+test("without parameters the list contains everything, 50 at a time", () => {
   expect(list("")).toEqual({ category: null, method: null, q: "", limit: 50, offset: 0 });
 });
 
-test("filters apply together, and empty ones, as a form sends them, do not", () => {
+test("filters apply together, and empty ones, as forms send them, are ignored", () => {
   const query = { category: "Identity & SSO", method: "mcp", q: "Okta", limit: 200, offset: 7 };
   expect<object>(list("category=Identity+%26+SSO&method=mcp&q=Okta&limit=200&offset=7")).toEqual(query);
   expect(list("category=&method=&q=")).toEqual(list(""));
@@ -30,7 +30,7 @@ test.each([
   expect(() => list(query)).toThrow(message);
 });
 
-test("changes are since something", () => {
+test("changes require the parameter since", () => {
   expect(readSince(new URLSearchParams("since=0"))).toBe("0");
   expect(() => readSince(new URLSearchParams(""))).toThrow('The parameter "since" is missing');
 });

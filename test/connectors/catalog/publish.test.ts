@@ -1,4 +1,4 @@
-/** New content found at start is recorded with its change list, once, and what is recorded never changes. */
+/** A gateway records new content at its start with the list of changes, once, and recorded versions never change. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ describe.each(databases)("on $name", ({ open }) => {
 
   const linesOf = (lines: Line[]): string[] => lines.map(({ seq, op, id, version }) => `${seq} ${op} ${id} ${version}`);
 
-  test("the first catalog is the day's first version, and everything is added", async () => {
+  test("the first catalog is the day's first version, and every connector is an addition", async () => {
     const catalogCache = await publish(acme, bolt);
     const lines = await changes(catalogCache, "0");
     expect(linesOf(lines)).toEqual(["1 added acme-directory 2026-11-20.1", "2 added bolt-hr 2026-11-20.1"]);
@@ -84,7 +84,7 @@ describe.each(databases)("on $name", ({ open }) => {
     expect(await changes(catalogCache, "2026-11-20.1")).toEqual([]);
   });
 
-  test("the same content is the same version after a restart, and however many gateways start at once", async () => {
+  test("the same content keeps its version after a restart, and with any number of gateways", async () => {
     await write([acme, bolt]);
     const gateways = Array.from({ length: 6 }, gateway);
     await Promise.all(gateways.map((catalogCache) => catalogCache.publish()));
@@ -97,7 +97,7 @@ describe.each(databases)("on $name", ({ open }) => {
     expect(linesOf(await changes(later, "0"))).toHaveLength(2);
   });
 
-  test("new content started by several gateways at once is recorded once, without a gap in seq", async () => {
+  test("new content that several gateways start with is recorded once, without a gap in seq", async () => {
     await publish(acme, bolt);
     await write([acme, cell]);
     const gateways = Array.from({ length: 6 }, gateway);
@@ -110,7 +110,7 @@ describe.each(databases)("on $name", ({ open }) => {
     }
   });
 
-  test("a removed connector leaves a tombstone, and content that comes back is a version of its own", async () => {
+  test("a removed connector leaves a tombstone, and restored content is a new version", async () => {
     await publish(acme, bolt);
     await publish(acme);
     const catalogCache = await publish(acme, bolt);
@@ -121,14 +121,14 @@ describe.each(databases)("on $name", ({ open }) => {
     expect((await changes(catalogCache, "2026-11-20.1"))[0]?.row).toBeNull();
   });
 
-  test("versions count anew each day", async () => {
+  test("version numbers restart each day", async () => {
     await publish(acme);
     clock.advance(3_600_000);
     const catalogCache = await publish(acme, bolt);
     expect(catalogCache.published?.version).toBe("2026-11-21.1");
   });
 
-  test("what stands under a version stays the same to the byte when the catalog moves on", async () => {
+  test("a version's bytes stay the same when the catalog changes", async () => {
     const first = await publish(acme, bolt);
     const files = ["ndjson", "csv", "json"].map((format) => `/connector-exports/2026-11-20.1.${format}`);
     const before = await Promise.all(files.map((file) => ask(first, file)));
@@ -143,7 +143,7 @@ describe.each(databases)("on $name", ({ open }) => {
     );
   });
 
-  test("a gateway that has an earlier version tells nothing beyond it, while the fleet is renewed", async () => {
+  test("a gateway with an older version sends no later changes during a rolling restart", async () => {
     const old = await publish(acme);
     await publish(acme, bolt);
     expect(linesOf(await changes(old, "0"))).toEqual(["1 added acme-directory 2026-11-20.1"]);
@@ -168,7 +168,7 @@ describe.each(databases)("on $name", ({ open }) => {
     expect(JSON.parse((await ask(catalogCache, "/connectors")).text)).toMatchObject({ total: 2, version: "2026-11-20.1" });
   });
 
-  test("a service that has models alone starts without an alarm, and refused files raise one", async () => {
+  test("a service without connectors starts without an alarm, and refused files raise one", async () => {
     const said: unknown[] = [];
     const log = pino({}, { write: (line: string) => void said.push(JSON.parse(line)) });
     await new CatalogCache({ sql: database.sql, folder: folder.path, clock, log }).publish();
@@ -183,7 +183,7 @@ describe.each(databases)("on $name", ({ open }) => {
     });
   });
 
-  test("without any catalog the answer is 503, and says so", async () => {
+  test("without any catalog the answer is 503 with the reason", async () => {
     const catalogCache = gateway();
     await catalogCache.publish();
     expect(await ask(catalogCache, "/connectors")).toEqual({
@@ -192,7 +192,7 @@ describe.each(databases)("on $name", ({ open }) => {
     });
   });
 
-  test("a gateway whose database is away tries until it is there", async () => {
+  test("a gateway retries until its database answers", async () => {
     await write([acme]);
     const catalogCache = gateway();
     await database.sql`ALTER TABLE connector_catalogs RENAME TO elsewhere`;

@@ -1,4 +1,4 @@
-/** A small catalog that passes every rule, for tests that break one. */
+/** A small valid catalog, for tests that break one rule. */
 import { readFileSync } from "node:fs";
 import { canonicalText } from "../../../src/connectors/catalog/files/canonical.ts";
 import type { ConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
@@ -39,7 +39,7 @@ export function sampleConnector(changes: Partial<Connector> = {}): Connector {
   };
 }
 
-/** Of which nothing is known but that it exists. */
+/** A connector with no known facts besides its name. */
 export function bareConnector(name: string, changes: Partial<Connector> = {}): Connector {
   const slug = name.toLowerCase().replaceAll(" ", "-");
   return {
@@ -62,7 +62,7 @@ export function recordOnly(name: string): Connector {
   return bareConnector(name, { category: "Cyber Insurance", methods: ["record_only"], form: "none" });
 }
 
-/** The connectors as files, beside the true categories and notes. */
+/** The connectors as files, with the real categories and notes. */
 export function filesOf(connectors: readonly Connector[], oauthApps: string[] = []): ConnectorFiles {
   return {
     categories: { name: "categories.json", text: textOf("categories.json") },

@@ -29,7 +29,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
   const refused = (body: Record<string, unknown>) =>
     control.refusal("POST", "/connections", { body: { workspace: "acme", connector: "okta", ...body } });
 
-  test("are created, listed, given new credentials and deleted, and never show what was typed", async () => {
+  test("are created, listed, replaced and deleted, and never show their credentials", async () => {
     const made = await connect();
     const { id } = made;
     expect(made).toEqual({
@@ -62,7 +62,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(JSON.stringify([made, replaced, audit, control.logged])).not.toContain(secret);
   });
 
-  test("lie sealed in the database, each field by itself and bound to its workspace, connector and key", async () => {
+  test("are sealed in the database, each field separately and bound to its workspace, connector and key", async () => {
     const { id } = await connect();
     control.send = async () => ({ status: 200, body: "[]" });
     const rows = await database.sql<{ field: string; sealed: Uint8Array }[]>`
@@ -74,7 +74,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
   });
 
-  test("open for their own connector alone: a field that is moved to another one's connection does not", async () => {
+  test("open only for their connector: a field moved to another connector's connection does not", async () => {
     const { id } = await connect();
     const { id: other } = await connect({ connector: "generic", credentials: { api_token: "of another vendor" } });
     await database.sql`
@@ -83,14 +83,14 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
   });
 
-  test("open for themselves alone: a field of another connection of the same connector does not", async () => {
+  test("open only for their connection: a field of another connection of the same connector does not", async () => {
     const { id } = await connect();
     const { id: other } = await connect();
     await move(String(other), String(id));
     expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
   });
 
-  test("of an earlier version, bound to their connector alone, open until `secrets rotate` binds them, and from then on no other way", async () => {
+  test("of an earlier version, bound only to their connector, open until `secrets rotate` binds them to their connection", async () => {
     const { id } = await connect();
     const { id: other } = await connect();
     control.send = async () => ({ status: 200, body: "[]" });
@@ -108,14 +108,14 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
   });
 
-  /** As who writes to the database could. */
+  /** As an attacker with write access to the database could. */
   async function move(from: string, to: string): Promise<void> {
     await database.sql`
       UPDATE connection_fields SET sealed = moved.sealed FROM connection_fields AS moved
       WHERE connection_fields.connection_id = ${to} AND moved.connection_id = ${from} AND moved.field = connection_fields.field`;
   }
 
-  /** The connections, and the data key of their workspace, as versions before this one stored them. */
+  /** The connections, and their workspace's data key, as an earlier version stored them. */
   async function sealAsBefore(ids: string[]): Promise<void> {
     const { workspace_id: workspace } = (await control.list("/connections?workspace=acme"))[0] ?? {};
     const named = String(workspace);
@@ -172,12 +172,12 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(JSON.stringify([answer, control.logged])).not.toContain(secret);
   });
 
-  test("take the generic form, and a record without credentials", async () => {
+  test("accept the generic form, and a record-only connector without credentials", async () => {
     expect(await connect({ connector: "generic", credentials: { api_token: "a" } })).toMatchObject({ fields: ["api_token"] });
     expect(await connect({ connector: "manual", credentials: {} })).toMatchObject({ method: "record_only", fields: [] });
   });
 
-  test("are the admins' to change and everybody's in the workspace to see", async () => {
+  test("can be changed by admins and seen by all members of the workspace", async () => {
     const { id } = await connect();
     for (const role of ["member", "auditor"]) {
       const as = `${role}@acme`;
@@ -225,7 +225,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect((await weir.run("connection", "create", ...named, "--credentials", file)).code).toBe(2);
   });
 
-  test("are at most so many in a workspace, whoever adds them at once", async () => {
+  test("are limited in number for each workspace, also with concurrent creation", async () => {
     const workspace = await control.workspace("full");
     await database.sql`
       INSERT INTO connections (id, workspace_id, connector_id, method, credential_set, created_at, updated_at)
@@ -236,7 +236,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
   });
 
-  test("wait for a catalog", async () => {
+  test("need a catalog", async () => {
     const early = new Control(database.sql);
     const body = { workspace: "acme", connector: "okta", credentials: okta };
     expect(await early.refusal("POST", "/connections", { body })).toBe("503 unavailable null");

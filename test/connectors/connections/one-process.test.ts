@@ -1,4 +1,4 @@
-/** What one process leaves behind of credentials: tables, files, logs, metrics, answers. */
+/** No credential appears in what a process leaves behind: tables, files, logs, metrics, answers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const lines = { ...form(wrong), api_key: `${wrong}\n${wrong}` };
   expect((await ask("POST", "/connections", { workspace, connector: "datadog", credentials: lines })).status).toBe(400);
   expect((await ask("PUT", `/connections/${id}/credentials`, { credentials: form(second) })).status).toBe(200);
-  // Its site is not the vendor's, so that nothing is called.
+  // Its site is not the vendor's, so that no call is made.
   expect(await (await ask("POST", `/connections/${id}/test`, {})).json()).toMatchObject({ outcome: "unusable" });
   await ask("GET", `/connections?workspace=${workspace}`);
   await ask("GET", `/audit?workspace=${workspace}`);
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack.disposeAsync(), 30_000);
 
-test("looking finds the connection in tables, answers and the audit, and looks at logs, metrics and the database's files", () => {
+test("the search finds the connection in tables, answers and the audit, and reads logs, metrics and the database's files", () => {
   expect(traces.whereIs(id)).toEqual(expect.arrayContaining(["table.connections", "table.audit_events", "answers"]));
   for (const kind of ["table.connection_fields", "output", "metrics"]) expect(traces.names).toContain(kind);
   expect(traces.names.some((name) => /pg_wal/.test(name))).toBe(true);
@@ -59,6 +59,6 @@ test.each([
   ["stored", second],
   ["replaced", first],
   ["refused", wrong],
-])("credentials that were %s are nowhere to be read", (_what, secret) => {
+])("credentials that were %s appear nowhere", (_what, secret) => {
   expect(traces.whereIs(secret)).toEqual([]);
 });

@@ -33,7 +33,7 @@ const entra: Form = { entra_tenant_id: "tenant-1", entra_client_id: "client", en
 const google: Form = { customer_id: "C01", administrator_email: "admin@acme.example", credentials: account() };
 const datadog: Form = { datadog_site: "datadoghq.eu", api_key: "key", application_key: "right" };
 
-/** Kind, connector, a form that is right, and one that the vendor refuses. */
+/** Kind, connector, a valid form, and one that the vendor refuses. */
 const kinds: [kind: string, connector: string, right: Form, wrong: Form, calls: number][] = [
   ["an API token in a header", "okta", okta, { ...okta, api_token: "wrong" }, 1],
   ["basic", "jira", jira, { ...jira, api_token: "wrong" }, 1],
@@ -126,7 +126,7 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
     },
   );
 
-  test("takes the vendor's host in the ways in which people type it", async () => {
+  test("accepts the vendor's host in the forms that people type", async () => {
     for (const okta_domain of ["acme", "ACME.okta.com", "https://acme.okta.com/", "https://acme.okta.com/admin"]) {
       expect(await tested("okta", { ...okta, okta_domain })).toMatchObject({ ok: true });
     }
@@ -136,19 +136,19 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
     [500, "{}"],
     [302, ""],
     [200, "<html>"],
-  ])("takes the status %i with the body %p for nothing", async (status, body) => {
+  ])("treats the status %i with the body %p as inconclusive", async (status, body) => {
     control.send = async () => ({ status, body });
     expect(await tested("okta", okta)).toMatchObject({ ok: false, outcome: "unexpected", status });
   });
 
-  test("says that there was no answer", async () => {
+  test("reports a missing answer", async () => {
     control.send = () => Promise.reject(new Error("connect ECONNREFUSED 10.1.2.3"));
     const result = await tested("okta", okta);
     expect(result).toMatchObject({ ok: false, outcome: "unreachable", status: null });
     expect(JSON.stringify(result)).not.toContain("10.1.2.3");
   });
 
-  test("is refused where there is none: another alternative of the form, another connector", async () => {
+  test("is refused if there is no probe: for another alternative of the form, or another connector", async () => {
     const credentials = { okta_domain: "acme.okta.com", client_id: "1", private_key: "key" };
     const ids = [await connect("okta", credentials, { credential_set: 1 }), await connect("generic", { api_token: "a" })];
     for (const id of ids) expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("409 conflict null");

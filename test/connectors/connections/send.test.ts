@@ -12,7 +12,7 @@ import { until } from "../../support/until.ts";
 const host = "vendor.weir-test.example";
 const secure = selfSigned(host);
 
-describe("what is sent outside", () => {
+describe("a request to a vendor", () => {
   let server: Server;
   let port: number;
   let reached = 0;
@@ -42,17 +42,17 @@ describe("what is sent outside", () => {
     headers: { authorization: "Bearer right" },
   });
 
-  test("reaches the address that was judged, under the vendor's name", async () => {
+  test("reaches the checked address, under the vendor's name", async () => {
     expect(await outside()(get("/users?limit=1"))).toEqual({ status: 200, body: '{"ok":true}' });
     expect(heard).toContain(`GET ${host}:${port} /users?limit=1 Bearer right`);
   });
 
-  test("follows no redirection", async () => {
+  test("follows no redirect", async () => {
     expect(await outside()(get("/moved"))).toMatchObject({ status: 302 });
     expect(heard.join()).not.toContain("/elsewhere");
   });
 
-  test("goes to no server that cannot show the vendor's certificate", async () => {
+  test("reaches no server without the vendor's certificate", async () => {
     await failureOf(outside({ authorities: undefined })(get("/untrusted")));
     await failureOf(outside()(get("/other-name", "other.weir-test.example")));
     expect(heard.join()).not.toMatch(/untrusted|other-name/);
@@ -81,7 +81,7 @@ describe("what is sent outside", () => {
     expect(reached).toBe(before);
   });
 
-  test("ends with an answer that is too large or does not come", async () => {
+  test("fails if the answer is too large or does not arrive", async () => {
     await failureOf(outside()(get("/large")));
     const clock = new ManualClock();
     const failure = failureOf(outside({ clock })(get("/silent")));

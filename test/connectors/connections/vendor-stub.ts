@@ -1,10 +1,10 @@
-/** Five vendors on one port of this machine: each answers only to the call that its documentation asks for. */
+/** Five vendors on one local port: each answers only the call that its documentation requires. */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import type { Send } from "../../../src/connectors/connections/probe.ts";
 
 export interface Asked {
   method: string;
-  /** Of the vendor, as the client asked for it. */
+  /** The vendor's host, as the client requested it. */
   url: string;
   headers: Headers;
   body: string;
@@ -13,7 +13,7 @@ export interface Asked {
 export type Vendor = (asked: Asked) => Response | undefined;
 
 export interface VendorStub extends AsyncDisposable {
-  /** Carries what is meant for a vendor here, with its host in the header where the vendor would see it. */
+  /** Redirects calls to vendors here, with the vendor's host in the header. */
   send: Send;
   asked: Asked[];
 }
@@ -76,7 +76,7 @@ export const entraVendor: Vendor = ({ method, url, headers, body }) => {
   return headers.get("authorization") === "Bearer entra-token" ? yes({ value: [] }) : no();
 };
 
-/** Trusts the assertions that the account's key signed, at the time of the test. */
+/** Accepts the assertions that the account's key signed, at the time of the test. */
 export function googleVendor(accountKey: KeyObject, nowSeconds: () => number): Vendor {
   return ({ method, url, headers, body }) => {
     if (`${method} ${url}` === "POST https://oauth2.googleapis.com/token") {

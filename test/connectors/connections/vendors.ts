@@ -1,4 +1,4 @@
-/** Connectors with the forms that the five tested vendors have, and the catalog that holds them. */
+/** Connectors with the forms of the five tested vendors, and a catalog that contains them. */
 import type { Database } from "../../../src/backing/backing.ts";
 import { loadPublished, type Published } from "../../../src/connectors/catalog/published.ts";
 import { recordCatalog } from "../../../src/connectors/catalog/record-catalog.ts";

@@ -1,4 +1,4 @@
-/** The catalog's pages as text; what a reader does with them is in test/browser. */
+/** The catalog's pages as text; test/browser covers what a reader does with them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
@@ -20,21 +20,21 @@ const count = (text: string, pattern: RegExp): number => text.match(pattern)?.le
 const escaped = (text: string): string => String(markup`${text}`);
 
 describe("a template", () => {
-  test("escapes whatever is put into it, in text and in attributes", () => {
+  test("escapes every inserted value, in text and in attributes", () => {
     const hostile = `<script>alert("1")</script>'&`;
     expect(String(markup`<p title="${hostile}">${hostile}</p>`)).toBe(
       `<p title="${"&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#39;&#38;"}">${"&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#39;&#38;"}</p>`,
     );
   });
 
-  test("takes its own kind as it is, lists one after the other, and nothing for null", () => {
+  test("inserts other templates unchanged, lists item by item, and nothing for null", () => {
     const words = ["a<b", "c"].map((word) => markup`<li>${word}</li>`);
     expect(String(markup`<ul>${words}</ul>${null}${0}`)).toBe("<ul><li>a&#60;b</li><li>c</li></ul>0");
   });
 });
 
-describe("of each of the 672 connectors, the page", () => {
-  test("has the fields of its sets and no others: label, name, kind, secret or not, needed or not", () => {
+describe("the page of each of the 672 connectors", () => {
+  test("has exactly the fields of its sets: label, name, kind, secret or not, required or not", () => {
     for (const row of rows) {
       const text = page(row);
       const fields = row.credential_sets.flatMap((set, number) => set.fields.map((field) => ({ ...field, number })));
@@ -64,7 +64,7 @@ describe("of each of the 672 connectors, the page", () => {
     }
   });
 
-  test("says what to grant, word for word: the vendor's own words, each scope, each note", () => {
+  test("shows what to grant, word for word: the vendor's own words, each scope, each note", () => {
     const texts = new Map(catalog.grantNotes.map(({ code, text }) => [code, text.slice(1).split("{plan}")[0] ?? ""]));
     for (const row of rows) {
       const text = page(row);
@@ -75,7 +75,7 @@ describe("of each of the 672 connectors, the page", () => {
     }
   });
 
-  test("links to its documentation and its sources, and tells neither where the reader came from", () => {
+  test("links to its documentation and its sources without a referrer", () => {
     for (const row of rows) {
       const text = page(row);
       for (const url of [...(row.docs === null ? [] : [row.docs]), ...row.evidence.map(({ url }) => url)])
@@ -101,13 +101,13 @@ describe("of each of the 672 connectors, the page", () => {
   });
 });
 
-test("where only a recorded catalog is known, the notes' words are those of the row", () => {
+test("with only a recorded catalog, the notes' texts are those of the row", () => {
   const row = rowOf(sampleConnector(), catalog);
   const text = setUpPage(row, { version: "2026-11-20.1", grantNotes: [] });
   expect(text.includes(escaped("groups.read, users.read; needs the vendor's plan: Enterprise"))).toBe(true);
 });
 
-test("while there is no catalog, a page says so", async () => {
+test("without a catalog, a page reports it", async () => {
   const catalogCache = new CatalogCache({ sql: noDatabase, folder: "/none", clock: systemClock, log: silentLog });
   const routes = connectorRoutes({ catalogCache, clock: systemClock, log: silentLog });
   for (const path of ["/connectors", "/connectors/okta"]) {
@@ -173,7 +173,7 @@ describe("served", () => {
     [404, "/connectors?page=99&q=hr", '<a href="/connectors?q=hr">See its first page</a>'],
     [404, "/connectors/oktaa", 'The nearest is <a href="/connectors/okta">Okta</a>'],
     [404, "/connectors/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "&#60;script&#62;"],
-  ])("%i for %s, on a page that says why", async (status, path, words) => {
+  ])("%i for %s, on a page with the reason", async (status, path, words) => {
     const response = await get(path);
     const text = await response.text();
     expect([response.status, response.headers.get("cache-control")]).toEqual([status, "no-store"]);
@@ -185,7 +185,7 @@ describe("served", () => {
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
-  test("the pages of the list are, one after the other, the connectors of the API in its order", async () => {
+  test("the pages of the list contain the connectors of the API in the same order", async () => {
     const slugs: string[] = [];
     for (let number = 1; number <= 14; number++) {
       const text = await (await get(`/connectors?page=${number}`)).text();

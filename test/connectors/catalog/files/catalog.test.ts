@@ -40,7 +40,7 @@ describe("the catalog", () => {
     expect(problems).toEqual([]);
   });
 
-  test("holds the 672 connectors, some in each of the 21 categories of the specification", () => {
+  test("contains the 672 connectors, and each of the specification's 21 categories has some", () => {
     expect(catalog.connectors.length).toBeGreaterThanOrEqual(672);
     expect(catalog.categories).toHaveLength(21);
     expect(tally.categories.filter(({ connectors }) => connectors === 0)).toEqual([]);
@@ -48,7 +48,7 @@ describe("the catalog", () => {
     expect(catalog.categories.at(-1)).toBe("Vendor Management");
   });
 
-  test("takes an API token everywhere but in one record", () => {
+  test("offers an API token for all connectors but one", () => {
     const without = catalog.connectors.filter(({ methods }) => !methods.includes("api_token"));
     expect(without.map(({ methods }) => methods)).toEqual([["record_only"]]);
   });
@@ -65,21 +65,21 @@ describe("the catalog", () => {
     ]);
   });
 
-  test("gives rows of the published schema", () => {
+  test("produces rows that are valid by the published schema", () => {
     const rows: unknown[] = JSON.parse(exportCatalog(catalog, "json")).connectors;
     expect(rows).toHaveLength(catalog.connectors.length);
     expect(rows.flatMap((row) => [...Value.Errors(ConnectorRow, row)])).toEqual([]);
   });
 
-  test("has no form without a secret in it, but where the specification's own form is meant", () => {
+  test("has a secret in every form, except in the specification's generic form", () => {
     const open = catalog.connectors.filter(({ credential_sets = [] }) =>
       credential_sets.some(({ fields }) => !fields.some(({ secret }) => secret)),
     );
-    // A role that is assumed is named, not proved by a secret.
+    // An assumed role is named; it is not proved by a secret.
     expect(open.map(({ slug }) => slug)).toEqual(["amazon-web-services"]);
   });
 
-  test("keeps no public half of a pair secret, and asks for an id and its token apart", () => {
+  test("treats no public half of a key pair as secret, and has separate fields for an id and its token", () => {
     const fields = catalog.connectors.flatMap(({ slug, credential_sets = [] }) =>
       credential_sets.flatMap((set) => set.fields.map(({ label, secret }) => ({ slug, label, secret }))),
     );
@@ -103,7 +103,7 @@ describe("weir catalog check", () => {
     expect([code, JSON.parse(out)]).toEqual([0, { ok: true, ...tally, problems: [] }]);
   });
 
-  test("takes the 673rd connector as one file more", async () => {
+  test("accepts a 673rd connector as one more file", async () => {
     await using copy = await copyOfCatalog();
     const notes = catalog.grantNotes.map(({ code }) => code);
     writeFileSync(join(copy.path, "connectors", "acme-directory.json"), canonicalText(sampleConnector(), notes));
@@ -116,7 +116,7 @@ describe("weir catalog check", () => {
     );
   });
 
-  test("ends with 1 and names file, field and change on stderr when a file must be changed", async () => {
+  test("exits with 1 and names file, field and change on stderr when a file has a problem", async () => {
     await using copy = await copyOfCatalog();
     const path = join(copy.path, "connectors", "vouch.json");
     writeFileSync(path, readFileSync(path, "utf8").replace("Cyber Insurance", "Gardening"));
@@ -129,7 +129,7 @@ describe("weir catalog check", () => {
     });
   });
 
-  test("ends with 1 where there is no catalog, and with 2 for a word that it does not know", async () => {
+  test("exits with 1 without a catalog, and with 2 for an unknown argument", async () => {
     expect(await weir("/nowhere", "check")).toMatchObject({ code: 1, out: "" });
     expect((await weir(folder, "export", "--format", "xml")).code).toBe(2);
     expect((await weir(folder, "check", "--as", "a@b.c")).error).toBe(

@@ -1,4 +1,4 @@
-/** Each rule of the check, broken alone: one message, which names the file and the field and says what to change. */
+/** Each rule of the check, broken on its own: one message, which names the file, the field and the change. */
 import { describe, expect, test } from "bun:test";
 import type { ConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
 import { catalogOf, judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
@@ -20,7 +20,7 @@ const withFields = (...fields: object[]): Connector => sample({ credential_sets:
 const grant = { text: "Read-only role", scopes: [], notes: [] };
 const { evidence } = sampleConnector();
 
-test("a catalog that obeys every rule passes, and is read sorted by id", () => {
+test("a catalog that obeys every rule passes, sorted by id", () => {
   expect(problemsOf(...good())).toEqual([]);
   expect(catalogOf(filesOf(good().toReversed())).connectors.map(({ id }) => id)).toEqual([
     "acme-directory",
@@ -29,7 +29,7 @@ test("a catalog that obeys every rule passes, and is read sorted by id", () => {
   ]);
 });
 
-test("a catalog with a problem is not given out", () => {
+test("a catalog with a problem is not returned", () => {
   expect(() => catalogOf(filesOf([sample({ category: "Gardening" })]))).toThrow(
     'The connector catalog is refused: connectors/acme-directory.json: category: "Gardening"',
   );

@@ -1,4 +1,4 @@
-/** The rendered columns, word for word as the specification has them. */
+/** The rendered columns, word for word as in the specification. */
 import { describe, expect, test } from "bun:test";
 import { columnsOf } from "../../../../src/connectors/catalog/files/columns.ts";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
@@ -41,7 +41,7 @@ describe("The form asks for", () => {
     expect(asked(...sets)).toBe(shown);
   });
 
-  test("the generic form where there is no specific one", () => {
+  test("the generic form if there is no specific one", () => {
     expect(columns(bareConnector("Bolt")).form_asks_for).toBe(
       "API token / Personal access token, Base URL (optional), Account / Org / Workspace (optional)",
     );
@@ -87,7 +87,7 @@ test("Vendor docs are a link or a dash", () => {
   expect(columns(bareConnector("Bolt")).vendor_docs).toBe("—");
 });
 
-test("a row has the machine form beside its columns", () => {
+test("a row has the machine form in addition to its columns", () => {
   const row = rowOf(sampleConnector(), catalog);
   expect(Object.keys(row).join()).toBe(
     "id,slug,name,vendor,category,methods,form,credential_sets,grant,docs,mcp,evidence,columns",

@@ -1,4 +1,4 @@
-/** The facts of a connector have one text, so that a diff shows facts alone and exports are stable to the byte. */
+/** The facts of a connector have exactly one text, so that a diff shows only facts and exports are stable to the byte. */
 import { describe, expect, test } from "bun:test";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
 import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";

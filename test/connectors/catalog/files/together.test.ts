@@ -1,4 +1,4 @@
-/** What the check refuses of files that are each good alone. */
+/** Problems between files that are each valid on their own. */
 import { describe, expect, test } from "bun:test";
 import type { ConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
@@ -10,7 +10,7 @@ const good = (): Connector[] => [sampleConnector(), bareConnector("Bolt HR"), re
 const problemsIn = (files: ConnectorFiles): string[] => judgeConnectors(files).problems.map(formatProblem);
 const problemsOf = (...connectors: Connector[]): string[] => problemsIn(filesOf(connectors));
 
-describe("the check refuses of connectors together", () => {
+describe("the check refuses these combinations of connectors", () => {
   const second = (name: string, changes: Partial<Connector> = {}) =>
     problemsOf(...good(), bareConnector(name, { slug: "second", id: "second", ...changes })).join("\n");
 
@@ -28,7 +28,7 @@ describe("the check refuses of connectors together", () => {
     );
   });
 
-  test("one vendor under a name and another's other name", () => {
+  test("one vendor under a name and under another connector's other name", () => {
     expect(second("Second", { aka: ["acme directory"] })).toBe(
       "connectors/second.json: aka[0]: is a name of acme-directory too: keep one of the two, the other name as its aka",
     );
@@ -37,11 +37,11 @@ describe("the check refuses of connectors together", () => {
   test.each([
     ["two products of one vendor", "Acme Backup", "Acme"],
     ["two vendors' products of one kind", "Zenith Directory", "Zenith"],
-  ])("nothing of %s", (_, name, vendor) => {
+  ])("but accepts %s", (_, name, vendor) => {
     expect(second(name, { vendor })).toBe("");
   });
 
-  test("an id that was given already", () => {
+  test("an id that another connector has", () => {
     expect(second("Second", { id: "bolt-hr" })).toBe(
       'connectors/second.json: id: "bolt-hr" is the id of bolt-hr too: an id is never given twice, make another',
     );
@@ -53,14 +53,14 @@ describe("the check refuses of connectors together", () => {
     ]);
   });
 
-  test("an OAuth app of a connector that does not offer it, and of one that is not there", () => {
+  test("an OAuth app for a connector that does not offer OAuth, and for an unknown connector", () => {
     expect(problemsIn(filesOf(good(), ["bolt-hr", "nobody"]))).toEqual([
       'connectors/bolt-hr.json: methods: "oauth" is missing: add it, for oauth-apps.json names an app',
       'oauth-apps.json: connector: "nobody" is no connector\'s id: correct it',
     ]);
   });
 
-  test("a category, a note or an app that is not one", () => {
+  test("an unknown category, note or app", () => {
     const files = filesOf([]);
     expect(
       problemsIn({

@@ -1,4 +1,4 @@
-/** Conditions, encodings and parts, by RFC 9110. */
+/** Conditional requests, encodings and ranges, by RFC 9110. */
 import { expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { acceptsGzip } from "../../../../src/connectors/catalog/http/accepts-gzip.ts";
@@ -15,7 +15,7 @@ function ask(headers: Record<string, string>, method = "GET"): Response {
   return answer(request, document, { stays: "for good", ranges: true, version: "2026-11-20.1" });
 }
 
-test("the plain and the compressed bytes have strong tags of their own", async () => {
+test("the plain and the compressed bytes have different strong tags", async () => {
   const compressed = ask({ "accept-encoding": "gzip" });
   expect([compressed.headers.get("content-encoding"), compressed.headers.get("etag")]).toEqual(["gzip", gzip.etag]);
   expect(String(gunzipSync(await compressed.arrayBuffer()))).toBe(text);
@@ -71,7 +71,7 @@ test.each([
   expect<unknown>(readRange(header, 1_000)).toEqual(range);
 });
 
-test("parts put together are the whole", async () => {
+test("ranges put together are the whole", async () => {
   const parts = [];
   for (let first = 0; first < text.length; first += 300) {
     const response = ask({ range: `bytes=${first}-${first + 299}`, "if-range": plain.etag });
@@ -82,7 +82,7 @@ test("parts put together are the whole", async () => {
   expect(parts.join("")).toBe(text);
 });
 
-test("a part is of the plain bytes, but where If-Range names the compressed ones", async () => {
+test("a range is of the plain bytes, unless If-Range names the compressed ones", async () => {
   const accepting = { "accept-encoding": "gzip", range: "bytes=2-4" };
   const part = ask(accepting);
   expect([part.status, part.headers.get("content-encoding"), await part.text()]).toEqual([206, null, "234"]);
