@@ -1,4 +1,4 @@
-/** Messages of admission as bytes. Both ends are ours and of one version, so an answer is trusted in its shape. */
+/** Admission's messages as bytes. Both ends are Weir processes of one version, so the shape of a reply is trusted. */
 import type { ReplyBatch, AdmissionRequest, RequestBatch } from "./message.ts";
 
 const encoder = new TextEncoder();
@@ -6,26 +6,26 @@ const decoder = new TextDecoder();
 
 export interface EncodedRequest {
   text: string;
-  /** What it adds to a message, with the comma before the next one. */
+  /** What it adds to a message, including the comma before the next request. */
   bytes: number;
 }
 
-/** Each question is written once: its size is known before its message is put together. */
-export function encodeRequest(ask: AdmissionRequest): EncodedRequest {
-  const text = JSON.stringify(ask);
+/** Each request is encoded once, so that its size is known before its message is built. */
+export function encodeRequest(request: AdmissionRequest): EncodedRequest {
+  const text = JSON.stringify(request);
   return { text, bytes: Buffer.byteLength(text) + 1 };
 }
 
 const head = '{"asks":[';
 const tail = "]}";
-/** What a message weighs beside its questions. */
+/** Size of a message without its requests. */
 export const envelopeBytes = head.length + tail.length;
 
-export function encodeRequests(asks: readonly EncodedRequest[]): Uint8Array {
-  return encoder.encode(head + asks.map(({ text }) => text).join(",") + tail);
+export function encodeRequests(requests: readonly EncodedRequest[]): Uint8Array {
+  return encoder.encode(head + requests.map(({ text }) => text).join(",") + tail);
 }
 
-/** @throws SyntaxError, TypeError on bytes that no front of ours sent */
+/** @throws SyntaxError, TypeError on bytes that no gateway sent */
 export function decodeRequests(payload: Uint8Array): RequestBatch {
   return withList(JSON.parse(decoder.decode(payload)), "asks") as RequestBatch;
 }
@@ -34,12 +34,12 @@ export function encodeReplies(message: ReplyBatch): Uint8Array {
   return encoder.encode(JSON.stringify(message));
 }
 
-/** @throws SyntaxError, TypeError on bytes that no worker of ours sent */
+/** @throws SyntaxError, TypeError on bytes that no worker sent */
 export function decodeReplies(payload: Uint8Array): ReplyBatch {
   return withList(JSON.parse(decoder.decode(payload)), "answers") as ReplyBatch;
 }
 
-/** The hot path checks the envelope only: what is inside was written by `encodeAsks` or `encodeAnswers`. */
+/** The hot path checks only the envelope: `encodeRequests` or `encodeReplies` wrote its content. */
 function withList(value: unknown, field: "asks" | "answers"): object {
   if (
     typeof value !== "object" ||

@@ -1,4 +1,4 @@
-/** One admission: from what the front asked to what the counters are asked, and from their reply to the front's answer. Pure. */
+/** One admission: from the gateway's request to the counters' request, and from their reply to the gateway's reply. Pure. */
 import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
@@ -7,46 +7,46 @@ import { maximumCost } from "../models/price.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus } from "./message.ts";
 
-/** The catalog as this process sees it. */
+/** This process's view of the catalog. */
 export interface ModelsView {
-  /** False when no good catalog could be read yet. */
+  /** False until a valid catalog has been read. */
   readable(): boolean;
   find(id: string): Model | null;
-  /** The routes that may serve this workspace, or why there is none. */
+  /** The routes that may serve this workspace, or the reason why there is none. */
   usableRoutes(model: Model, record: Pick<KeyRecord, "zeroDataRetention">): { routes: Route[]; reason: UnavailableReason | null };
 }
 
-/** A question that is ready for the counters. */
+/** A request that is ready for the counters. */
 export interface Prepared {
   request: AdmitRequest;
   record: KeyRecord;
   maxOutputTokens: number;
-  /** The dearest cost of this request with that many output tokens; null where the model cannot be priced. */
+  /** The maximum cost of this request with so many output tokens; null: the model cannot be priced. */
   costOf: ((maxTokens: number) => NanoUsd) | null;
 }
 
 const modelNotFound = "model_not_found";
 
-/** Checks 1 and the model's half of 4; everything that counts is left to the counters. */
-export function prepare(ask: AdmitGeneration, record: KeyRecord | null, models: ModelsView): Prepared | Refused {
+/** Check 1 and the model's half of check 4. The counters do all checks that count. */
+export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models: ModelsView): Prepared | Refused {
   if (record === null) return { kind: "refused", code: "invalid_api_key" };
   if (!record.enabled) return { kind: "refused", code: "gateway_disabled" };
-  const priced = price(ask, record, models);
+  const priced = price(admit, record, models);
   return {
     record,
     maxOutputTokens: priced.maxOutputTokens,
     costOf: priced.costOf,
     request: {
-      generation: ask.generation,
+      generation: admit.generation,
       workspace: record.workspace,
       key: record.id,
-      fingerprint: ask.fingerprint,
+      fingerprint: admit.fingerprint,
       requestsPerMinute: record.requestsPerMinute ?? requestsPerMinuteDefault,
       amount: priced.amount,
       keyLimit: record.monthlyLimit,
       workspaceLimit: record.workspaceLimit,
       modelRefusal: priced.refusal,
-      deadline: ask.deadline,
+      deadline: admit.deadline,
     },
   };
 }
@@ -58,24 +58,24 @@ interface Priced {
   costOf: Prepared["costOf"];
 }
 
-function price(ask: AdmitGeneration, record: KeyRecord, models: ModelsView): Priced {
+function price(admit: AdmitGeneration, record: KeyRecord, models: ModelsView): Priced {
   const refused = (refusal: string): Priced => ({ amount: 0n, maxOutputTokens: 0, refusal, costOf: null });
   if (!models.readable()) return refused("catalog_unreadable");
-  const model = models.find(ask.model);
+  const model = models.find(admit.model);
   if (model === null) return refused(modelNotFound);
   const { routes, reason } = models.usableRoutes(model, record);
   if (reason !== null) return refused(reason);
-  const bounds = { model, routes, inputTokens: ask.inputTokens, tools: ask.tools };
-  const { amount, maxOutputTokens } = maximumCost({ ...bounds, maxTokens: ask.maxTokens });
+  const bounds = { model, routes, inputTokens: admit.inputTokens, tools: admit.tools };
+  const { amount, maxOutputTokens } = maximumCost({ ...bounds, maxTokens: admit.maxTokens });
   return { amount, maxOutputTokens, refusal: null, costOf: (maxTokens) => maximumCost({ ...bounds, maxTokens }).amount };
 }
 
-/** The front's answer to a decided question. `not_ready` and `wrong_month` are for the caller to act on. */
-export function replyFor(prepared: Prepared, ask: AdmitGeneration, reply: AdmitReply): AdmissionReply {
+/** The gateway's reply to a decided request. The caller acts on `not_ready` and `wrong_month`. */
+export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: AdmitReply): AdmissionReply {
   const { request } = prepared;
   switch (reply.outcome) {
     case "admitted":
-      // Admitted before by a worker that knew lower prices: what is held would not bound what is sent now.
+      // A worker with lower prices admitted it before: that hold would not bound the cost of this request.
       if (reply.amount < request.amount) return { kind: "refused", code: "billing_unavailable" };
       return {
         kind: "admitted",
@@ -94,7 +94,7 @@ export function replyFor(prepared: Prepared, ask: AdmitGeneration, reply: AdmitR
         window: windowOf(request, reply.window),
       };
     case "model_refused":
-      return modelRefused(ask, reply.reason, windowOf(request, reply.window));
+      return modelRefused(admit, reply.reason, windowOf(request, reply.window));
     case "insufficient_credit":
       return {
         kind: "refused",
@@ -125,13 +125,13 @@ function windowOf(request: AdmitRequest, window: RateWindow): WindowOnBus {
   return { limit: request.requestsPerMinute, remaining: window.remaining, resetMs: window.resetMs };
 }
 
-function modelRefused(ask: AdmitGeneration, reason: string, window: WindowOnBus): Refused {
+function modelRefused(admit: AdmitGeneration, reason: string, window: WindowOnBus): Refused {
   if (reason === modelNotFound) {
     return {
       kind: "refused",
       code: "model_not_found",
       param: "model",
-      message: `There is no model with the id ${ask.model}`,
+      message: `There is no model with the id ${admit.model}`,
       window,
     };
   }
@@ -150,12 +150,12 @@ const unavailableMessages: Record<UnavailableReason, string> = {
   catalog_unreadable: "the catalog cannot be read",
 };
 
-/** The counters hand back the text they were given: one of the reasons below. */
+/** The counters return the text that they received: one of the reasons above. */
 function unavailableReason(text: string): UnavailableReason {
   return text in unavailableMessages ? (text as UnavailableReason) : "catalog_unreadable";
 }
 
-/** What a client reads after "The model cannot be called at present". */
+/** The message of a `model_unavailable` error. */
 export function unavailableMessage(model: string, reason: UnavailableReason): string {
   return `The model ${model} cannot be called at present: ${unavailableMessages[reason]}`;
 }
@@ -177,7 +177,7 @@ function limitMessage(
   return text + affordable(prepared, headroom);
 }
 
-/** Costs rise with the output bound, so the largest one that fits is found by halving. */
+/** Costs rise with the output bound, so a binary search finds the largest bound that fits. */
 function affordable(prepared: Prepared, available: NanoUsd): string {
   const { costOf } = prepared;
   if (costOf === null || available <= 0n || costOf(1) > available) return "";

@@ -1,6 +1,6 @@
 /**
- * What a front asks of admission, and what it answers: JSON on the bus, amounts as decimal strings of nano-USD.
- * One message carries what was gathered in one turn of the front's event loop.
+ * Requests of gateways to admission, and its replies: JSON on the bus, amounts as decimal strings of nano-USD.
+ * One message carries the requests of one turn of the gateway's event loop.
  */
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Month } from "../../kernel/clock.ts";
@@ -8,14 +8,14 @@ import type { ErrorCode } from "../../kernel/errors.ts";
 import type { UnavailableReason } from "../models/model.ts";
 
 export type AdmissionRequest =
-  /** Who holds this key? `hash` is its SHA-256 in hexadecimal. */
+  /** Look up a key's record. `hash` is the key's SHA-256 in hexadecimal. */
   | { kind: "authenticate"; hash: string }
   | AdmitGeneration
-  /** Give up a generation whose admission was not heard of; leaves a tombstone. */
+  /** Release a generation whose admission has an unknown outcome; leaves a tombstone. */
   | { kind: "void"; workspace: WorkspaceId; generation: GenerationId }
-  /** Credit, holds and month of a workspace, and of a key where one is named. */
+  /** Credit, holds and month of a workspace, and of a key if one is named. */
   | { kind: "position"; workspace: WorkspaceId; key: KeyId | null }
-  /** Credit was added: read the ledger's head again and push it. */
+  /** Credit was added: read the ledger's head again and push it to the counters. */
   | { kind: "refresh"; workspace: WorkspaceId };
 
 export interface AdmitGeneration {
@@ -23,15 +23,15 @@ export interface AdmitGeneration {
   generation: GenerationId;
   hash: string;
   model: string;
-  /** Upper bound of what the provider may count for the texts sent, without its own hidden prompt. */
+  /** Upper bound of the provider's token count for the texts sent, without its own hidden prompt. */
   inputTokens: number;
-  /** What the request allows; null: the model's maximum. */
+  /** The request's bound on output tokens; null: the model's maximum. */
   maxTokens: number | null;
-  /** Tools are sent, hence a larger hidden prompt. */
+  /** Whether tools are sent, which makes the hidden prompt larger. */
   tools: boolean;
-  /** Milliseconds of the counters' clock; null: not known yet. */
+  /** Milliseconds of the counters' clock; null: the gateway has no reading of it yet. */
   deadline: number | null;
-  /** Of key, model and bounds: the same id with another one is a conflict. Hexadecimal. */
+  /** Hexadecimal digest of key, model and bounds. The same generation id with another fingerprint is a conflict. */
   fingerprint: string;
 }
 
@@ -39,7 +39,7 @@ export interface RequestBatch {
   asks: AdmissionRequest[];
 }
 
-/** A key's record as it crosses the bus; `ageMs` is how old it was when the answer was made. */
+/** A key's record on the bus. `ageMs` is its age when the reply was made. */
 export interface KeyRecordReply {
   kind: "record";
   ageMs: number;
@@ -74,12 +74,12 @@ export type AdmissionReply =
       at: number;
       month: Month;
       amount: string;
-      /** The output bound that was priced: what must be sent to the provider. */
+      /** The priced output bound, which must be sent to the provider. */
       maxOutputTokens: number;
       window: WindowOnBus;
     }
   | Refused
-  /** The counters of the workspace are being loaded: certainly not admitted, ask again in a moment. */
+  /** Not admitted: the workspace's counters are being loaded. Repeat the request shortly. */
   | { kind: "again" }
   | { kind: "done" }
   | {
@@ -94,17 +94,17 @@ export type AdmissionReply =
 export interface Refused {
   kind: "refused";
   code: ErrorCode;
-  /** Whole message where the table's is not enough. */
+  /** The whole message, if the error table's text is not enough. */
   message?: string;
   param?: string;
   reason?: UnavailableReason;
   retryAfterMs?: number;
-  /** Of the key, on every answer that reached the rate check. */
+  /** The key's rate window, in every reply that reached the rate check. */
   window?: WindowOnBus;
 }
 
 export interface ReplyBatch {
-  /** The counters' clock when the answer was made; null where they could not be asked. */
+  /** The counters' time when the reply was made; null: they did not answer. */
   now: number | null;
   answers: AdmissionReply[];
 }

@@ -1,4 +1,4 @@
-/** What a process remembers of keys by their hashes. Wrong keys have a place of their own: a flood of them pushes no right one out. */
+/** A cache of entries by key hash. Invalid keys have a partition of their own, so that a flood of them evicts no valid key. */
 import { LRUCache } from "lru-cache";
 import { recordsCachedMax, unknownKeysCachedMax } from "../limits.ts";
 
@@ -6,7 +6,7 @@ export class PartitionedLru<Entry extends { record: object | null }> {
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;
 
-  /** @param max how many keys are remembered: room for all of them is taken at once */
+  /** @param max how many keys are cached; memory for all of them is allocated at once */
   constructor(max = recordsCachedMax) {
     this.#known = new LRUCache({ max });
     this.#unknown = new LRUCache({ max: Math.min(max, unknownKeysCachedMax) });
@@ -17,9 +17,9 @@ export class PartitionedLru<Entry extends { record: object | null }> {
   }
 
   set(hash: string, entry: Entry): void {
-    const [memory, other] = entry.record === null ? [this.#unknown, this.#known] : [this.#known, this.#unknown];
+    const [partition, other] = entry.record === null ? [this.#unknown, this.#known] : [this.#known, this.#unknown];
     other.delete(hash);
-    memory.set(hash, entry);
+    partition.set(hash, entry);
   }
 
   clear(): void {

@@ -1,4 +1,4 @@
-/** A key's record as the front may know it: without its owner, limits as text. */
+/** A key's record as gateways receive it: without its owner, limits as text. */
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import type { RecordOnBus } from "./message.ts";
 

@@ -1,4 +1,7 @@
-/** The front's side of admission: it asks, a worker decides. Every outcome is an admission, a GatewayError, or a void in the making. */
+/**
+ * The gateway's side of admission: it sends requests, a worker decides. Each request ends as an admission or as a GatewayError; a hold
+ * that may be left behind is released.
+ */
 import type { Bus } from "../../../backing/bus.ts";
 import { reservationFrom, type Reservation } from "../../credit/reservation.ts";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
@@ -16,13 +19,13 @@ import { RequestNotSentError, RequestBatcher } from "./request-batcher.ts";
 import { PendingAdmissions } from "./pending-admissions.ts";
 import { PendingReleases } from "./pending-releases.ts";
 
-/** A checked key and whose it is. */
+/** A valid key with its record. */
 export interface Caller {
   hash: string;
   record: RecordOnBus;
 }
 
-/** What the worker needs to know of a request; the body stays here. */
+/** The facts of a request that the worker needs; the body stays in the gateway. */
 export type RequestFacts = Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools">;
 
 export interface Admission {
@@ -31,7 +34,7 @@ export interface Admission {
   window: WindowOnBus;
 }
 
-/** Refused at checks 1 to 5: `window` is there when the rate check was reached. */
+/** Refused at checks 1 to 5. `window` is present when the rate check was reached. */
 export class RefusedError extends GatewayError {
   override name = "RefusedError";
   readonly window: WindowOnBus | null;
@@ -56,11 +59,11 @@ export interface CreditPosition {
 
 type Admitted = Extract<AdmissionReply, { kind: "admitted" }>;
 
-/** The book of generations, as far as admission needs it. */
+/** The part of the journal that admission needs. */
 interface Journal {
-  /** Written before admission is asked, so that a hold which this process never hears of is given up by its successor. */
+  /** Called before a request is sent: if this process dies without a reply, its successor releases the holds. */
   recordIntents(intents: AdmissionIntent[]): void;
-  /** Has `listener` called with each report of what is open in a workspace, in the turn in which it is made. */
+  /** Calls `listener` whenever a workspace's open generations are reported, in the same turn of the event loop. */
   onReport(listener: (workspace: WorkspaceId) => void): void;
 }
 
@@ -69,7 +72,7 @@ interface ClientParts {
   clock: Clock;
   log: Logger;
   journal: Journal;
-  /** How many keys are remembered; absent: `recordsCachedMax`. */
+  /** How many keys are cached; absent: `recordsCachedMax`. */
   recordsMax?: number;
 }
 
@@ -79,7 +82,7 @@ export class AdmissionClient {
   readonly #clock: Clock;
   readonly #keys: GatewayKeyCache;
   readonly #pending: PendingAdmissions;
-  /** The counters' clock minus our monotonic one: never ahead of the truth, for a reply takes time to arrive. */
+  /** The counters' clock minus this process's monotonic clock. Never too large, since a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
   constructor({ bus, clock, log, journal, recordsMax }: ClientParts) {
@@ -91,40 +94,46 @@ export class AdmissionClient {
       bus,
       clock,
       onCountersTime: (now) => (this.#clockOffset = now - clock.monotonic()),
-      recordIntents: (asked) => journal.recordIntents(asked),
+      recordIntents: (intents) => journal.recordIntents(intents),
     });
     this.releases = new PendingReleases(this.#batcher, clock, log);
     bus.listen("records-changed", () => this.#keys.clear());
   }
 
   /**
-   * Check 1: who calls?
-   * @returns null when it is no usable key
-   * @throws GatewayError auth_unavailable when nobody can tell
+   * Check 1: is the key valid?
+   * @returns null when the key cannot be used
+   * @throws GatewayError auth_unavailable when the key cannot be looked up
    */
   async authenticate(hash: string): Promise<Caller | null> {
-    const hint = this.#keys.get(hash);
-    if (hint !== undefined) return hint && { hash, record: hint };
-    const asked = { at: this.#clock.monotonic(), version: this.#keys.version() };
-    const answer = await this.#send({ kind: "authenticate", hash }).catch(() => null);
-    if (answer?.kind !== "record") throw new GatewayError("auth_unavailable");
-    this.#keys.set(hash, answer, asked);
-    return answer.record && { hash, record: answer.record };
+    const cached = this.#keys.get(hash);
+    if (cached !== undefined) return cached && { hash, record: cached };
+    const sent = { at: this.#clock.monotonic(), version: this.#keys.version() };
+    const reply = await this.#send({ kind: "authenticate", hash }).catch(() => null);
+    if (reply?.kind !== "record") throw new GatewayError("auth_unavailable");
+    this.#keys.set(hash, reply, sent);
+    return reply.record && { hash, record: reply.record };
   }
 
   /**
-   * Checks 3, 4 and 5 in one atomic step, and once more the first.
-   * @throws RefusedError with the first problem; GatewayError billing_unavailable when nobody can tell
+   * Checks 3, 4 and 5 in one atomic step, and check 1 again.
+   * @throws RefusedError with the first problem; GatewayError billing_unavailable when no decision was reached
    */
-  async admit(caller: Caller, wanted: RequestFacts): Promise<Admission> {
+  async admit(caller: Caller, facts: RequestFacts): Promise<Admission> {
     if (this.#clockOffset === null) await this.#fetchCountersTime(caller);
     const now = this.#clock.now();
     const generation = newGenerationId(now);
-    // Field by field: the body stays here, whatever else `wanted` carries.
-    const { model, inputTokens, maxTokens, tools } = wanted;
-    const facts = { hash: caller.hash, model, inputTokens, maxTokens, tools };
-    const fingerprint = fingerprintOf(facts);
-    const decision = await this.#decide(caller, { kind: "admit", generation, ...facts, deadline: this.#deadline(), fingerprint });
+    // Field by field, since `facts` may carry more than its type shows: the body must not be sent.
+    const { model, inputTokens, maxTokens, tools } = facts;
+    const fields = { hash: caller.hash, model, inputTokens, maxTokens, tools };
+    const fingerprint = fingerprintOf(fields);
+    const decision = await this.#decide(caller, {
+      kind: "admit",
+      generation,
+      ...fields,
+      deadline: this.#deadline(),
+      fingerprint,
+    });
     if (decision.kind === "refused") throw new RefusedError(decision, model);
     const { at: admittedAt, month, maxOutputTokens, window } = decision;
     const { workspace, id: key } = caller.record;
@@ -134,16 +143,16 @@ export class AdmissionClient {
     return { reservation, fingerprint, window };
   }
 
-  /** Gives up an admission that nothing was done with. */
+  /** Releases an admission that was not used. */
   release(reservation: Reservation): void {
     this.releases.add(reservation.workspace, reservation.generation);
   }
 
-  /** Credit and month for GET /key and the control API; null when the counters cannot answer. */
+  /** Credit and month for GET /key and the control API; null when the counters do not answer. */
   async position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null> {
-    const answer = await this.#sendUntilLoaded({ kind: "position", workspace, key }).catch(() => null);
-    if (answer?.kind !== "position") return null;
-    const { balance, reserved, available, keySpent, month } = answer;
+    const reply = await this.#sendUntilLoaded({ kind: "position", workspace, key }).catch(() => null);
+    if (reply?.kind !== "position") return null;
+    const { balance, reserved, available, keySpent, month } = reply;
     return {
       balance: BigInt(balance),
       reserved: BigInt(reserved),
@@ -153,19 +162,19 @@ export class AdmissionClient {
     };
   }
 
-  /** The ledger of a workspace has grown by credit: its counters are to know. Best effort; metering reconciles each minute. */
+  /** Updates a workspace's counters after credit was added to its ledger. Best effort: metering reconciles them each minute. */
   async refresh(workspace: WorkspaceId): Promise<void> {
     await this.#send({ kind: "refresh", workspace }).catch(() => null);
   }
 
-  /** Whether keys and counters can be asked for, with a question that changes nothing: null is well. */
+  /** What is wrong with keys or counters, found by a request that changes nothing; null: both answer. */
   async problem(): Promise<string | null> {
-    const { reply: answer, now } = await this.#batcher.send({ kind: "authenticate", hash: "0".repeat(64) });
-    if (answer.kind !== "record") return "keys cannot be read";
+    const { reply, now } = await this.#batcher.send({ kind: "authenticate", hash: "0".repeat(64) });
+    if (reply.kind !== "record") return "keys cannot be read";
     return now === null ? "the counters do not answer" : null;
   }
 
-  /** Any answer brings the counters' clock. */
+  /** Every reply carries the counters' time. */
   async #fetchCountersTime({ hash }: Caller): Promise<void> {
     await this.#send({ kind: "authenticate", hash }).catch(() => null);
   }
@@ -175,52 +184,53 @@ export class AdmissionClient {
   }
 
   /**
-   * A decision that stands. "Again" means that counters are being loaded, for which a request waits up to a second. Where they
-   * were rebuilt while its answer was on its way it asks again at once. What may be held without a decision is given up.
+   * Sends the request until its decision is final. "Again" means that counters are being loaded: the request is repeated for up to
+   * a second. If counters were rebuilt before the reply arrived, the request is repeated at once. A hold that may exist without a
+   * decision is released.
    */
-  async #decide({ record: { workspace } }: Caller, ask: AdmitGeneration): Promise<Admitted | Refused> {
-    const undecided = this.#pending.open(workspace);
-    const note: AdmissionIntent = { workspace, generation: ask.generation };
+  async #decide({ record: { workspace } }: Caller, request: AdmitGeneration): Promise<Admitted | Refused> {
+    const pending = this.#pending.open(workspace);
+    const intent: AdmissionIntent = { workspace, generation: request.generation };
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
     let mayBeHeld = false;
     try {
       for (;;) {
-        const { reply: answer, resent } = await this.#batcher.send(ask, note);
-        const isRebuilt = undecided.reported;
-        undecided.reported = false;
-        if (answer.kind === "admitted" && !isRebuilt) return answer;
-        mayBeHeld ||= resent || answer.kind === "admitted" || isOutcomeUnknown(answer);
-        const refused = answer.kind === "refused" ? answer : null;
+        const { reply, resent } = await this.#batcher.send(request, intent);
+        const wasRebuilt = pending.reported;
+        pending.reported = false;
+        if (reply.kind === "admitted" && !wasRebuilt) return reply;
+        mayBeHeld ||= resent || reply.kind === "admitted" || isOutcomeUnknown(reply);
+        const refused = reply.kind === "refused" ? reply : null;
         if (refused === null && this.#clock.monotonic() < endsAt) {
-          if (answer.kind === "again") await sleep(this.#clock, admissionRetryMs);
+          if (reply.kind === "again") await sleep(this.#clock, admissionRetryMs);
           continue;
         }
-        if (mayBeHeld) this.releases.add(workspace, ask.generation);
+        if (mayBeHeld) this.releases.add(workspace, request.generation);
         return refused ?? { kind: "refused", code: "billing_unavailable" };
       }
     } catch (error) {
-      if (mayBeHeld || !(error instanceof RequestNotSentError)) this.releases.add(workspace, ask.generation);
+      if (mayBeHeld || !(error instanceof RequestNotSentError)) this.releases.add(workspace, request.generation);
       throw new GatewayError("billing_unavailable", { cause: error });
     } finally {
-      this.#pending.close(undecided);
+      this.#pending.close(pending);
     }
   }
 
-  async #sendUntilLoaded(ask: AdmissionRequest): Promise<AdmissionReply> {
+  async #sendUntilLoaded(request: AdmissionRequest): Promise<AdmissionReply> {
     const endsAt = this.#clock.monotonic() + rebuildWaitMs;
     for (;;) {
-      const answer = await this.#send(ask);
-      if (answer.kind !== "again" || this.#clock.monotonic() >= endsAt) return answer;
+      const reply = await this.#send(request);
+      if (reply.kind !== "again" || this.#clock.monotonic() >= endsAt) return reply;
       await sleep(this.#clock, admissionRetryMs);
     }
   }
 
-  async #send(ask: AdmissionRequest): Promise<AdmissionReply> {
-    return (await this.#batcher.send(ask)).reply;
+  async #send(request: AdmissionRequest): Promise<AdmissionReply> {
+    return (await this.#batcher.send(request)).reply;
   }
 }
 
-/** Codes of an admission that may have been done all the same. */
-function isOutcomeUnknown(answer: AdmissionReply): boolean {
-  return answer.kind === "refused" && (answer.code === "billing_unavailable" || answer.code === "internal_error");
+/** Whether the counters may have admitted the request despite this reply. */
+function isOutcomeUnknown(reply: AdmissionReply): boolean {
+  return reply.kind === "refused" && (reply.code === "billing_unavailable" || reply.code === "internal_error");
 }

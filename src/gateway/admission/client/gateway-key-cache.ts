@@ -1,6 +1,6 @@
 /**
- * What a front remembers of keys, so that it need not ask before each body. A hint dies when the *record* it came from is
- * 30 s old, not 30 s after it arrived: the worker's cache and this one never add up.
+ * The gateway's cache of key records, which saves a request to admission before each body. An entry expires when the *record* it
+ * came from is 30 s old, not 30 s after it arrived, so the ages of the worker's cache and of this one never add up.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import { keyRecordAgeMsMax, unknownKeyAgeMsMax } from "../../limits.ts";
@@ -17,28 +17,28 @@ export class GatewayKeyCache {
   readonly #clock: Clock;
   #version = 0;
 
-  /** @param max how many are remembered; absent: `recordsCachedMax` */
+  /** @param max how many keys are cached; absent: `recordsCachedMax` */
   constructor(clock: Clock, max?: number) {
     this.#keys = new PartitionedLru(max);
     this.#clock = clock;
   }
 
-  /** undefined: not known, ask; null: known to be no usable key. */
+  /** undefined: not cached; null: cached as a key that cannot be used. */
   get(hash: string): RecordOnBus | null | undefined {
-    const hint = this.#keys.get(hash);
-    return hint && this.#clock.monotonic() < hint.endsAt ? hint.record : undefined;
+    const cached = this.#keys.get(hash);
+    return cached && this.#clock.monotonic() < cached.endsAt ? cached.record : undefined;
   }
 
-  /** Call before asking, and pass to `keep`: an answer that was under way during a change is not kept. */
+  /** Read it before a request and pass it to `set`: a reply is not cached if a record changed before it arrived. */
   version(): number {
     return this.#version;
   }
 
-  /** @param askedAt monotonic ms before the question was sent: the way there and back ages the record too */
-  set(hash: string, answer: KeyRecordReply, sent: { at: number; version: number }): void {
+  /** @param sent when the request was sent, in monotonic ms, and the version then; the round trip counts as age */
+  set(hash: string, reply: KeyRecordReply, sent: { at: number; version: number }): void {
     if (sent.version !== this.#version) return;
-    const ageMax = answer.record === null ? unknownKeyAgeMsMax : keyRecordAgeMsMax;
-    this.#keys.set(hash, { record: answer.record, endsAt: sent.at + ageMax - answer.ageMs });
+    const ageMax = reply.record === null ? unknownKeyAgeMsMax : keyRecordAgeMsMax;
+    this.#keys.set(hash, { record: reply.record, endsAt: sent.at + ageMax - reply.ageMs });
   }
 
   clear(): void {

@@ -1,33 +1,33 @@
 /**
- * Admissions that were asked and not answered yet. Counters that are rebuilt meanwhile are rebuilt from reports that cannot name
- * them, so their holds may be missing there: the report that does not name them marks them, in the same turn, and what was
- * admitted under the mark is asked again.
+ * Admission requests without a reply. Counters that are rebuilt before the reply arrives lack their holds, since the gateway's report
+ * of open generations cannot name them. That report therefore marks them, in the same turn of the event loop, and the client repeats a
+ * request that was admitted under the mark.
  */
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 
 export interface PendingAdmission {
   workspace: WorkspaceId;
-  /** Whether a report was made since it was asked; who asks again takes the mark away. */
+  /** Whether a report was made since the request was sent. The client clears it before it repeats the request. */
   reported: boolean;
 }
 
 export class PendingAdmissions {
   readonly #open = new Set<PendingAdmission>();
 
-  /** To be called whenever what is open in a workspace is reported. */
+  /** Call it for each report of a workspace's open generations. */
   markReported(workspace: WorkspaceId): void {
-    for (const undecided of this.#open) if (undecided.workspace === workspace) undecided.reported = true;
+    for (const pending of this.#open) if (pending.workspace === workspace) pending.reported = true;
   }
 
-  /** Before it is asked. */
+  /** Call it before the request is sent. */
   open(workspace: WorkspaceId): PendingAdmission {
-    const undecided = { workspace, reported: false };
-    this.#open.add(undecided);
-    return undecided;
+    const pending = { workspace, reported: false };
+    this.#open.add(pending);
+    return pending;
   }
 
-  /** It is known to the book or given up. */
-  close(undecided: PendingAdmission): void {
-    this.#open.delete(undecided);
+  /** Call it when the generation is in the journal or released. */
+  close(pending: PendingAdmission): void {
+    this.#open.delete(pending);
   }
 }

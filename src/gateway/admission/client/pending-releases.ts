@@ -1,6 +1,6 @@
 /**
- * Generations whose admission was not heard of. They are given up until a worker says done: the tombstone that
- * this leaves refuses an admission that is still on its way.
+ * Generations whose admission has an unknown outcome. Their release is requested until a worker confirms it. The tombstone that a
+ * release leaves refuses an admission that arrives later.
  */
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
@@ -12,27 +12,30 @@ import type { RequestBatcher } from "./request-batcher.ts";
 interface PendingRelease {
   workspace: WorkspaceId;
   generation: GenerationId;
-  /** Monotonic ms: the sweeper has released the hold by then. */
+  /** Monotonic ms: by then the sweeper has released the hold. */
   endsAt: number;
 }
 
 export class PendingReleases {
-  readonly #questions: RequestBatcher;
+  readonly #batcher: RequestBatcher;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #waiting: PendingRelease[] = [];
   #size = 0;
   #running = false;
 
-  constructor(questions: RequestBatcher, clock: Clock, log: Logger) {
-    this.#questions = questions;
+  constructor(batcher: RequestBatcher, clock: Clock, log: Logger) {
+    this.#batcher = batcher;
     this.#clock = clock;
     this.#log = log;
   }
 
   add(workspace: WorkspaceId, generation: GenerationId): void {
     if (this.#size >= releasesWaitingMax) {
-      this.#log.error({ event: "voids.full", generation }, "Too many unknown admissions wait; this one is left to the sweeper");
+      this.#log.error(
+        { event: "releases.full", generation },
+        "Too many admissions with an unknown outcome; the sweeper releases this one",
+      );
       return;
     }
     this.#size++;
@@ -40,12 +43,12 @@ export class PendingReleases {
     if (!this.#running) void this.#run();
   }
 
-  /** How many are not given up yet. */
+  /** How many are not released yet. */
   get size(): number {
     return this.#size;
   }
 
-  /** Cannot reject. It stops in the same turn in which it finds nothing waiting, so that nothing is added unseen. */
+  /** Never rejects. It stops in the turn in which it finds nothing waiting, so that no later addition is missed. */
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#waiting.length > 0) {
@@ -62,8 +65,8 @@ export class PendingReleases {
   async #release({ workspace, generation, endsAt }: PendingRelease): Promise<boolean> {
     if (this.#clock.monotonic() > endsAt) return true;
     try {
-      const { reply: answer } = await this.#questions.send({ kind: "void", workspace, generation });
-      return answer.kind === "done";
+      const { reply } = await this.#batcher.send({ kind: "void", workspace, generation });
+      return reply.kind === "done";
     } catch {
       return false;
     }

@@ -1,7 +1,7 @@
 /**
- * The front's questions to admission, gathered: what is asked in one turn of the event loop travels as one message.
- * While as many messages are under way as the workers take, further questions wait and travel together. Questions that may wait
- * for the database travel apart from those that do not.
+ * Batches the gateway's requests to admission: requests of one turn of the event loop are sent as one message. While as many messages
+ * are in flight as the workers take, further requests wait and are then sent together. Requests that may wait for the database are sent
+ * in messages of their own.
  */
 import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../../../backing/bus.ts";
 import type { AdmissionIntent } from "../../journal/spool-line.ts";
@@ -11,19 +11,19 @@ import { admissionBatchBytesMax, admissionBatchMax, admissionRequestsWaitingMax 
 import type { AdmissionReply, ReplyBatch, AdmissionRequest } from "../message.ts";
 import { decodeReplies, encodeRequest, encodeRequests, envelopeBytes, type EncodedRequest } from "../codec.ts";
 
-/** The question was certainly not acted on. */
+/** No worker has acted on the request. */
 export class RequestNotSentError extends Error {
-  override name = "NotAskedError";
+  override name = "RequestNotSentError";
 }
 
-/** The question may have been acted on. */
+/** A worker may have acted on the request. */
 export class NoReplyError extends Error {
-  override name = "NoAnswerError";
+  override name = "NoReplyError";
 }
 
 export interface BatchedReply {
   reply: AdmissionReply;
-  /** Two workers may have acted on the question. */
+  /** Two workers may have acted on the request. */
   resent: boolean;
   /** The counters' clock; null: they do not answer. */
   now: number | null;
@@ -31,34 +31,34 @@ export interface BatchedReply {
 
 interface WaitingRequest extends EncodedRequest {
   intent: AdmissionIntent | null;
-  /** Monotonic ms: nobody is helped by an answer after it. */
+  /** Monotonic ms: a later reply is of no use. */
   endsAt: number;
-  resolve: (told: BatchedReply) => void;
+  resolve: (reply: BatchedReply) => void;
   reject: (error: Error) => void;
 }
 
-/** Questions that wait for each other alone. */
+/** Requests that wait only for each other. */
 interface Lane {
   readonly waiting: WaitingRequest[];
-  /** Messages. */
+  /** In messages. */
   inFlight: number;
 }
 
 interface RequestBatcherParts {
   bus: Bus;
   clock: Clock;
-  /** Told the counters' clock with each message that brings it. */
+  /** Called with the counters' time from each message that carries it. */
   onCountersTime: (now: number) => void;
-  /** Given the notes of a message's questions before it is sent; where it throws, nothing is asked. */
-  recordIntents: (notes: AdmissionIntent[]) => void;
+  /** Called with a message's intents before it is sent. If it throws, the message is not sent. */
+  recordIntents: (intents: AdmissionIntent[]) => void;
 }
 
 export class RequestBatcher {
   readonly #parts: RequestBatcherParts;
   readonly #decisions: Lane = { waiting: [], inFlight: 0 };
-  /** Of keys, which may wait for the database: a flood of wrong ones is not to hold decisions up, which do not. */
+  /** Look-ups of keys may wait for the database, decisions do not: a flood of invalid keys must not delay decisions. */
   readonly #lookups: Lane = { waiting: [], inFlight: 0 };
-  /** Went last: where both lanes wait for one place, the other goes. */
+  /** The lane that was served last. When both lanes wait for one slot, the other lane gets it. */
   #lastLane: Lane = this.#lookups;
   #scheduled = false;
 
@@ -67,19 +67,19 @@ export class RequestBatcher {
   }
 
   /**
-   * @param note what must be on disk before the question leaves
-   * @throws NotAskedError, NoAnswerError
+   * @param intent must be on disk before the request is sent
+   * @throws RequestNotSentError, NoReplyError
    */
-  send(ask: AdmissionRequest, note: AdmissionIntent | null = null): Promise<BatchedReply> {
-    const { waiting } = ask.kind === "authenticate" ? this.#lookups : this.#decisions;
+  send(request: AdmissionRequest, intent: AdmissionIntent | null = null): Promise<BatchedReply> {
+    const { waiting } = request.kind === "authenticate" ? this.#lookups : this.#decisions;
     if (waiting.length >= admissionRequestsWaitingMax) {
       return Promise.reject(
-        new RequestNotSentError(`Cannot ask admission: ${admissionRequestsWaitingMax} questions wait already`),
+        new RequestNotSentError(`Cannot send a request to admission: ${admissionRequestsWaitingMax} requests are waiting`),
       );
     }
     return new Promise((resolve, reject) => {
       const endsAt = this.#parts.clock.monotonic() + admissionDeadlineMs;
-      waiting.push({ ...encodeRequest(ask), intent: note, endsAt, resolve, reject });
+      waiting.push({ ...encodeRequest(request), intent, endsAt, resolve, reject });
       this.#schedule();
     });
   }
@@ -99,7 +99,7 @@ export class RequestBatcher {
     for (let lane = this.#nextLane(); lane !== null; lane = this.#nextLane()) this.#sendBatch(lane);
   }
 
-  /** By turns, so that neither starves the other; look-ups leave decisions half of the places. */
+  /** Alternates between the lanes, so that neither starves the other. Look-ups take at most half of the slots. */
   #nextLane(): Lane | null {
     const [decisions, lookups] = [this.#decisions, this.#lookups];
     const width = this.#parts.bus.width("admission");
@@ -118,22 +118,22 @@ export class RequestBatcher {
     });
   }
 
-  /** Where workers answer slowly, the line would grow to a wait of minutes. */
+  /** Without this bound, slow workers would let the queue grow to a wait of minutes. */
   #rejectOverdue({ waiting }: Lane): void {
     const now = this.#parts.clock.monotonic();
     const inTime = waiting.findIndex(({ endsAt }) => endsAt > now);
     const overdue = waiting.splice(0, inTime === -1 ? waiting.length : inTime);
     for (const { reject } of overdue)
-      reject(new RequestNotSentError(`Cannot ask admission: no turn within ${admissionDeadlineMs} ms`));
+      reject(new RequestNotSentError(`Cannot send a request to admission: it waited for more than ${admissionDeadlineMs} ms`));
   }
 
   async #exchange(batch: WaitingRequest[]): Promise<void> {
     try {
-      const notes = batch.flatMap(({ intent: note }) => note ?? []);
-      if (notes.length > 0) this.#parts.recordIntents(notes);
+      const intents = batch.flatMap(({ intent }) => intent ?? []);
+      if (intents.length > 0) this.#parts.recordIntents(intents);
     } catch (error) {
       for (const { reject } of batch)
-        reject(new RequestNotSentError("Cannot ask admission: it cannot be written down", { cause: error }));
+        reject(new RequestNotSentError("Cannot send a request to admission: its intent cannot be written", { cause: error }));
       return;
     }
     try {
@@ -144,13 +144,13 @@ export class RequestBatcher {
     }
   }
 
-  /** A process that was frozen finds answers that came in time, of decisions that have long passed: what they admit is not called for. */
+  /** After a freeze, this process reads replies that arrived in time but are outdated by now: such a reply admits nothing. */
   async #request(payload: Uint8Array): Promise<Reply> {
     const { bus, clock } = this.#parts;
     const sentAt = clock.monotonic();
     const reply = await bus.request("admission", payload);
     if (clock.monotonic() - sentAt > admissionDeadlineMs) {
-      throw new BusTimeoutError(`The answer was read more than ${admissionDeadlineMs} ms after the question was sent`);
+      throw new BusTimeoutError(`The reply was read more than ${admissionDeadlineMs} ms after the request was sent`);
     }
     return reply;
   }
@@ -158,14 +158,14 @@ export class RequestBatcher {
   #resolveAll(batch: WaitingRequest[], message: ReplyBatch, resent: boolean): void {
     if (message.now !== null) this.#parts.onCountersTime(message.now);
     for (const [index, { resolve, reject }] of batch.entries()) {
-      const answer = message.answers[index];
-      if (answer) resolve({ reply: answer, resent, now: message.now });
-      else reject(new NoReplyError(`Admission gave ${message.answers.length} answers to ${batch.length} questions`));
+      const reply = message.answers[index];
+      if (reply) resolve({ reply, resent, now: message.now });
+      else reject(new NoReplyError(`Admission sent ${message.answers.length} replies to ${batch.length} requests`));
     }
   }
 }
 
-/** Takes as many as one message may hold. */
+/** Takes as many requests as one message may hold. */
 function nextBatch(waiting: WaitingRequest[]): WaitingRequest[] {
   let bytes = envelopeBytes;
   let count = 0;
@@ -179,6 +179,6 @@ function nextBatch(waiting: WaitingRequest[]): WaitingRequest[] {
 
 function exchangeError(error: unknown): Error {
   if (error instanceof BusUnavailableError) return new RequestNotSentError("Admission cannot be reached", { cause: error });
-  const why = error instanceof BusTimeoutError ? "in time" : "that can be read";
-  return new NoReplyError(`Admission gave no answer ${why}`, { cause: error });
+  const problem = error instanceof BusTimeoutError ? "in time" : "that can be read";
+  return new NoReplyError(`Admission sent no reply ${problem}`, { cause: error });
 }

@@ -1,15 +1,15 @@
 /**
- * The one cache of key records. A record serves for 30 s from when it was read, an unknown key for 5 s.
- * Hashes asked for in one turn are looked up in one statement; nothing caps look-ups, so that a flood of wrong keys
- * cannot refuse a right one. A record that is still used after 20 s is read again while it serves: nobody waits for the
- * database every 30 s, and a database that is busy for less than the rest holds up no decision.
+ * The worker's cache of key records. A record is valid for 30 s after its read, an unknown key for 5 s. The hashes of one turn of the
+ * event loop are looked up by one statement. Look-ups have no bound, so that a flood of invalid keys cannot refuse a valid one. A record
+ * that is used after 20 s is read again in the background, so no request waits for the database every 30 s, and a database that is busy
+ * for less than the remaining 10 s delays no decision.
  */
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import { keyRecordAgeMsMax, readAheadAgeMs, readAheadPauseMs, recordLookupMs, unknownKeyAgeMsMax } from "../../limits.ts";
 import type { KeyRecord } from "../../../accounts/keys/record.ts";
 import { PartitionedLru } from "../partitioned-lru.ts";
 
-/** Reads the records of these hashes; hashes without a usable key are absent from the map. */
+/** Reads the records of these hashes. Hashes without a usable key are absent from the map. */
 export type FindRecords = (hashes: string[]) => Promise<Map<string, KeyRecord>>;
 
 export interface CachedRecord {
@@ -29,21 +29,21 @@ export class KeyRecordCache {
   readonly #find: FindRecords;
   readonly #clock: Clock;
   #nextLookup: Lookup | null = null;
-  /** Whose records are being read, or soon will be, while they serve. */
+  /** Hashes that are being read again, or will be, while their records are valid. */
   readonly #readingAhead = new Set<string>();
-  /** Those of the next such read; null: none is planned. */
+  /** Hashes of the next such read; null: none is planned. */
   #nextReadAhead: string[] | null = null;
-  /** Rises with every change: a read that began before a change is not kept. */
+  /** Rises with every change: the result of a read that began before a change is not cached. */
   #version = 0;
 
-  /** @param max how many are remembered; absent: `recordsCachedMax` */
+  /** @param max how many keys are cached; absent: `recordsCachedMax` */
   constructor(find: FindRecords, clock: Clock, max?: number) {
     this.#cache = new PartitionedLru(max);
     this.#find = find;
     this.#clock = clock;
   }
 
-  /** @throws when the database does not answer; what is cached and young enough is served all the same */
+  /** @throws when the database does not answer and not all records are cached */
   async get(hashes: string[]): Promise<Map<string, CachedRecord>> {
     const found = new Map<string, CachedRecord>();
     const missing: string[] = [];
@@ -61,7 +61,7 @@ export class KeyRecordCache {
     return found;
   }
 
-  /** What is cached and still young enough, at once; one that will soon be too old is read again beside it. */
+  /** The cached record, if it is still valid. A record that will soon expire is read again in the background. */
   cached(hash: string): CachedRecord | undefined {
     const entry = this.#cache.get(hash);
     if (!entry) return undefined;
@@ -72,14 +72,14 @@ export class KeyRecordCache {
     return entry;
   }
 
-  /** Something about keys, owners or workspaces changed: nothing cached is believed any longer. */
+  /** Call it when a key, owner or workspace changed: no cached record is used any longer. */
   clear(): void {
     this.#version++;
     this.#cache.clear();
     this.#nextLookup = null;
   }
 
-  /** Not urgent: after a pause one statement serves many. What cannot be read now is asked for again by its next use. */
+  /** Waits for a short time, so that one statement reads many records. After a failure the record's next use tries again. */
   #readAhead(hash: string): void {
     this.#readingAhead.add(hash);
     if (this.#nextReadAhead !== null) return void this.#nextReadAhead.push(hash);

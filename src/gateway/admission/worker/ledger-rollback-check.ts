@@ -1,7 +1,7 @@
 /**
- * Finds a ledger that went back in time: a database that was restored beside counters that were not. Counters take no value that is
- * older than theirs, so they would let a workspace spend what its ledger no longer has. Whoever sees them ahead of the ledger makes them
- * forget the workspace, and it is loaded anew.
+ * Detects a ledger that went back in time: the database was restored from a backup, the counters were not. Counters ignore values older
+ * than theirs, so a workspace could spend credit that its ledger no longer has. When the counters are ahead of the ledger, this check
+ * makes them forget the workspace, and it is loaded again.
  */
 import type { Counters } from "../../../backing/counters.ts";
 import { raiseAlarm } from "../../../kernel/alarm.ts";
@@ -20,11 +20,11 @@ export interface LedgerRollbackParts {
 
 export class LedgerRollbackCheck {
   readonly #parts: LedgerRollbackParts;
-  /** When each was last found in order, in monotonic milliseconds. */
+  /** When each workspace was last found in order, in monotonic milliseconds. */
   readonly #checkedAt = new Map<WorkspaceId, number>();
-  /** Each look tells which workspaces it could not see. */
+  /** Running checks by workspace. Each resolves to the workspaces that it could not check. */
   readonly #checks = new Map<WorkspaceId, Promise<ReadonlySet<WorkspaceId>>>();
-  /** Nobody waits for these: they are gathered for one look. */
+  /** No request waits for these: they are batched into one check. */
   #due = new Set<WorkspaceId>();
 
   constructor(parts: LedgerRollbackParts) {
@@ -32,8 +32,8 @@ export class LedgerRollbackCheck {
   }
 
   /**
-   * Waits for those that this process has not looked at of late. Others are looked at again beside their use.
-   * @returns those of which the counters or the database did not answer
+   * Waits for the check of workspaces that this process has not checked lately. Others are checked again in the background.
+   * @returns workspaces that could not be checked, since the counters or the database did not answer
    */
   async unchecked(workspaces: Iterable<WorkspaceId>): Promise<ReadonlySet<WorkspaceId>> {
     const now = this.#parts.clock.monotonic();
@@ -45,9 +45,9 @@ export class LedgerRollbackCheck {
     }
     if (awaited.size === 0) return awaited;
     this.#begin([...awaited]);
-    const looks = new Set([...awaited].map((workspace) => this.#checks.get(workspace)));
-    const failed = await Promise.all(looks);
-    return awaited.intersection(new Set(failed.flatMap((unseen) => [...(unseen ?? [])])));
+    const checks = new Set([...awaited].map((workspace) => this.#checks.get(workspace)));
+    const failed = await Promise.all(checks);
+    return awaited.intersection(new Set(failed.flatMap((unchecked) => [...(unchecked ?? [])])));
   }
 
   #checkSoon(workspace: WorkspaceId): void {
@@ -60,41 +60,42 @@ export class LedgerRollbackCheck {
     });
   }
 
-  /** One look for all of them that nobody looks at already. */
+  /** Starts one check for all workspaces that no running check includes. */
   #begin(workspaces: readonly WorkspaceId[]): void {
     const fresh = workspaces.filter((workspace) => !this.#checks.has(workspace));
     if (fresh.length === 0) return;
-    const look = this.#check(fresh);
-    for (const workspace of fresh) this.#checks.set(workspace, look);
-    void look.then(() => {
+    const check = this.#check(fresh);
+    for (const workspace of fresh) this.#checks.set(workspace, check);
+    void check.then(() => {
       for (const workspace of fresh) this.#checks.delete(workspace);
     });
   }
 
-  /** The counters first: what the ledger commits is pushed to them afterwards, so it is never behind them but after a restore. */
+  /** Reads the counters first. Commits reach the ledger before the counters, so the ledger is behind them only after a restore. */
   async #check(workspaces: readonly WorkspaceId[]): Promise<ReadonlySet<WorkspaceId>> {
     const { store, clock, log } = this.#parts;
     const at = clock.monotonic();
-    let unseen = workspaces;
+    let unchecked = workspaces;
     try {
       const sequences = await this.#sequencesOf(workspaces);
-      unseen = [...sequences.keys()];
+      unchecked = [...sequences.keys()];
       const heads =
-        unseen.length === 0
-          ? null
-          : await withDeadline(clock, recordLookupMs, "Looking at heads of ledgers", store.heads(unseen));
+        unchecked.length === 0 ? null : await withDeadline(clock, recordLookupMs, "Reading ledger heads", store.heads(unchecked));
       for (const [workspace, sequence] of sequences)
         await this.#compare({ workspace, sequence, head: heads?.get(workspace) ?? 0n });
       if (this.#checkedAt.size >= recordsCachedMax) this.#checkedAt.clear();
       for (const workspace of workspaces) this.#checkedAt.set(workspace, at);
       return new Set();
     } catch (error) {
-      log.warn({ event: "ledger.unseen", workspaces: unseen.length, reason: String(error) }, "Ledgers could not be looked at");
-      return new Set(unseen);
+      log.warn(
+        { event: "ledger.unchecked", workspaces: unchecked.length, reason: String(error) },
+        "Ledgers could not be checked",
+      );
+      return new Set(unchecked);
     }
   }
 
-  /** As the counters have them; those that they do not know are loaded from the ledger before they are used. */
+  /** The counters' sequences. Workspaces absent from the counters are loaded from the ledger before use, so they need no check. */
   async #sequencesOf(workspaces: readonly WorkspaceId[]): Promise<Map<WorkspaceId, bigint>> {
     const read = async (workspace: WorkspaceId) => ({ workspace, ...(await this.#parts.counters.read(workspace, null)) });
     const positions = await Promise.all(workspaces.map(read));
@@ -107,6 +108,6 @@ export class LedgerRollbackCheck {
     const { counters, log } = this.#parts;
     if (head >= sequence || !(await counters.forget(workspace, head + 1n))) return;
     const facts = { workspace, counters: sequence.toString(), ledger: head.toString() };
-    raiseAlarm(log, "ledger.went_back", facts, "A ledger is behind its counters: they are loaded anew from it");
+    raiseAlarm(log, "ledger.went_back", facts, "A ledger is behind its counters: they are loaded again from it");
   }
 }

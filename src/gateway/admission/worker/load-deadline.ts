@@ -1,8 +1,8 @@
-/** How long a message waits for counters that are being loaded, over all the times that it has to. */
+/** The total time that a message may wait for counters that are being loaded. */
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { loadDeadlineMs } from "../../limits.ts";
 
-/** A new workspace may lack all of it, then what the key spent: loaded one after the other. */
+/** A new workspace may lack its counters, and after their load the key's month total: one load follows the other. */
 export const loadRoundsMax = 3;
 
 export class LoadDeadline {
@@ -14,7 +14,7 @@ export class LoadDeadline {
     this.#endsAt = clock.monotonic() + loadDeadlineMs;
   }
 
-  /** @returns whether asking again is of use: false when it ran out first, or nothing could be loaded */
+  /** @returns whether a retry makes sense: false when the time ran out or nothing could be loaded */
   async wait(loads: Promise<boolean>[]): Promise<boolean> {
     if (loads.length === 0) return true;
     const leftMs = this.#endsAt - this.#clock.monotonic();

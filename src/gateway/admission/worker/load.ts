@@ -1,6 +1,6 @@
 /**
- * Makes counters ready: first use, a store that was emptied or restarted, and a lost slot are this one path.
- * What is in flight is known to the fronts alone, what was charged to the ledger alone; together they give the holds.
+ * Loads a workspace's counters. First use, an emptied or restarted store and a lost slot all take this path. Only the gateways have the
+ * generations in flight, only the ledger has the charges; both together give the holds.
  */
 import type { AccountPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../../../backing/counters.ts";
 import type { Bus } from "../../../backing/bus.ts";
@@ -9,15 +9,15 @@ import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import { decodeOpenReport, encodeReportRequest } from "../../journal/open-report.ts";
 
-/** The ledger, as far as loading needs it. Each method reads one snapshot. */
+/** The part of the ledger that loading needs. Each method reads one snapshot. */
 export interface LoadStore {
-  /** Balance, sequence and month totals, and which of `generations` have ended in the ledger. Null: no such workspace. */
+  /** Balance, sequence and month totals, and those of `generations` that have ended in the ledger. null: no such workspace. */
   account(
     workspace: WorkspaceId,
     generations: GenerationId[],
   ): Promise<{ account: AccountPush; ended: Set<GenerationId> } | null>;
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
-  /** The sequence of each workspace's ledger; those that are none are missing. */
+  /** The sequence of each workspace's ledger; unknown workspaces are absent. */
   heads(workspaces: readonly WorkspaceId[]): Promise<ReadonlyMap<WorkspaceId, bigint>>;
 }
 
@@ -29,13 +29,13 @@ export interface LoadParts {
 
 export interface WorkspaceMonth {
   workspace: WorkspaceId;
-  /** The month that is asked for: it is pushed as zero where nothing was charged in it yet. */
+  /** The requested month: it is pushed as zero if nothing was charged in it yet. */
   month: Month;
 }
 
 /**
- * Writes a workspace's counters from the ledger and the fronts' reports. Does nothing when another was faster.
- * @throws Error when the counters were emptied or restarted while it gathered: then it is to be done anew
+ * Writes a workspace's counters from the ledger and the gateways' reports. Does nothing if another worker was faster.
+ * @throws Error when the counters were emptied or restarted during the load: load again
  */
 export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts: LoadParts): Promise<void> {
   const begun = await parts.counters.beginLoad(workspace);
@@ -58,20 +58,20 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   await parts.counters.load(load);
 }
 
-/** Several fronts report the same key: all their admissions count. */
+/** Several gateways may report the same key: all their admissions count. */
 function mergeWindows(windows: WorkspaceLoad["windows"]): WorkspaceLoad["windows"] {
   const times = new Map<KeyId, number[]>();
   for (const window of windows) times.set(window.key, [...(times.get(window.key) ?? []), ...window.times]);
   return [...times].map(([key, list]) => ({ key, times: list.toSorted((a, b) => a - b) }));
 }
 
-/** The total of a key's month, pushed with its version. */
+/** Pushes the total of a key's month with its version. */
 export async function loadKeyMonth(at: { workspace: WorkspaceId; key: KeyId; month: Month }, parts: LoadParts): Promise<void> {
   const keyMonth = await parts.store.keyMonth(at.workspace, at.key, at.month);
   await parts.counters.resolveMany({ resolve: [], accounts: [], keyMonths: [keyMonth] });
 }
 
-/** The head of the ledger and its months' totals, pushed with their version: after credit was added, and for a new month. */
+/** Pushes the ledger's head and month totals with their version: after credit was added, and for a new month. */
 export async function refreshAccount(
   { workspace, month }: WorkspaceMonth,
   { counters, store }: Pick<LoadParts, "counters" | "store">,

@@ -1,5 +1,5 @@
 /**
- * Fails closed when charges no longer reach the ledger: a backlog that has not moved for five minutes closes admission
+ * Refuses admissions when charges no longer reach the ledger: a backlog without progress for five minutes closes admission
  * ("request refused rather than served unmetered").
  */
 import type { Bus } from "../../../backing/bus.ts";

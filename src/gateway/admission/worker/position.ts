@@ -12,14 +12,14 @@ interface PositionParts {
 }
 
 /**
- * Credit, holds and what was spent this month, loaded first where the counters do not know it; "again" where that takes long.
+ * Credit, holds and this month's spend, loaded first if the counters lack them; "again" if the load takes too long.
  * @throws CountersUnavailableError
  */
 export async function readPosition(
   { workspace, key }: { workspace: WorkspaceId; key: KeyId | null },
   { counters, clock, loads }: PositionParts,
 ): Promise<AdmissionReply> {
-  const patience = new LoadDeadline(clock);
+  const deadline = new LoadDeadline(clock);
   for (let round = 0; round < loadRoundsMax; round++) {
     const { account, keySpent, now } = await counters.read(workspace, key);
     const month = monthOf(now);
@@ -36,7 +36,7 @@ export async function readPosition(
     }
     const missing: Missing =
       account === null || key === null ? { what: "workspace", workspace, month } : { what: "key", workspace, key, month };
-    if (!(await patience.wait([loads.run(missing)]))) break;
+    if (!(await deadline.wait([loads.run(missing)]))) break;
   }
   return { kind: "again" };
 }

@@ -1,6 +1,6 @@
 /**
- * Admission's worker side: answers one message of questions at a time. It keeps nothing but caches, so any worker
- * can answer any message, and the same message twice does no harm.
+ * The worker's side of admission: replies to one message of requests at a time. It keeps only caches, so any worker can reply to any
+ * message, and a repeated message does no harm.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counters } from "../../../backing/counters.ts";
@@ -29,7 +29,7 @@ export interface AdmissionParts {
   metering: Pick<MeteringLagGuard, "behind">;
   clock: Clock;
   log: Logger;
-  /** How many keys are remembered; absent: `recordsCachedMax`. */
+  /** How many keys are cached; absent: `recordsCachedMax`. */
   recordsMax?: number;
 }
 
@@ -50,7 +50,7 @@ export class AdmissionService {
   readonly #parts: AdmissionParts;
   readonly #loads: SingleFlightLoads;
   readonly #rollbackCheck: LedgerRollbackCheck;
-  /** The counters' clock minus our monotonic one, from the last reply. */
+  /** The counters' clock minus this process's monotonic clock, from the last reply. */
   #clockOffset: number | null = null;
   #timeRecordedAt = -Infinity;
 
@@ -61,80 +61,80 @@ export class AdmissionService {
     this.keyRecords = new KeyRecordCache(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
-  /** Answers a message of the bus. Throws only on bytes that are no message. */
+  /** Replies to a message from the bus. Rejects only if the bytes are not a message. */
   async reply(payload: Uint8Array): Promise<Uint8Array> {
-    const { asks } = decodeRequests(payload);
-    const records = await this.#recordsOf(asks);
-    const answers: AdmissionReply[] = asks.map(() => ({ kind: "refused", code: "internal_error" }));
+    const { asks: requests } = decodeRequests(payload);
+    const records = await this.#recordsOf(requests);
+    const replies: AdmissionReply[] = requests.map(() => ({ kind: "refused", code: "internal_error" }));
     const admits: Pending[] = [];
-    const voids: Release[] = [];
+    const releases: Release[] = [];
     const others: Promise<void>[] = [];
-    for (const [index, ask] of asks.entries()) {
-      if (ask.kind === "admit") {
-        const prepared = this.#prepare(ask, records[index]);
-        if ("kind" in prepared) answers[index] = prepared;
-        else admits.push({ index, admit: ask, prepared });
-      } else if (ask.kind === "authenticate") answers[index] = this.#keyRecordReply(records[index]);
-      else if (ask.kind === "void") voids.push({ index, workspace: ask.workspace, generation: ask.generation });
-      else others.push(this.#replyToOne(ask).then((answer) => void (answers[index] = answer)));
+    for (const [index, request] of requests.entries()) {
+      if (request.kind === "admit") {
+        const prepared = this.#prepare(request, records[index]);
+        if ("kind" in prepared) replies[index] = prepared;
+        else admits.push({ index, admit: request, prepared });
+      } else if (request.kind === "authenticate") replies[index] = this.#keyRecordReply(records[index]);
+      else if (request.kind === "void") releases.push({ index, workspace: request.workspace, generation: request.generation });
+      else others.push(this.#replyToOne(request).then((reply) => void (replies[index] = reply)));
     }
-    await Promise.all([this.#admitAll(admits, answers), this.#releaseAll(voids, answers), ...others]);
-    return encodeReplies({ now: await this.#countersTime(), answers });
+    await Promise.all([this.#admitAll(admits, replies), this.#releaseAll(releases, replies), ...others]);
+    return encodeReplies({ now: await this.#countersTime(), answers: replies });
   }
 
-  /** By the place of the question; undefined where the database did not answer and nothing young enough is cached. */
-  async #recordsOf(asks: AdmissionRequest[]): Promise<(CachedRecord | undefined)[]> {
-    const records = asks.map((ask) => ("hash" in ask ? this.keyRecords.cached(ask.hash) : undefined));
-    const missing = asks.flatMap((ask, index) => ("hash" in ask && !records[index] ? [ask.hash] : []));
+  /** In the order of the requests; undefined: the database did not answer and no valid record is cached. */
+  async #recordsOf(requests: AdmissionRequest[]): Promise<(CachedRecord | undefined)[]> {
+    const records = requests.map((request) => ("hash" in request ? this.keyRecords.cached(request.hash) : undefined));
+    const missing = requests.flatMap((request, index) => ("hash" in request && !records[index] ? [request.hash] : []));
     if (missing.length === 0) return records;
     try {
       const read = await this.keyRecords.get(missing);
-      return asks.map((ask, index) => records[index] ?? ("hash" in ask ? read.get(ask.hash) : undefined));
+      return requests.map((request, index) => records[index] ?? ("hash" in request ? read.get(request.hash) : undefined));
     } catch (error) {
       this.#parts.log.warn({ event: "records.unavailable", reason: String(error) }, "Key records cannot be read");
       return records;
     }
   }
 
-  async #admitAll(admits: Pending[], answers: AdmissionReply[]): Promise<void> {
-    const unseen = await this.#rollbackCheck.unchecked(admits.map(({ prepared }) => prepared.request.workspace));
+  async #admitAll(admits: Pending[], replies: AdmissionReply[]): Promise<void> {
+    const unchecked = await this.#rollbackCheck.unchecked(admits.map(({ prepared }) => prepared.request.workspace));
     let pending: Pending[] = [];
     for (const admit of admits) {
-      if (unseen.has(admit.prepared.request.workspace)) answers[admit.index] = unavailable("billing_unavailable");
+      if (unchecked.has(admit.prepared.request.workspace)) replies[admit.index] = unavailable("billing_unavailable");
       else pending.push(admit);
     }
-    const patience = new LoadDeadline(this.#parts.clock);
+    const deadline = new LoadDeadline(this.#parts.clock);
     for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
-      const { undecided, loads } = await this.#admitOnce(pending, answers);
-      pending = (await patience.wait(loads)) ? undecided : [];
+      const { undecided, loads } = await this.#admitOnce(pending, replies);
+      pending = (await deadline.wait(loads)) ? undecided : [];
     }
   }
 
-  /** What goes wrong with one question is the answer to that one alone. */
-  #prepare(ask: AdmitGeneration, entry: CachedRecord | undefined): Prepared | Refused {
+  /** A failure affects only the reply to this request. */
+  #prepare(request: AdmitGeneration, entry: CachedRecord | undefined): Prepared | Refused {
     if (!entry) return unavailable("auth_unavailable");
     try {
-      const prepared = prepare(ask, entry.record, this.#parts.models);
+      const prepared = prepare(request, entry.record, this.#parts.models);
       if ("kind" in prepared) return prepared;
-      return ask.deadline === null || this.#parts.metering.behind() ? unavailable("billing_unavailable") : prepared;
+      return request.deadline === null || this.#parts.metering.behind() ? unavailable("billing_unavailable") : prepared;
     } catch (error) {
       this.#parts.log.error(
-        { event: "admission.failed", model: ask.model, reason: String(error) },
+        { event: "admission.failed", model: request.model, reason: String(error) },
         "A request could not be priced",
       );
       return { kind: "refused", code: "internal_error" };
     }
   }
 
-  /** Every question has its answer then, at worst "again"; `undecided` may be decided once its counters are loaded. */
-  async #admitOnce(pending: Pending[], answers: AdmissionReply[]): Promise<{ undecided: Pending[]; loads: Promise<boolean>[] }> {
+  /** Sets a reply for every request, at worst "again". Those in `undecided` may be decided once their counters are loaded. */
+  async #admitOnce(pending: Pending[], replies: AdmissionReply[]): Promise<{ undecided: Pending[]; loads: Promise<boolean>[] }> {
     const month = monthOf(this.#estimateCountersTime());
-    const replies = await this.#admitInCounters({ month, requests: pending.map(({ prepared }) => prepared.request) });
+    const counted = await this.#admitInCounters({ month, requests: pending.map(({ prepared }) => prepared.request) });
     const undecided: Pending[] = [];
     const loads: Promise<boolean>[] = [];
     for (const [position, item] of pending.entries()) {
-      const reply = replies?.[position];
-      answers[item.index] = reply ? replyFor(item.prepared, item.admit, reply) : unavailable("billing_unavailable");
+      const reply = counted?.[position];
+      replies[item.index] = reply ? replyFor(item.prepared, item.admit, reply) : unavailable("billing_unavailable");
       if (reply?.outcome !== "not_ready" && reply?.outcome !== "wrong_month") continue;
       undecided.push(item);
       const { workspace, key } = item.prepared.request;
@@ -143,7 +143,7 @@ export class AdmissionService {
     return { undecided, loads };
   }
 
-  /** null: the counters gave no reply, and what they did is not known. */
+  /** null: the counters did not reply, and the outcome is unknown. */
   async #admitInCounters(batch: AdmitBatch): Promise<AdmitReply[] | null> {
     try {
       const { now, replies } = await this.#parts.counters.admitMany(batch);
@@ -162,36 +162,36 @@ export class AdmissionService {
     return { kind: "record", ageMs, record: entry.record && recordOnBus(entry.record) };
   }
 
-  async #releaseAll(voids: Release[], answers: AdmissionReply[]): Promise<void> {
-    if (voids.length === 0) return;
-    const resolve = voids.map(({ workspace, generation }) => ({ workspace, generation, as: "void" as const }));
-    const answer = await this.#orUnavailable(async () => {
+  async #releaseAll(releases: Release[], replies: AdmissionReply[]): Promise<void> {
+    if (releases.length === 0) return;
+    const resolve = releases.map(({ workspace, generation }) => ({ workspace, generation, as: "void" as const }));
+    const reply = await this.#orUnavailable(async () => {
       await this.#parts.counters.resolveMany({ resolve, accounts: [], keyMonths: [] });
       return { kind: "done" };
     });
-    for (const { index } of voids) answers[index] = answer;
+    for (const { index } of releases) replies[index] = reply;
   }
 
-  #replyToOne(ask: Extract<AdmissionRequest, { kind: "position" | "refresh" }>): Promise<AdmissionReply> {
+  #replyToOne(request: Extract<AdmissionRequest, { kind: "position" | "refresh" }>): Promise<AdmissionReply> {
     const parts = { ...this.#parts, loads: this.#loads };
     return this.#orUnavailable(async () => {
-      if ((await this.#rollbackCheck.unchecked([ask.workspace])).size > 0) return unavailable("billing_unavailable");
-      return ask.kind === "refresh" ? this.#refresh(ask.workspace) : readPosition(ask, parts);
+      if ((await this.#rollbackCheck.unchecked([request.workspace])).size > 0) return unavailable("billing_unavailable");
+      return request.kind === "refresh" ? this.#refresh(request.workspace) : readPosition(request, parts);
     });
   }
 
-  /** Read anew for each question: a read under way may have begun before the credit was added. */
+  /** Each request reads again: a running read may have begun before the credit was added. */
   async #refresh(workspace: string): Promise<AdmissionReply> {
     const refreshed = refreshAccount({ workspace, month: monthOf(this.#estimateCountersTime()) }, this.#parts);
     await withDeadline(this.#parts.clock, recordLookupMs, "Refreshing an account", refreshed);
     return { kind: "done" };
   }
 
-  async #orUnavailable(answer: () => Promise<AdmissionReply>): Promise<AdmissionReply> {
+  async #orUnavailable(makeReply: () => Promise<AdmissionReply>): Promise<AdmissionReply> {
     try {
-      return await answer();
+      return await makeReply();
     } catch (error) {
-      this.#parts.log.warn({ event: "admission.unavailable", reason: String(error) }, "A question could not be answered");
+      this.#parts.log.warn({ event: "admission.unavailable", reason: String(error) }, "A request to admission failed");
       return unavailable("billing_unavailable");
     }
   }
@@ -200,7 +200,7 @@ export class AdmissionService {
     return this.#clockOffset === null ? this.#parts.clock.now() : this.#clockOffset + this.#parts.clock.monotonic();
   }
 
-  /** The time that fronts reckon deadlines from; the counters are asked only where no recent reply told it. */
+  /** The time from which gateways compute deadlines. It is read from the counters only if no recent reply carried it. */
   async #countersTime(): Promise<number | null> {
     if (this.#parts.clock.monotonic() - this.#timeRecordedAt < countersTimeAgeMsMax) return this.#estimateCountersTime();
     try {

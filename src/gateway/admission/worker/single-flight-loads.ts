@@ -1,11 +1,11 @@
-/** Loads of counters under way, one at a time for each thing that is loaded. A load that fails is tried again by the next who asks. */
+/** Loads of counters, at most one at a time for each workspace, month or key. After a failure the next caller starts a new load. */
 import { withDeadline, type Clock, type Month } from "../../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { rebuildWaitMs } from "../../limits.ts";
 import { loadKeyMonth, loadWorkspace, refreshAccount, type LoadParts } from "./load.ts";
 
-/** What counters may lack: all of a workspace, its total of a month, or a key's total of a month. */
+/** What counters may lack: a whole workspace, its total of a month, or a key's total of a month. */
 export type Missing =
   | { what: "workspace" | "month"; workspace: WorkspaceId; month: Month }
   | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month };
@@ -21,8 +21,8 @@ export class SingleFlightLoads {
   /** Never rejects. @returns whether it is loaded */
   run(missing: Missing): Promise<boolean> {
     const name = nameOf(missing);
-    const present = this.#inFlight.get(name);
-    if (present) return present;
+    const current = this.#inFlight.get(name);
+    if (current) return current;
     const { clock, log } = this.#parts;
     const running = withDeadline(clock, rebuildWaitMs, `Loading ${name}`, load(missing, this.#parts))
       .then(() => true)
