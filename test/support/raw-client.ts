@@ -1,4 +1,4 @@
-/** A client over a bare socket, which may do what no catalogCache would. */
+/** A client over a bare socket, which may do what no library would. */
 import { connect, type Socket } from "node:net";
 
 export class RawClient implements Disposable {

@@ -20,7 +20,7 @@ export function bomJson(specVersion: string) {
     },
     components: [
       {
-        type: "catalogCache",
+        type: "library",
         "bom-ref": "left",
         group: "@scope",
         name: "left",
@@ -31,7 +31,7 @@ export function bomJson(specVersion: string) {
         purl: "pkg:npm/%40scope/left@1.2.3",
       },
       {
-        type: "catalogCache",
+        type: "library",
         "bom-ref": "right",
         name: "right",
         version: "2.0.0",
@@ -59,13 +59,13 @@ export function bomXml(specVersion: string): string {
     <component type="application" bom-ref="app"><name>app</name><version>1.0.0</version></component>
   </metadata>
   <components>
-    <component type="catalogCache" bom-ref="left">
+    <component type="library" bom-ref="left">
       <group>@scope</group><name>left</name><version>1.2.3</version><scope>required</scope>
       <hashes><hash alg="SHA-1">${sha1}</hash></hashes>
       <licenses><license><id>MIT</id></license></licenses>
       <purl>pkg:npm/%40scope/left@1.2.3</purl>
     </component>
-    <component type="catalogCache" bom-ref="right">
+    <component type="library" bom-ref="right">
       <name>right</name><version>2.0.0</version>
       <licenses><expression>MIT OR Apache-2.0</expression></licenses>
       <purl>pkg:npm/right@2.0.0</purl>
@@ -250,7 +250,7 @@ export function refusalOf(document: unknown): SbomRefusal {
 /** So many components of npm, each of which needs the next. */
 export function largeBom(count: number) {
   const components = Array.from({ length: count }, (_, index) => ({
-    type: "catalogCache",
+    type: "library",
     "bom-ref": `part-${index}`,
     name: `part\u2028${index}`,
     version: `${index}.0.0`,

@@ -10,12 +10,12 @@ export const shop = {
   specVersion: "1.6",
   metadata: { component: { type: "application", "bom-ref": "app", name: "shop" } },
   components: [
-    { type: "catalogCache", "bom-ref": "express", name: "express", version: "4.0.0", purl: "pkg:npm/express@4.0.0" },
-    { type: "catalogCache", "bom-ref": "lodash", name: "lodash", version: "4.17.20", purl: "pkg:npm/lodash@4.17.20" },
-    { type: "catalogCache", "bom-ref": "odd", name: "lodash", version: "latest", purl: "pkg:npm/lodash@latest" },
-    { type: "catalogCache", "bom-ref": "system", name: "zlib", version: "1.2", purl: "pkg:deb/debian/zlib@1.2" },
-    { type: "catalogCache", "bom-ref": "unnamed", name: "left" },
-    { type: "catalogCache", "bom-ref": "versionless", name: "lodash", purl: "pkg:npm/lodash" },
+    { type: "library", "bom-ref": "express", name: "express", version: "4.0.0", purl: "pkg:npm/express@4.0.0" },
+    { type: "library", "bom-ref": "lodash", name: "lodash", version: "4.17.20", purl: "pkg:npm/lodash@4.17.20" },
+    { type: "library", "bom-ref": "odd", name: "lodash", version: "latest", purl: "pkg:npm/lodash@latest" },
+    { type: "library", "bom-ref": "system", name: "zlib", version: "1.2", purl: "pkg:deb/debian/zlib@1.2" },
+    { type: "library", "bom-ref": "unnamed", name: "left" },
+    { type: "library", "bom-ref": "versionless", name: "lodash", purl: "pkg:npm/lodash" },
   ],
   dependencies: [
     { ref: "app", dependsOn: ["express"] },

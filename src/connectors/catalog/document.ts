@@ -23,7 +23,7 @@ export async function documentOf(text: string, contentType: string): Promise<Doc
   return { contentType, plain: representation(plain), gzip: representation(await compressed(plain)) };
 }
 
-/** Takes the compressed bytes as stored, since another catalogCache may compress differently. */
+/** Takes the compressed bytes as stored, since another library may compress differently. */
 export async function unpackedDocument(gzip: Uint8Array, contentType: string): Promise<Document> {
   const plain = Uint8Array.from(await unpack(gzip));
   return { contentType, plain: representation(plain), gzip: representation(Uint8Array.from(gzip)) };
