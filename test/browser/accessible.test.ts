@@ -16,13 +16,13 @@ const kinds: [kind: string, path: string][] = [
   ["a mistaken address", "/connectors?page=none"],
 ];
 
-describe.skipIf(chromiumPath === null)("on a page with", () => {
+describe.skipIf(chromiumPath === null)("accessibility of the pages", () => {
   let fleet: Fleet;
   beforeAll(async () => {
     fleet = await service();
   }, 60_000);
 
-  test.each(kinds)("%s the audit finds nothing, light on a desktop and dark on a phone", async (_, path) => {
+  test.each(kinds)("the audit finds nothing on %s, light on a desktop and dark on a phone", async (_, path) => {
     // Otherwise colours would be measured in the middle of the transition.
     await using visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
     const page = await visitor.open(path);
@@ -33,7 +33,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     expect(await visitor.audit()).toEqual([]);
   });
 
-  test("with problems shown in the form, the audit finds nothing", async () => {
+  test("the audit finds nothing on a form with error messages", async () => {
     await using visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
     const page = await visitor.open("/connectors/google-workspace");
     for (const scheme of ["light", "dark"] as const) {
@@ -54,7 +54,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     expect(rules).toEqual(expect.arrayContaining(["color-contrast", "label"]));
   });
 
-  test.each(kinds)("%s nothing is cut off at 320 pixels, on a phone and on a tablet", async (_, path) => {
+  test.each(kinds)("nothing is cut off on %s, at 320 pixels, on a phone and on a tablet", async (_, path) => {
     await using visitor = await Visit.to({ url: fleet.url() });
     const page = await visitor.open(path);
     for (const width of [320, 360, 768]) {
@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     }
   });
 
-  test.each(kinds)("%s there is one heading of the first level, and none is left out below", async (_, path) => {
+  test.each(kinds)("%s has one heading of the first level, and skips no level", async (_, path) => {
     await using visitor = await Visit.to({ url: fleet.url() });
     const page = await visitor.open(path);
     const levels: number[] = await page.evaluate(
@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     }
   });
 
-  test("nothing moves for a reader who prefers reduced motion", async () => {
+  test("nothing moves for users who prefer reduced motion", async () => {
     for (const reducedMotion of [true, false]) {
       await using visitor = await Visit.to({ url: fleet.url(), reducedMotion });
       const page = await visitor.open("/connectors");
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === null)("on a page with", () => {
     }
   });
 
-  test("the focused element has an outline", async () => {
+  test("the focused element is outlined", async () => {
     await using visitor = await Visit.to({ url: fleet.url() });
     const page = await visitor.open("/connectors/okta");
     for (let stop = 0; stop < 8; stop++) {

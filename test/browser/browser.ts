@@ -1,4 +1,4 @@
-/** One Chromium for all tests of this process, and visits to pages that report every error in them. */
+/** Opens one Chromium for all tests of this process, and pages that record their errors. */
 import axe from "axe-core";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { findBrowser } from "../../scripts/services/find-browser.ts";
@@ -20,7 +20,7 @@ export const chromiumPath = "missing" in found ? null : found.path;
 let opened: Promise<Browser> | null = null;
 let served: Promise<Fleet> | null = null;
 
-/** The service with its own catalog, started once for all tests, which only change connections. */
+/** The service with its own catalog, started once for all tests. They change only connections. */
 export function service(): Promise<Fleet> {
   served ??= Fleet.start({ services: null });
   return served;
@@ -42,7 +42,7 @@ atEnd(async () => {
 });
 
 export interface VisitPlan {
-  /** Of the service. */
+  /** The address of the service. */
   url: string;
   width?: number;
   scheme?: "light" | "dark";
@@ -52,7 +52,7 @@ export interface VisitPlan {
 
 export class Visit implements AsyncDisposable {
   readonly page: Page;
-  /** Errors of the page and of its policy, and requests that left the service. */
+  /** Errors of the page and its content security policy, and requests to other hosts. */
   readonly faults: string[] = [];
   /** Requested addresses outside of the service. */
   readonly asked: string[] = [];

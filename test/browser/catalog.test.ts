@@ -1,4 +1,4 @@
-/** The catalog as a person uses it, in a real browser. */
+/** Uses the catalog as a person does, in a real browser. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Fleet } from "../support/fleet.ts";
 import { chromiumPath, service, Visit, type VisitPlan } from "./browser.ts";
@@ -16,7 +16,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     return ((await response.json()) as { total: number }).total;
   }
 
-  test("finds connectors by a word of their name", async () => {
+  test("the page finds connectors by a word of their name", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors");
     expect(await page.title()).toBe("Page 1 of 14 · Connectors · Weir");
@@ -29,7 +29,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("filters by category, method and text together, and keeps the choices", async () => {
+  test("the page filters by category, method and text together, and keeps the choices", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors");
     await page.getByLabel("Category").selectOption("Ticketing");
@@ -48,7 +48,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
   });
 
   test.each(["", "q=cloud", "method=mcp", "q=security&method=api_token"])(
-    "counts what the API counts, by category and by method: %s",
+    "the page shows the API's counts, by category and by method: %s",
     async (filters) => {
       await using visitor = await visit();
       const page = await visitor.open(`/connectors?${filters}`);
@@ -74,7 +74,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     },
   );
 
-  test("reports when nothing matches, and offers other links", async () => {
+  test("the page reports an empty result and links to the whole list", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors?q=no+such+vendor&category=HRIS");
     expect(await page.getByRole("heading", { level: 2 }).first().textContent()).toBe(
@@ -87,7 +87,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("has pages to go through, from the first to the last and back", async () => {
+  test("the list has pages from the first to the last and back", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors?category=HRIS");
     const pages = page.getByRole("navigation", { name: "Pages" });
@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("works with only the keyboard, from the address bar to a connector", async () => {
+  test("the page can be used with only the keyboard, from the address bar to a connector", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors");
     const focused = (): Promise<string> => page.evaluate("document.activeElement.id || document.activeElement.textContent");
@@ -126,7 +126,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("searches, filters and turns pages without JavaScript", async () => {
+  test("searching, filtering and paging work without JavaScript", async () => {
     await using visitor = await visit({ javaScript: false });
     const page = await visitor.open("/connectors");
     await page.getByLabel("Category").selectOption("HRIS");
@@ -140,7 +140,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     await page.getByRole("link", { name: "Page 3", exact: true }).and(page.locator("[aria-current=page]")).waitFor();
   });
 
-  test("loads with a single request per page", async () => {
+  test("each page is one request", async () => {
     await using visitor = await visit();
     await visitor.open("/connectors");
     await visitor.open("/connectors/okta");

@@ -53,7 +53,7 @@ describe.skipIf(chromiumPath === null)("a hostile catalog", () => {
     await folder[Symbol.asyncDispose]();
   });
 
-  test("is shown as text on its connector's page", async () => {
+  test("a connector's page shows hostile contents as text", async () => {
     await using visitor = await Visit.to({ url: fleet.url(), width: 360 });
     const page = await visitor.open("/connectors/hostile");
     expect(await page.title()).toBe(`${script} · Connectors · Weir`);
@@ -71,7 +71,7 @@ describe.skipIf(chromiumPath === null)("a hostile catalog", () => {
     expect([await visitor.overflow(), visitor.asked, visitor.faults]).toEqual([0, ["/connectors/hostile"], []]);
   });
 
-  test("is shown as text in the list", async () => {
+  test("the list shows hostile contents as text", async () => {
     await using visitor = await Visit.to({ url: fleet.url(), width: 360 });
     const page = await visitor.open("/connectors?q=hostile");
     await page.getByRole("link", { name: script, exact: true }).waitFor();
@@ -79,7 +79,7 @@ describe.skipIf(chromiumPath === null)("a hostile catalog", () => {
     expect([await visitor.overflow(), visitor.faults]).toEqual([0, []]);
   });
 
-  test.each([script, image, quote, entity])("and so is a hostile search: %s", async (words) => {
+  test.each([script, image, quote, entity])("the list shows a hostile search as text: %s", async (words) => {
     await using visitor = await Visit.to({ url: fleet.url() });
     const page = await visitor.open(`/connectors?q=${encodeURIComponent(words)}`);
     expect(await page.getByLabel("Name or vendor").inputValue()).toBe(words);

@@ -45,7 +45,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
 
   const shownCommand = async (page: Page): Promise<string> => (await page.locator(".command code:visible").textContent()) ?? "";
 
-  test("saves the typed text as the file for `weir connection create`, and sends it nowhere", async () => {
+  test("the page saves the form as the file for `weir connection create`, and sends it nowhere", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("textbox", { name: "Okta domain" }).fill(" acme.okta.com ");
@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect([page.url(), visitor.asked, visitor.faults]).toEqual([`${fleet.url()}/connectors/okta`, ["/connectors/okta"], []]);
   });
 
-  test("replaces the first set of credentials with the chosen one, in the form and in the command", async () => {
+  test("the alternative set of credentials replaces the first, in the form and in the command", async () => {
     await using visitor = await visit({ width: 360 });
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("textbox", { name: "Okta domain" }).fill("left.behind.example");
@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect([visitor.asked, visitor.faults]).toEqual([["/connectors/okta"], []]);
   });
 
-  test("omits empty optional fields, and names missing required ones", async () => {
+  test("the file omits empty optional fields, and the page names missing required ones", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/absence-io");
     await page.getByRole("button", { name: /^Save/ }).click();
@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("accepts a key file only as a JSON object", async () => {
+  test("a key file must be a JSON object", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/google-workspace");
     const area = page.locator("textarea:visible");
@@ -138,7 +138,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("accepts a key file of several lines, but no control characters", async () => {
+  test("a key file may have several lines, but no control characters", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("radio", { name: "Okta domain, Client ID, Private key" }).check();
@@ -160,7 +160,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("copies the command", async () => {
+  test("the page copies the command", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("button", { name: "Copy the command" }).click();
@@ -169,7 +169,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("hides secrets until the reader shows them", async () => {
+  test("the page hides secrets until the user shows them", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/okta");
     const field = page.locator("#set-0-api_token");
@@ -182,7 +182,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("shows everything without JavaScript, and then sends nothing either", async () => {
+  test("without JavaScript the page has all instructions, and typed text goes nowhere", async () => {
     await using visitor = await visit({ javaScript: false });
     const page = await visitor.open("/connectors/okta");
     for (const legend of ["Either: Okta domain, API token", "Or, instead: Okta domain, Client ID, Private key"])
@@ -198,7 +198,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.asked).toEqual(["/connectors/okta", "/connectors"]);
   });
 
-  test("of the record-only connector has no fields, and its command works", async () => {
+  test("the page of a record-only connector has no fields, and its command works", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/vouch");
     expect(await page.locator("form").count()).toBe(0);

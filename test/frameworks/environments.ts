@@ -1,4 +1,4 @@
-/** Where the loops run: environments with the packages of one file each, made once and kept. */
+/** The environments in which the loops run, each with the packages of one file, made once and kept. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rm } from "node:fs/promises";
@@ -9,15 +9,15 @@ import { run } from "./run.ts";
 const here = import.meta.dir;
 const installMs = 600_000;
 
-/** Why there is no environment: no interpreter, or no registry. */
+/** There is no environment, for lack of an interpreter or a registry. */
 export class NoEnvironmentError extends Error {
   override name = "NoEnvironmentError";
 }
 
-/** @param loop the name of a file of loops/ @returns what runs it. @throws NoEnvironmentError */
+/** @param loop the name of a file of loops/ @returns the command that runs it. @throws NoEnvironmentError */
 export async function commandFor(loop: string): Promise<string[]> {
   if (loop.endsWith(".mjs")) return nodeCommand(loop);
-  // LlamaIndex wants another version of the official package than the others.
+  // LlamaIndex needs another version of the official package than the others.
   const requirements = join(here, loop.startsWith("llama-index") ? "requirements-llama-index.txt" : "requirements.txt");
   const home = await made("python3", requirements, async (folder) => {
     await must(["python3", "-m", "venv", folder]);
@@ -27,7 +27,7 @@ export async function commandFor(loop: string): Promise<string[]> {
   return [join(home, "bin", "python"), join(here, "loops", loop)];
 }
 
-/** Node looks for packages beside the file that imports them, so the loop is copied to them. */
+/** Node looks for packages next to the importing file, so the loop is copied into the environment. */
 async function nodeCommand(loop: string): Promise<string[]> {
   const packages = join(here, "node-packages.json");
   const home = await made("node", packages, async (folder) => {
@@ -46,7 +46,7 @@ async function made(interpreter: string, packages: string, make: (folder: string
     .update(version.output)
     .update(await readFile(packages));
   const home = join(cacheFolder(), "frameworks", digest.digest("hex").slice(0, 16));
-  // Written last: an environment without it was not finished.
+  // Written last: without this file an environment is incomplete.
   const whole = join(home, "whole");
   if (existsSync(whole)) return home;
   await rm(home, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** `npm run frameworks`: what people build agents with, unchanged, against a model behind each wire format. */
+/** `npm run frameworks`: runs unmodified agent frameworks against a model behind each wire format. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { runAtEnd } from "../support/at-end.ts";
@@ -15,10 +15,10 @@ const usage = `npm run frameworks -- [loop] …
 
   Loops: ${loops.join(", ")}. Without a name all run.
   Each asks for two tools at once, rejects what does not fit its schema and asks again: whole and streamed, at a model behind each
-  wire format. Packages are installed once, in environments of their own. Exit code 1: a loop did not pass.
+  wire format. Packages are installed once, in their own environments. Exit code 1: a loop failed.
   A loop without its interpreter or its registry is skipped; with CI set that is exit code 1 too.`;
 
-/** @returns how many did not pass. @throws NoEnvironmentError */
+/** @returns how many failed. @throws NoEnvironmentError */
 async function play(loop: string, { url, key, models }: Stage): Promise<number> {
   const command = await commandFor(loop);
   let failed = 0;
@@ -53,11 +53,11 @@ async function main(names: string[]): Promise<number> {
       console.log(`SKIPPED ${loop}: ${error.message}`);
     }
   }
-  console.log(`${failed} did not pass, ${skipped} of the loops skipped`);
+  console.log(`${failed} failed, ${skipped} of the loops skipped`);
   return failed > 0 || (skipped > 0 && process.env["CI"]) ? 1 : 0;
 }
 
-/** What it started ends with it. */
+/** The processes that it started end with it. */
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 process.exitCode = await main(process.argv.slice(2));

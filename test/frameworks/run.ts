@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 
 export interface Ended {
-  /** null: it could not be started, or did not end in time. */
+  /** null: the command did not start, or did not end in time. */
   code: number | null;
   output: string;
 }

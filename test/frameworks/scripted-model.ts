@@ -1,19 +1,19 @@
 /**
- * A model that plays one scene behind any wire format: asked for the weather it calls its tool for two cities at once; asked for a report it
- * first gives one that does not fit its schema, and a right one as soon as it is shown what was wrong.
+ * A scripted model behind any wire format. Asked for the weather, it calls its tool for two cities at once. Asked for a report, it
+ * first returns one that does not fit the schema, and a valid one when it gets the complaint.
  */
 import { message } from "../support/anthropic-answers.ts";
 import { googleChat } from "../support/google-answers.ts";
 import type { StubCall } from "../support/provider-stub.ts";
 import { chat, chunk, completion, json, stream, usageOf, type StubAnswer } from "../support/stub-answers.ts";
 
-/** What a provider is asked, whatever the format. */
+/** The request to a provider, independent of the format. */
 interface Asked {
   tools: string[];
   wantsJson: boolean;
-  /** Results of tools so far. */
+  /** The results of tools so far. */
   results: number;
-  /** Everything that was sent. */
+  /** The whole request as text. */
   text: string;
 }
 
@@ -27,7 +27,7 @@ type Json = Record<string, unknown>;
 export const weatherTool = "get_weather";
 export const report = { summary: "Oslo 7, Rome 19", degrees: 26 };
 const cities = ["Oslo", "Rome"];
-/** Stands in the wrong report, and so in every complaint of it. */
+/** A value of the wrong report, which every complaint repeats. */
 const mistake = "tepid";
 
 function play({ tools, wantsJson, results, text }: Asked): Said {
@@ -40,7 +40,7 @@ function play({ tools, wantsJson, results, text }: Asked): Said {
   return { text: wantsJson ? JSON.stringify(told) : report.summary, calls: [] };
 }
 
-/** By the name of the format: what the model's provider answers. */
+/** The provider's answers, by the name of the format. */
 export const scripted: Record<string, StubAnswer> = {
   openai: (response, call) => asOpenai(play(ofOpenai(call)))(response, call),
   anthropic: (response, call) => asAnthropic(play(ofAnthropic(call)))(response, call),
@@ -74,7 +74,7 @@ function ofGoogle({ body, rawBody }: StubCall): Asked {
   };
 }
 
-/** In a stream both calls have the index 0, as several providers of this format number them. */
+/** In a stream both calls have index 0, as several providers of this format send them. */
 function asOpenai({ text, calls }: Said): StubAnswer {
   if (calls.length === 0) return chat(text);
   const made = calls.map(({ name, input }) => ({
@@ -97,7 +97,7 @@ function asAnthropic({ text, calls }: Said): StubAnswer {
   return message(text, { calls: calls.map((call) => ({ id: `toolu_${crypto.randomUUID()}`, ...call })) });
 }
 
-/** The first of several calls is signed, and none has an id. */
+/** Only the first of several calls has a signature, and none has an id. */
 function asGoogle({ text, calls }: Said): StubAnswer {
   if (calls.length === 0) return googleChat(text);
   const parts = calls.map(({ name, input }) => ({ functionCall: { name, args: input } }));

@@ -1,4 +1,4 @@
-/** The service in one process, with the scripted model behind each wire format. */
+/** Starts the service in one process, with the scripted model behind each wire format. */
 import { Fleet } from "../support/fleet.ts";
 import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
@@ -6,10 +6,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { scripted } from "./scripted-model.ts";
 
 export interface Stage extends AsyncDisposable {
-  /** What clients call their base URL. */
+  /** The base URL for clients. */
   url: string;
   key: string;
-  /** By the name of the format. */
+  /** The stubs by the name of the format. */
   models: { format: string; model: string; stub: ProviderStub }[];
 }
 
@@ -20,7 +20,7 @@ export async function openStage(): Promise<Stage> {
   );
   const folder = stack.use(await temporaryFolder());
   const catalogDir = await writeCatalog(folder.path, {
-    // The names of the registry are those that the catalog takes.
+    // The registry's names are the catalog's names of formats.
     providers: stubs.map(({ format, stub }) =>
       stubProvider({ id: format, name: format, format: format as "openai", base_url: stub.url }),
     ),

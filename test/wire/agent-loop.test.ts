@@ -1,4 +1,4 @@
-/** An agent's loop with the official package: two tools at once, an answer that does not fit its schema, and the same question again. */
+/** An agent's loop with the official package: two tools at once, an answer that does not fit its schema, and a retry. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type OpenAI from "openai";
 import { report, scripted, weatherTool } from "../frameworks/scripted-model.ts";
@@ -28,7 +28,7 @@ describe.each(Object.entries(scripted))("a model behind %s", (format, answer) =>
     client = on.client((await on.fleet.operator().customer({ credit: "1" })).keys[0]?.key ?? "");
   }, 90_000);
 
-  test.each([false, true])("plays the loop to its end (streamed: %p)", async (streamed) => {
+  test.each([false, true])("the loop runs to its end (streamed: %p)", async (streamed) => {
     const ask = async (messages: Messages, more: object = {}) => {
       stub.answerOnce(answer);
       const request = { model: modelOf(format), messages, tools, ...more };

@@ -1,4 +1,4 @@
-/** The official package in front of a model of Anthropic's: it cannot tell the difference. */
+/** The official package with a model in Anthropic's format sees no difference. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import OpenAI from "openai";
@@ -52,12 +52,12 @@ const weather = {
 };
 const call = { id: "toolu_a", name: "weather", input: { city: "Oslo" } };
 
-/** What the provider received since so many calls. */
+/** The provider's calls after the first so many. */
 function receivedSince(count: number): StubCall[] {
   return claude.calls.slice(count);
 }
 
-/** The error that the package throws. It tells nothing of its calls before it is awaited. */
+/** The error that the package throws. Its promises are lazy, so it must be awaited first. */
 async function thrownBy(calling: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   try {
     await calling;
@@ -77,7 +77,7 @@ async function rowOf(generation: string): Promise<LogRow> {
 }
 
 describe("answers", () => {
-  test("come whole, with the counts of the provider", async () => {
+  test("complete answers have the provider's counts", async () => {
     const completion = await client.chat.completions.create({ model, messages });
     expect(completion).toMatchObject({ object: "chat.completion", model });
     expect(completion.choices[0]).toMatchObject({ finish_reason: "stop", logprobs: null });
@@ -85,7 +85,7 @@ describe("answers", () => {
     expect(completion.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 });
   });
 
-  test("are streamed, and the helper puts them together", async () => {
+  test("the package's helper assembles streamed answers", async () => {
     const helper = client.chat.completions.stream({ model, messages, stream_options: { include_usage: true } });
     expect(await helper.finalContent()).toBe("Hello there");
     expect(await helper.totalUsage()).toMatchObject({ prompt_tokens: 10, completion_tokens: 5 });
@@ -109,7 +109,7 @@ describe("answers", () => {
     expect(reasons).toEqual([reason]);
   });
 
-  test("follow a schema, which the package parses", async () => {
+  test("answers follow a schema, and the package parses them", async () => {
     claude.answer(message('{"city":"Oslo"}'));
     const before = claude.calls.length;
     const schema = { ...weather.function.parameters, additionalProperties: false };
@@ -122,7 +122,7 @@ describe("answers", () => {
     });
   });
 
-  test("cost what each part of the prompt costs, to the nano-dollar", async () => {
+  test("the cost is the sum of the costs of each part of the prompt, to the nano-dollar", async () => {
     const usage = { input_tokens: 10, cache_read_input_tokens: 1_000, cache_creation_input_tokens: 200, output_tokens: 5 };
     claude.answer(message("Hello there", { usage }));
     for (const stream of [false, true]) {
@@ -136,8 +136,8 @@ describe("answers", () => {
   });
 });
 
-describe("tools go there and back", () => {
-  test("in whole answers", async () => {
+describe("tool calls and their results pass through", () => {
+  test("in complete answers", async () => {
     claude.answerOnce(message("Let me look.", { calls: [call] }), message("It rains."));
     const before = claude.calls.length;
     const first = await client.chat.completions.create({ model, messages, tools: [weather], parallel_tool_calls: false });
@@ -213,7 +213,7 @@ describe("failures", () => {
     [400, "invalid_request_error", "messages.0: x", 400, "upstream_rejected", 1],
     [404, "not_found_error", "model: x", 400, "upstream_rejected", 1],
     [413, "request_too_large", "x", 400, "upstream_rejected", 1],
-    // The gateway tries once more by itself, and the package once more by itself.
+    // The gateway and the package each retry once.
     [529, "overloaded_error", "x", 502, "upstream_error", 4],
     [500, "api_error", "x", 502, "upstream_error", 4],
   ])("of status %p and type %s (%s) are %p %s after %p calls of the provider", async (status, type, words, ours, code, calls) => {
@@ -224,7 +224,7 @@ describe("failures", () => {
     expect(claude.calls.length - before).toBe(calls);
   });
 
-  test("of a rate limit come with a wait", async () => {
+  test("a rate limit has a Retry-After", async () => {
     claude.answer(refusal(429, "rate_limit_error"));
     const error = await thrownBy(client.chat.completions.create({ model, messages }));
     expect(error).toBeInstanceOf(OpenAI.RateLimitError);
@@ -232,14 +232,14 @@ describe("failures", () => {
     expect(error.headers?.get("retry-after-ms")).toBe("5000");
   });
 
-  test("of a conversation that is too long are told in the words that frameworks look for, and in no other's", async () => {
+  test("the error of a conversation that is too long has the words that frameworks look for, and none of the provider's", async () => {
     claude.answer(refusal(400, "invalid_request_error", "prompt is too long: 200001 tokens CANARY"));
     const error = await thrownBy(client.chat.completions.create({ model, messages }));
     expect(error.message).toContain("maximum context length");
     expect(error.message).not.toContain("CANARY");
   });
 
-  test("as a stream's first event are answered by the other provider, and nobody pays for them", async () => {
+  test("after an error as a stream's first event the other provider answers, and the error costs nothing", async () => {
     claude.answer(failingStream("overloaded_error", { started: true }));
     const { data, response } = await client.chat.completions
       .create({ model: withFallback, messages, stream: true })
@@ -251,7 +251,7 @@ describe("failures", () => {
     expect(row).toMatchObject({ provider: "other", status: 200, code: null });
   });
 
-  test("before any text cost nothing, whatever the stream began with", async () => {
+  test("a failure before any text costs nothing, whatever the stream began with", async () => {
     claude.answer(failingStream("overloaded_error", { started: true }));
     const error = await thrownBy(client.chat.completions.create({ model, messages, stream: true }));
     expect(error).toMatchObject({ status: 502, code: "upstream_error" });
@@ -259,7 +259,7 @@ describe("failures", () => {
     expect(row).toMatchObject({ prompt_tokens: 0, completion_tokens: 0, cost_usd: "0.000000000" });
   });
 
-  test("in the middle cost what was delivered, and the prompt as the provider counted it", async () => {
+  test("a failure in the middle costs the delivered text, and the prompt as the provider counted it", async () => {
     claude.answer(failingStream("api_error", { pieces: ["Hello ", "the"] }));
     const { data, response } = await client.chat.completions.create({ model, messages, stream: true }).withResponse();
     let text = "";
@@ -273,7 +273,7 @@ describe("failures", () => {
   });
 });
 
-test("what the format has no place for is refused with its name, and nobody is called", async () => {
+test("a field that the format cannot carry is refused by name, without a call of the provider", async () => {
   const before = claude.calls.length;
   const error = await thrownBy(client.chat.completions.create({ model, messages, temperature: 1.5 }));
   expect(error).toBeInstanceOf(OpenAI.BadRequestError);

@@ -1,4 +1,4 @@
-/** What goes over the wire, to the byte and to the header. */
+/** The exact bytes and headers on the wire. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Fleet } from "../support/fleet.ts";
 
@@ -24,7 +24,7 @@ function chat(content: string, fields: Record<string, unknown> = {}): Promise<Re
 }
 
 describe("a streamed answer", () => {
-  test("is these lines and no others", async () => {
+  test("a streamed answer consists of exactly these lines", async () => {
     const response = await chat("12345678", { stream: true, stream_options: { include_usage: true } });
     const id = response.headers.get("x-generation-id");
     const text = await response.text();
@@ -44,20 +44,20 @@ describe("a streamed answer", () => {
     ]);
   });
 
-  test("has the headers that keep proxies from holding it back", async () => {
+  test("a streamed answer has headers that keep proxies from buffering it", async () => {
     const { headers } = await chat("Hi", { stream: true });
     expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(headers.get("cache-control")).toBe("no-cache, no-transform");
     expect(headers.get("x-accel-buffering")).toBe("no");
   });
 
-  test("whose provider fails at once is an ordinary error", async () => {
+  test("a stream whose provider fails at once becomes an ordinary error", async () => {
     const response = await chat("sandbox: status=529", { stream: true });
     expect(response.status).toBe(502);
     expect(await response.json()).toMatchObject({ error: { code: "upstream_error", type: "api_error", param: null } });
   });
 
-  test("that breaks off ends with an error body of type api_error, the usage chunk and [DONE]", async () => {
+  test("an interrupted stream ends with an error body of type api_error, the usage chunk and [DONE]", async () => {
     const response = await chat("sandbox: tokens=50 break_after=5", { stream: true, stream_options: { include_usage: true } });
     const [error, usage, done, rest] = (await response.text()).split("\n\n").slice(-4);
     expect(JSON.parse(error?.slice(6) ?? "")).toMatchObject({
@@ -69,7 +69,7 @@ describe("a streamed answer", () => {
 });
 
 describe("headers", () => {
-  test("of an accepted request name its generation, its audit id and the key's window", async () => {
+  test("the headers of an accepted request contain its generation, its audit id and the key's window", async () => {
     const { headers } = await chat("Hi");
     expect(headers.get("x-generation-id")).toMatch(/^gen-[a-z2-7]{26}$/);
     expect(headers.get("x-request-id")).toMatch(/^req-/);
@@ -78,25 +78,25 @@ describe("headers", () => {
     expect(headers.get("x-ratelimit-reset-requests")).toMatch(/^(\d+ms|[\d.]+s|1m0s)$/);
   });
 
-  test("of a refused request name neither", async () => {
+  test("the headers of a refused request contain no generation and no audit id", async () => {
     const { headers, status } = await chat("Hi", { model: "acme/none" });
     expect(status).toBe(404);
     expect(headers.has("x-generation-id") || headers.has("x-request-id")).toBe(false);
     expect(headers.has("x-ratelimit-limit-requests")).toBe(true);
   });
 
-  test("of a request refused before the rate check do not show the window", async () => {
+  test("the headers of a request refused before the rate check do not contain the window", async () => {
     expect((await chat("Hi", { temperature: 3 })).headers.has("x-ratelimit-limit-requests")).toBe(false);
   });
 });
 
-describe("what is not served", () => {
+describe("unserved paths and methods", () => {
   test.each(["/nothing", "/", "/chat", "/models/sandbox/echo/more"])("%s", async (path) => {
     const response = await call(path);
     expect(response.status).toBe(404);
   });
 
-  test("answers with detail, with or without a key", async () => {
+  test("an unserved path gets the error with `detail`, with or without a key", async () => {
     for (const token of [key, "none"]) expect(await (await call("/nothing", {}, token)).json()).toEqual({ detail: "Not Found" });
   });
 
@@ -120,7 +120,7 @@ describe("what is not served", () => {
   });
 });
 
-test("a model's id is found with its slash as it is and escaped", async () => {
+test("a model is found by its id with a plain and with an escaped slash", async () => {
   const [plain, escaped] = await Promise.all([call("/models/sandbox/echo"), call("/models/sandbox%2Fecho")]);
   expect(plain.status).toBe(200);
   expect(await plain.json()).toEqual(await escaped.json());

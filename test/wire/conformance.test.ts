@@ -1,6 +1,6 @@
 /**
- * Whatever a provider answers, in whatever format: what the gateway makes of it is valid by the official schema, says what the
- * provider said, and is charged to the token. All recorded answers of all formats, in both modes.
+ * For every recorded answer of every format, in both modes: the gateway's answer is valid by the official schema, has the provider's
+ * contents, and is charged to the token.
  */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { errorTable, type ErrorCode } from "../../src/kernel/errors.ts";
@@ -16,7 +16,7 @@ import { readSentStream, type SentStream } from "./sent-stream.ts";
 import { modelOf, modes, playable, stage, type Stage } from "./stage.ts";
 import { upstreams, type StreamCase, type Upstream, type WholeCase } from "./upstreams.ts";
 
-/** Marks a provider's free text in the recordings. */
+/** The mark of a provider's free text in the recordings. */
 const canary = "CANARY";
 const credit = "10";
 
@@ -31,14 +31,14 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
   let on: Stage;
   let stub: ProviderStub;
   let customer: Customer;
-  /** Generation → what it must cost in nano-USD; null: estimated. */
+  /** The expected cost of each generation in nano-USD; null: estimated. */
   const costs = new Map<string, bigint | null>();
 
   beforeAll(async () => {
     on = await stage(mode);
     stub = on.stub(format);
     customer = await on.fleet.operator().customer({ credit });
-    // One call a request: what is recorded of a failure is then what its client sees.
+    // One call for each request, so that the client sees the recorded failure.
     await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { fallbacks: false });
   }, 90_000);
 
@@ -74,7 +74,7 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     expect<unknown>(choice?.finish_reason).toBe(expected?.finishReason);
   });
 
-  // Half of the streams each way, for they differ in nothing else.
+  // Half of the streams in each way, since nothing else differs.
   const includeUsage = mode === "embedded";
 
   test.each(streams.map((one) => [one.name, one] as const))("a stream: %s", async (_, one: StreamCase) => {
@@ -89,12 +89,12 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     expect(sent.finishReason).toBe(one.finishReason);
     expect(sent.failure).toBe(one.finishReason === null ? streamCode(one.failure) : null);
     const saysNothing = one.text === "" && one.refusal === "" && one.toolCalls.length === 0;
-    // What ended without a reason for it broke off, whether the recording calls that a failure or just stops.
+    // A stream without a finish reason was interrupted, whether the recording has a failure or just ends.
     note(response, one.failure === null && one.finishReason !== null ? costOf(one.usage, { saysNothing }) : null);
     expectTold(sent, one);
   });
 
-  // One mode tells as much of them as two: test/wire/retries.test.ts has each class of error in both.
+  // One mode is enough for errors: test/wire/retries.test.ts has each class of error in both.
   test.each(errors.filter(() => mode === "embedded").map((one) => [one.name, one] as const))(
     "an error: %s",
     async (_, { answer, code, hint }) => {
@@ -103,13 +103,13 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     },
   );
 
-  test("and all of them are settled: each costs what its tokens cost", async () => {
+  test("all of these answers are settled, and each costs what its tokens cost", async () => {
     const rows = await expectExactLedger(on.fleet.operator(), customer, { credit, generations: costs.size });
     for (const row of rows) {
       const cost = costs.get(row.generation_id);
       expect(row.usage_estimated).toBe(cost === null);
       const reserved = parseUsd(row.reserved_usd);
-      // Some recordings count more than what is asked here could cost.
+      // Some recordings count more than the requests here can cost.
       const counted = cost ?? -1n;
       if (cost !== null) expect(parseUsd(row.cost_usd)).toBe(counted > reserved ? reserved : counted);
     }
@@ -132,7 +132,7 @@ function sandbox(mode: (typeof modes)[number]): void {
   ];
 
   test.each(requests)(
-    "answers with %s, whole and streamed alike",
+    "the sandbox answers with %s, streamed or not",
     async (_, fields, expected) => {
       const on = await stage(mode);
       const { keys } = await on.fleet.operator().customer({ credit });
@@ -154,19 +154,19 @@ function sandbox(mode: (typeof modes)[number]): void {
   );
 }
 
-/** The stub's prices: 1,000 nano-USD for a token of input, however it was cached, 2,000 for one of output; null: a side that something was said on was not told. */
+/** Computes the cost at the stub's prices: 1,000 nano-USD for an input token, cached or not, 2,000 for an output token; null: a count is missing. */
 function costOf(usage: ReportedUsage | null, { saysNothing }: { saysNothing: boolean }): bigint | null {
   const { promptTokens = null, completionTokens = null } = usage ?? {};
   if (promptTokens === null || (completionTokens === null && !saysNothing)) return null;
   return BigInt(promptTokens) * 1_000n + BigInt(completionTokens ?? 0) * 2_000n;
 }
 
-/** In a stream only running out of time is told apart from the rest. */
+/** In a stream, only a timeout has its own code. */
 function streamCode(failure: ErrorCode | null): ErrorCode {
   return failure === "upstream_timeout" ? failure : "upstream_error";
 }
 
-/** The usage chunk shows what is charged, and that is what the provider told where it did. */
+/** The usage chunk shows the charged counts, which are the provider's where it sent them. */
 function expectTold({ usage }: SentStream, told: StreamCase): void {
   if (usage === null) return;
   expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);

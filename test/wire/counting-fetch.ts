@@ -1,8 +1,8 @@
-/** What the official package sends, attempt by attempt: it asks and waits as it always does, but for the length of its waits. */
+/** Counts the attempts of the official package, which retries as usual, but with shortened waits. */
 
 export interface Attempt {
   status: number;
-  /** As they came. */
+  /** The statuses of all attempts, in order. */
   headers: Headers;
 }
 
@@ -11,7 +11,7 @@ export interface CountingFetch {
   fetch(url: string | URL | Request, init?: RequestInit): Promise<Response>;
 }
 
-/** Passes answers on with a wait of a millisecond in place of the one they ask for, which alone would take minutes. */
+/** Replaces the Retry-After of answers by a millisecond, since the real waits would take minutes. */
 export function countingFetch(): CountingFetch {
   const attempts: Attempt[] = [];
   return {

@@ -1,4 +1,4 @@
-/** Handlers use web standards alone: the same app, served by Deno, keeps the same promises. */
+/** The handlers use only web standards: the same app behaves the same on Deno. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { bodyBytesMax } from "../../src/gateway/limits.ts";
@@ -37,7 +37,7 @@ describe.skipIf(deno === null)("on Deno", () => {
     return chat({ url: service.url, key, body, ...(signal && { signal }) });
   }
 
-  /** The log row of a generation, once it is settled. */
+  /** The log row of a generation, when it is settled. */
   async function settled(generation: string | null): Promise<LogRow> {
     let row: LogRow | undefined;
     await until(async () => {
@@ -48,7 +48,7 @@ describe.skipIf(deno === null)("on Deno", () => {
     return row;
   }
 
-  test("a chat completion is answered whole, and charged", async () => {
+  test("a chat completion is answered and charged", async () => {
     const response = await ask();
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ choices: [{ message: { content: "Hello from the stub" } }] });
@@ -57,7 +57,7 @@ describe.skipIf(deno === null)("on Deno", () => {
     expect(Number(row.cost_usd)).toBeGreaterThan(0);
   });
 
-  test("a stream passes each event on at once and ends with [DONE]", async () => {
+  test("a stream forwards each event at once and ends with [DONE]", async () => {
     const answer = new stubAnswers.ManualStream();
     stub.answerOnce(answer.answer);
     const asked = ask({ stream: true });
@@ -90,7 +90,7 @@ describe.skipIf(deno === null)("on Deno", () => {
     expect(await response.json()).toMatchObject(body);
   });
 
-  test("a model's id is found with its slash escaped", async () => {
+  test("a model is found by its id with an escaped slash", async () => {
     expect(await (await call("/models/stub%2Fmodel")).json()).toMatchObject({ id: "stub/model", runnable: true });
   });
 
@@ -102,8 +102,12 @@ describe.skipIf(deno === null)("on Deno", () => {
   });
 
   test.each([
-    ["its length told", [], (body: string) => body],
-    ["no length told", ["Transfer-Encoding: chunked"], (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
+    ["a Content-Length", [], (body: string) => body],
+    [
+      "no Content-Length",
+      ["Transfer-Encoding: chunked"],
+      (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ],
     ["the connection to be closed", ["Connection: close"], (body: string) => body],
   ])("a 413 can be read by a client that sends everything first, %s", async (_, further, encode) => {
     const body = " ".repeat(3 * bodyBytesMax);
@@ -126,7 +130,7 @@ describe.skipIf(deno === null)("on Deno", () => {
     socket.destroy();
   });
 
-  test("a client that hangs up is noticed, its provider stopped and what it got settled", async () => {
+  test("when a client hangs up, its provider call is stopped and the delivered text is settled", async () => {
     const answer = new stubAnswers.ManualStream();
     stub.answerOnce(answer.answer);
     const leaving = new AbortController();
@@ -141,7 +145,7 @@ describe.skipIf(deno === null)("on Deno", () => {
     await until(() => stub.calls.at(-1)?.state === "cancelled");
   });
 
-  test("a client that hangs up before its stream began is noticed, and pays for its prompt", async () => {
+  test("a client that hangs up before its stream begins pays for its prompt", async () => {
     stub.answerOnce(stubAnswers.hang);
     const before = stub.calls.length;
     const leaving = new AbortController();
@@ -158,8 +162,8 @@ describe.skipIf(deno === null)("on Deno", () => {
     expect(await stub.ended(before + 1)).toMatchObject({ state: "cancelled" });
   });
 
-  test("an answer that was read to its end is never taken for one whose client left", async () => {
-    // Here a request's signal aborts on success as well.
+  test("an answer that was read to its end never counts as a disconnect", async () => {
+    // On Deno a request's signal aborts on success as well.
     const answers = [true, false, true, false, true, false].map((stream) => outcomeOf(ask({ stream })));
     const rows = await Promise.all((await Promise.all(answers)).map(({ generation }) => settled(generation)));
     expect(rows.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
@@ -168,7 +172,7 @@ describe.skipIf(deno === null)("on Deno", () => {
   });
 });
 
-/** What has arrived when `word` has. */
+/** Everything that has arrived when `word` has. */
 function readSome(socket: Socket, word: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = "";

@@ -1,4 +1,4 @@
-/** The official client with a model whose provider speaks generateContent: it cannot tell the difference. */
+/** The official client with a model in Google's format sees no difference. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
@@ -57,7 +57,7 @@ async function thrownBy(call: PromiseLike<unknown>): Promise<InstanceType<typeof
 }
 
 describe("a client that takes one call at a time", () => {
-  test("gets the first alone, whole and streamed", async () => {
+  test("the client gets only the first call, streamed or not", async () => {
     provider.answer(googleChat([calling, { functionCall: { name: "look_up", args: { word: "dam" } } }]));
     const oneCall = { model, messages: ask("Hi"), tools: [lookUp], parallel_tool_calls: false };
     const { choices } = await client.chat.completions.create(oneCall);
@@ -68,8 +68,8 @@ describe("a client that takes one call at a time", () => {
   });
 });
 
-describe("a whole answer", () => {
-  test("has every field that the client's types promise, and the model's own id", async () => {
+describe("a complete answer", () => {
+  test("a complete answer has every field of the client's types, and the model's own id", async () => {
     const { id, created, ...answer } = await client.chat.completions.create({ model, messages: ask("Hi") });
     expect<unknown>(answer).toEqual({
       object: "chat.completion",
@@ -93,7 +93,7 @@ describe("a whole answer", () => {
     expect([typeof id, typeof created]).toEqual(["string", "number"]);
   });
 
-  test("shows cached tokens and thoughts for what they are", async () => {
+  test("a complete answer counts cached and reasoning tokens separately", async () => {
     const usage = { ...googleUsage(100, 5), cachedContentTokenCount: 80, thoughtsTokenCount: 40, totalTokenCount: 145 };
     provider.answer(googleChat([thought, { text: "Hello" }], { usage }));
     const answer = await client.chat.completions.create({ model, messages: ask("Hi"), reasoning_effort: "low" });
@@ -104,7 +104,7 @@ describe("a whole answer", () => {
     expect(lastBody()["generationConfig"]).toMatchObject({ thinkingConfig: { thinkingLevel: "LOW" } });
   });
 
-  test("to a prompt that the provider blocks is an empty one with content_filter", async () => {
+  test("the answer to a prompt that the provider blocks is empty, with content_filter", async () => {
     provider.answer(json({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 10 } }));
     const answer = await client.chat.completions.create({ model, messages: ask("Hi") });
     expect(answer.choices[0]).toMatchObject({ message: { content: "" }, finish_reason: "content_filter" });
@@ -112,7 +112,7 @@ describe("a whole answer", () => {
 });
 
 describe("a stream", () => {
-  test("is read chunk by chunk to its one finish reason and its usage", async () => {
+  test("the client reads a stream chunk by chunk to its finish reason and its usage", async () => {
     const stream = await client.chat.completions.create({
       model,
       messages: ask("Hi"),
@@ -126,7 +126,7 @@ describe("a stream", () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("is put together by the client's own helper, calls of tools and all", async () => {
+  test("the client's helper assembles a stream with its tool calls", async () => {
     provider.answer(googleChat([{ text: "Let me see." }, calling]));
     const helper = client.chat.completions.stream({ model, messages: ask("Hi"), tools: [lookUp] });
     const message = await helper.finalMessage();
@@ -137,7 +137,7 @@ describe("a stream", () => {
     expect((await helper.finalChatCompletion()).choices[0]?.finish_reason).toBe("tool_calls");
   });
 
-  test("that breaks off is an error", async () => {
+  test("an interrupted stream is an error", async () => {
     provider.answer(googleChat("Hello there", { finish: "FINISH_REASON_UNSPECIFIED" }));
     const stream = await client.chat.completions.create({ model, messages: ask("Hi"), stream: true });
     expect((await thrownBy(Array.fromAsync(stream))).code).toBe("upstream_error");
@@ -179,7 +179,7 @@ describe("an error", () => {
     [429, "RESOURCE_EXHAUSTED", "CANARY", 429, "upstream_rate_limited"],
     [503, "UNAVAILABLE", "CANARY", 502, "upstream_error"],
   ])(
-    "of the provider, %i %s, is one of ours, whole and streamed, without a word of its text",
+    "an error of the provider, %i %s, becomes Weir's error, streamed or not, without any of its text",
     async (code, status, text, ours, name) => {
       provider.answer(googleError(code, status, text));
       for (const stream of [false, true]) {
@@ -190,7 +190,7 @@ describe("an error", () => {
     },
   );
 
-  test("says what is too long", async () => {
+  test("the error names what is too long", async () => {
     provider.answer(
       googleError(400, "INVALID_ARGUMENT", "The input token count exceeds the maximum number of tokens allowed (7)."),
     );
@@ -199,7 +199,7 @@ describe("an error", () => {
     );
   });
 
-  test("names the field that the provider has no place for, before the provider is asked", async () => {
+  test("the error names a field that the format cannot carry, before the provider is called", async () => {
     const before = provider.calls.length;
     const call = client.chat.completions.create({ model, messages: ask("Hi"), logit_bias: { 5: 1 } });
     const error = await thrownBy(call);

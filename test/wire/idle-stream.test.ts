@@ -1,12 +1,12 @@
-/** Quiet streams on the real clock: a comment after 15 s, and nobody closes them. */
+/** Quiet streams on the real clock get a comment after 15 s, and are not closed. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { streamCommentMs } from "../../src/gateway/limits.ts";
 import { Fleet } from "../support/fleet.ts";
 import { chat } from "../support/requests.ts";
 
-/** Longer than the 10 and 20 s after which servers and proxies close what is quiet. */
+/** Longer than 10 and 20 s, after which servers and proxies close quiet streams. */
 const quietMs = 21_000;
-/** What a busy machine may add. */
+/** The additional time on a busy machine. */
 const slackMs = 2_500;
 
 interface Heard {
@@ -25,7 +25,7 @@ describe("a stream that is quiet for 21 s gets a comment after 15 s and is not c
   }, 60_000);
   afterAll(() => stack.disposeAsync());
 
-  /** The first events of the sandbox's answer to this command; then the client leaves. */
+  /** Reads the first events of the sandbox's answer to this command, then hangs up. */
   async function hear(command: string, count: number): Promise<Heard[]> {
     const startedAt = performance.now();
     const messages = [{ role: "user", content: `sandbox: ${command}` }];

@@ -1,4 +1,4 @@
-/** GET /key: what the calling key is, and what it may still spend, in both modes. */
+/** GET /key returns the facts of the calling key and its remaining credit, in both modes. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { chat } from "../support/requests.ts";
 import { until } from "../support/until.ts";
@@ -7,7 +7,7 @@ import { modes, playable, stage, type Stage } from "./stage.ts";
 const month = () => new Date().toISOString().slice(0, 7);
 
 for (const mode of modes) {
-  describe.skipIf(!playable(mode))(`${mode}, a key describes itself`, () => {
+  describe.skipIf(!playable(mode))(`${mode}, GET /key`, () => {
     let on: Stage;
     beforeAll(async () => void (on = await stage(mode)), 90_000);
 
@@ -17,7 +17,7 @@ for (const mode of modes) {
       return ((await response.json()) as { data: Record<string, unknown> }).data;
     }
 
-    test("with its name, its visible start, its one scope, its limits, and the money", async () => {
+    test("the answer has the key's name, visible prefix, scope, limits, and amounts", async () => {
       const { keys } = await on.fleet.operator().customer({ credit: "10", keyLimit: "25.5", requestsPerMinute: 120 });
       const key = keys[0]?.key ?? "";
       expect(await describeKey(key)).toEqual({
@@ -32,7 +32,7 @@ for (const mode of modes) {
       });
     });
 
-    test("without limits: null for no limit, and for the default of 60", async () => {
+    test("a key without limits has null for no spend limit, and for the default rate of 60", async () => {
       const { workspace } = await on.fleet.operator().customer({ credit: "1" });
       const fields = { workspace, owner: "owner@example.test" };
       const { key } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", fields);
@@ -41,7 +41,7 @@ for (const mode of modes) {
       expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("60");
     });
 
-    test("available is the balance minus what requests in flight reserved; spent is what this key was charged", async () => {
+    test("available is the balance minus the reservations of open requests; spent is the sum of the key's charges", async () => {
       const { keys } = await on.fleet.operator().customer({ credit: "1", keys: 2 });
       const [first = "", second = ""] = keys.map(({ key }) => key);
       const body = { model: "sandbox/echo", messages: [{ role: "user", content: "sandbox: usage=1000,500 delay_ms=500" }] };

@@ -1,4 +1,4 @@
-/** The official package and its helpers, unchanged but for address and key: every format of provider, both modes. */
+/** The official package and its helpers, with only address and key changed: every provider format, both modes. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type OpenAI from "openai";
 import { expectExactLedger } from "../support/exact-ledger.ts";
@@ -38,7 +38,7 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
   const callStream = first(streams, (one) => one.finishReason === "tool_calls");
   const brokenStream = first(streams, (one) => one.failure !== null && one.finishReason === null && one.text !== "");
 
-  test("gives a whole answer", async () => {
+  test("the package gets a complete answer", async () => {
     stub.answerOnce(text.answer);
     const { data, response, request_id } = await client.chat.completions.create({ model, messages }).withResponse();
     expect(data.choices[0]?.message.content).toBe(text.expected?.content ?? null);
@@ -47,7 +47,7 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
     expect(Math.abs(data.created - Date.now() / 1_000)).toBeLessThan(60);
   });
 
-  test("is read chunk by chunk, each with the same id and time", async () => {
+  test("the package reads a stream chunk by chunk, each with the same id and time", async () => {
     stub.answerOnce(textStream.answer);
     const stream = await client.chat.completions.create({ model, messages, stream: true });
     const chunks = [];
@@ -56,7 +56,7 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
     expect(new Set(chunks.map(({ id, created }) => `${id} ${created}`)).size).toBe(1);
   });
 
-  test("satisfies the helper that puts a stream together, with usage", async () => {
+  test("the package's helper assembles a stream, with usage", async () => {
     stub.answerOnce(textStream.answer);
     const stream = client.chat.completions.stream({ model, messages, stream_options: { include_usage } });
     expect(await stream.finalContent()).toBe(textStream.text);
@@ -64,7 +64,7 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
     expect((await stream.totalUsage()).prompt_tokens).toBe(textStream.usage?.promptTokens ?? 0);
   });
 
-  test("calls tools in a stream, which the helper puts together", async () => {
+  test("the package's helper assembles tool calls of a stream", async () => {
     stub.answerOnce(callStream.answer);
     const tools = callStream.toolCalls.map(({ name }) => ({ type: "function" as const, function: { name } }));
     const message = await client.chat.completions.stream({ model, messages, tools }).finalMessage();
@@ -72,7 +72,7 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
     expect<unknown>(calls).toMatchObject(callStream.toolCalls);
   });
 
-  test("calls a tool, gets its answer, and goes on: the helper for tools", async () => {
+  test("the package's tool runner calls a tool, sends its result, and continues", async () => {
     const made = call.expected?.toolCalls ?? [];
     stub.answerOnce(call.answer, text.answer);
     const callsBefore = stub.calls.length;
@@ -86,7 +86,7 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
     expect(stub.calls.at(-1)?.rawBody).toContain("the depth is seven");
   });
 
-  test("that breaks in the middle of a stream throws, after what had arrived", async () => {
+  test("the package throws when a stream breaks, after the text that had arrived", async () => {
     stub.answerOnce(brokenStream.answer);
     const stream = await client.chat.completions.create({ model, messages, stream: true });
     let arrived = "";
@@ -120,20 +120,20 @@ function models(mode: Mode): void {
     client = on.client((await on.fleet.operator().customer({ credit: "1" })).keys[0]?.key ?? "");
   }, 90_000);
 
-  test("are listed, those alone that can be called", async () => {
+  test("the package lists exactly the models that can be called", async () => {
     const ids: string[] = [];
     for await (const { id } of client.models.list()) ids.push(id);
     expect(ids.toSorted()).toEqual(["sandbox/echo", ...upstreams.map(({ name }) => modelOf(name))].toSorted());
   });
 
-  test("are retrieved by their id, as the client escapes it", async () => {
+  test("the package retrieves a model by its id, which it escapes", async () => {
     const model = officialModel(conforming(OfficialModel, await client.models.retrieve("sandbox/echo")));
     expect(model).toMatchObject({ id: "sandbox/echo", owned_by: "sandbox" });
     expect(await thrownBy(client.models.retrieve("acme/none"))).toMatchObject({ code: "model_not_found", param: "model" });
   });
 }
 
-/** To the nano-dollar, at 1,000 a token of input and 2,000 one of output. */
+/** Computes the cost in nano-USD, at 1,000 for an input token and 2,000 for an output token. */
 function sandbox(mode: Mode): void {
   let on: Stage;
   let customer: Customer;
@@ -145,7 +145,7 @@ function sandbox(mode: Mode): void {
     client = on.client(customer.keys[0]?.key ?? "");
   }, 90_000);
 
-  test("is charged what it counted, and a stream that is left early what was delivered", async () => {
+  test("the charge is the sandbox's count, and for an abandoned stream the delivered text", async () => {
     const model = "sandbox/echo";
     await client.chat.completions.create({ model, messages: [{ role: "user", content: "Hello from the package" }] });
     const endless = [{ role: "user" as const, content: "sandbox: tokens=4000 gap_ms=20" }];

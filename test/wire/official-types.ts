@@ -1,4 +1,4 @@
-/** What is valid by our transcription is assignable to the official package's types: the compiler holds these functions to it. */
+/** The compiler checks that values which are valid by our transcription of the schema are assignable to the official package's types. */
 import type OpenAI from "openai";
 import type { CompletionBody } from "../../src/gateway/api/response/answer.ts";
 import type { ModelListBody } from "../../src/gateway/api/model-list.ts";

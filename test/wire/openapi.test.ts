@@ -1,4 +1,4 @@
-/** What the service answers is what its own description says, for every operation that it describes. */
+/** The service's answers match its OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
 import { tarOf } from "../support/archives.ts";
 import { followed, jsonOf, problems, valuesOf, type Json } from "../support/described.ts";
@@ -14,7 +14,7 @@ let on: Stage;
 let document: Json;
 let customer: Customer;
 let key = "";
-/** Each as `post /gpt/v1/chat/completions`. */
+/** The operations that were called, such as `post /gpt/v1/chat/completions`. */
 const answered = new Set<string>();
 
 beforeAll(async () => {
@@ -26,17 +26,17 @@ beforeAll(async () => {
 }, 90_000);
 
 interface Asked {
-  /** In place of `{id}`, or whatever the path's parameter is called. */
+  /** The value of the path's parameter, such as `{id}`. */
   id?: string;
   query?: string;
   body?: unknown;
   accept?: string;
-  /** Calls with an API key, not with the operator token. */
+  /** An API key in place of the operator token. */
   key?: string;
   headers?: Record<string, string>;
 }
 
-/** Asks, holds the answer to what is described for its status and type, and gives it back. */
+/** Sends a request, checks the answer against the document for its status and type, and returns it. */
 async function ask(operation: string, expected: number, asked: Asked = {}): Promise<Json> {
   const [method = "", path = ""] = operation.split(" ");
   const response = await send(method.toUpperCase(), path.replace(/\{\w+\}/, encodeURIComponent(asked.id ?? "")), asked);
@@ -71,7 +71,7 @@ function send(method: string, path: string, { query = "", body, accept, key: api
   });
 }
 
-test("a chat completion is, whole and streamed, to its usage chunk and to its error in the middle", async () => {
+test("a chat completion matches the document, streamed or not, with its usage chunk and an error in the middle", async () => {
   const operation = "post /gpt/v1/chat/completions";
   await ask(operation, 200, { key, body: chat });
   const options = { stream: true, stream_options: { include_usage: true } };
@@ -80,7 +80,7 @@ test("a chat completion is, whole and streamed, to its usage chunk and to its er
   expect(await ask(operation, 200, { key, body: { ...chat, stream: true, messages: breaking } })).toMatchObject({ error: {} });
 });
 
-test("its refusals are", async () => {
+test("refusals of a chat completion match the document", async () => {
   const operation = "post /gpt/v1/chat/completions";
   const poor = await on.fleet.operator().customer({ credit: "0.000001" });
   const busy = await on.fleet.operator().customer({ credit: "1", requestsPerMinute: 1 });
@@ -107,7 +107,7 @@ test("its refusals are", async () => {
   for (const [status, asked] of refusals) await ask(operation, status, asked);
 });
 
-test("models and keys are", async () => {
+test("models and keys match the document", async () => {
   await ask("get /gpt/v1/models", 200, { key, query: "?all=true" });
   await ask("get /gpt/v1/models", 401, { key: "none" });
   await ask("get /gpt/v1/models/{id}", 200, { key, id: "sandbox/echo" });
@@ -117,11 +117,11 @@ test("models and keys are", async () => {
   await ask("post /gpt/v1/completions", 403, { key });
 });
 
-test("what the process says of itself is", async () => {
+test("health, readiness and metrics match the document", async () => {
   for (const path of ["/health", "/ready", "/metrics", "/openapi.json"]) await ask(`get ${path}`, 200);
 });
 
-test("workspaces, members and accounts are", async () => {
+test("workspaces, members and accounts match the document", async () => {
   const { id: workspace } = await ask("post /api/console/workspaces", 201, {
     body: { name: `described ${crypto.randomUUID()}` },
   });
@@ -143,7 +143,7 @@ test("workspaces, members and accounts are", async () => {
   }
 });
 
-test("keys and credit are", async () => {
+test("keys and credit match the document", async () => {
   const { workspace } = customer;
   const form = { workspace, owner: "owner@example.test", monthly_spend_limit_usd: "1.50", rate_limit_rpm: 5 };
   const { id: made } = await ask("post /api/console/keys", 201, { body: form });
@@ -157,7 +157,7 @@ test("keys and credit are", async () => {
   await ask("get /api/console/credit", 401, { key: "none" });
 });
 
-test("the log, stored prompts and the audit are", async () => {
+test("the log, stored prompts and the audit log match the document", async () => {
   const query = `?workspace=${customer.workspace}`;
   await until(async () => (await on.fleet.operator().log(query.slice(1))).length > 0);
   const [row] = await on.fleet.operator().log(query.slice(1));
@@ -170,7 +170,7 @@ test("the log, stored prompts and the audit are", async () => {
   await ask("get /api/console/audit", 200, { query });
 });
 
-test("models, the ledger and secrets are, and what tells its progress does it so", async () => {
+test("models, the ledger and secrets match the document, including progress streams", async () => {
   await ask("get /api/console/models", 200);
   const accept = "application/x-ndjson";
   await ask("post /api/console/models/check", 200, { body: { id: "openai/model" } });
@@ -180,7 +180,7 @@ test("models, the ledger and secrets are, and what tells its progress does it so
   await ask("post /api/console/secrets/rotate", 200, { body: {} });
 });
 
-test("connections are", async () => {
+test("connections match the document", async () => {
   const { workspace } = customer;
   const credentials = { datadog_site: "none.example", api_key: "a", application_key: "b" };
   const form = { workspace, connector: "datadog", credentials };
@@ -195,7 +195,7 @@ test("connections are", async () => {
   await ask("delete /api/console/connections/{id}", 404, { id });
 });
 
-test("imports of advisories are", async () => {
+test("imports of advisories match the document", async () => {
   const events = [{ introduced: "0" }, { fixed: "3.0.9" }];
   const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges: [{ type: "ECOSYSTEM", events }] }];
   const record = { id: "OSV-2026-1", modified: "2026-01-01T00:00:00Z", aliases: ["CVE-2026-0001"], summary: "As told", affected };
@@ -204,7 +204,7 @@ test("imports of advisories are", async () => {
   await ask("post /api/console/advisories", 400, { body: { records: "none" } });
 });
 
-test("imports of repositories are", async () => {
+test("imports of repositories match the document", async () => {
   const { workspace } = customer;
   const imported = await ask("post /api/console/repositories", 201, { body: { workspace, url: "https://github.com/acme/app" } });
   expect(imported).toMatchObject({ components: 2, provider: "github" });
@@ -215,7 +215,7 @@ test("imports of repositories are", async () => {
   await ask("post /api/console/repositories/archive", 400, { body: new Uint8Array(7), query });
 });
 
-test("SBOMs, products and projects are", async () => {
+test("SBOMs, products and projects match the document", async () => {
   const { workspace } = customer;
   const query = `?workspace=${workspace}`;
   const body = Buffer.from(JSON.stringify(bomJson("1.6")));
@@ -230,7 +230,7 @@ test("SBOMs, products and projects are", async () => {
   await ask("patch /api/console/projects/{id}", 404, { id: "prj_none", body: { workspace, product: null } });
 });
 
-test("the tools API is, with what it takes, what it refuses and whom", async () => {
+test("the tools API matches the document, including its refusals", async () => {
   const form = { workspace: customer.workspace, owner: "owner@example.test", kind: "tools" };
   const { key } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", form);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -252,7 +252,7 @@ test("the tools API is, with what it takes, what it refuses and whom", async () 
   await ask("post /mcp", 401, { key: "none", body: {}, headers });
 });
 
-test("the connector catalog is, which takes no key", async () => {
+test("the connector catalog, which needs no key, matches the document", async () => {
   const asked = { key: "none" };
   const { version } = await ask("get /api/connectors", 200, { ...asked, query: "?limit=200" });
   await ask("get /api/connectors", 400, { ...asked, query: "?limit=0" });
@@ -281,7 +281,7 @@ test("the connector catalog is, which takes no key", async () => {
   await ask("head /api/connector-schema.json", 200, asked);
 });
 
-test("nothing is described that was not asked for here", () => {
+test("the document has no operation that was not called here", () => {
   const paths = Object.entries(jsonOf(document["paths"]));
   const described = paths.flatMap(([path, methods]) => Object.keys(jsonOf(methods)).map((method) => `${method} ${path}`));
   const early = ["post /gpt/v1/embeddings", "post /gpt/v1/completions"];

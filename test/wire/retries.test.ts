@@ -1,6 +1,6 @@
 /**
- * Every error class of the API as the official package meets it with its own two retries: which of its classes it becomes, how
- * often the package asks, and how often a provider is called for that.
+ * Every error class of the API with the official package and its two retries: the package's error class, the number of its requests,
+ * and the number of provider calls.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
@@ -14,12 +14,12 @@ import { modelOf, modes, playable, stage, type Mode, type Stage } from "./stage.
 import { thrownBy } from "./thrown-by.ts";
 import { first, upstreams, type Upstream } from "./upstreams.ts";
 
-/** USD of a customer where nothing else is said. */
+/** The default credit of a customer, in USD. */
 const credit = "10";
 
 interface Treatment {
   thrown: new (...given: never[]) => unknown;
-  /** Requests in all: one, or one and two retries. */
+  /** The number of requests: one, or one and two retries. */
   requests: 1 | 3;
 }
 
@@ -85,7 +85,7 @@ describe("each error of the table", () => {
   });
   afterAll(() => server.stop(true));
 
-  test.each(Object.keys(treatments) as ErrorCode[])("%s is asked for again as often as it helps", async (code) => {
+  test.each(Object.keys(treatments) as ErrorCode[])("the package retries %s only where a retry can help", async (code) => {
     await expectTreatment(code, { baseURL: `http://127.0.0.1:${server.port}/${code}`, apiKey: "any", model: "any" });
   });
 });
@@ -102,15 +102,15 @@ type CustomerPlan = Parameters<Operator["customer"]>[0];
 
 interface RefusalCase {
   code: ErrorCode;
-  /** What the message tells a person. */
+  /** A part of the error message. */
   says: string;
   plan?: Partial<CustomerPlan>;
   given?: Partial<Given>;
-  /** Settings of the workspace. */
+  /** The workspace's settings. */
   settings?: Record<string, boolean>;
 }
 
-/** One cent of input, and of output what comes on top. */
+/** Prices with one cent of input, and output in addition. */
 const aboveACent = "x".repeat(10_000);
 
 const refusalCases: RefusalCase[] = [
@@ -165,7 +165,7 @@ function refusals(mode: Mode): void {
     await expectExactLedger(operator, customer, { credit: plan.credit ?? credit, generations: 0 });
   });
 
-  test("rate_limited, with a wait that the package would honour", async () => {
+  test("rate_limited, with a Retry-After that the package honours", async () => {
     const customer = await operator.customer({ credit, requestsPerMinute: 1 });
     const messages = [{ role: "user" as const, content: "First" }];
     await new OpenAI(givenOf(customer)).chat.completions.create({ model: "sandbox/echo", messages });
@@ -179,7 +179,7 @@ function refusals(mode: Mode): void {
   });
 }
 
-/** What fails at a provider: with one route, only `upstream_error` is tried there a second time by the gateway itself. */
+/** Failures of a provider. With one route, the gateway itself retries only `upstream_error`. */
 const callsPerRequest = {
   upstream_error: 2,
   upstream_rate_limited: 1,
@@ -195,9 +195,9 @@ function failures(mode: Mode, upstream: Upstream): void {
   let on: Stage;
   beforeAll(async () => void (on = await stage(mode)), 90_000);
 
-  test.each(soon)("%s, charged nothing", (code) => expectFailure(on, upstream, code));
+  test.each(soon)("%s is not charged", (code) => expectFailure(on, upstream, code));
 
-  test("a retry is a new request with ids of its own, and is billed when it is answered", async () => {
+  test("a retry is a new request with its own ids, and is charged when it is answered", async () => {
     const customer = await on.fleet.operator().customer({ credit });
     const failing = first(upstream.errors, ({ code }) => code === "upstream_rate_limited");
     const good = first(upstream.whole, ({ expected }) => expected?.usage != null);
@@ -214,7 +214,7 @@ function failures(mode: Mode, upstream: Upstream): void {
   });
 }
 
-test("upstream_timeout, charged nothing: every format in both modes, at once for the time that it takes", async () => {
+test("upstream_timeout is not charged, for every format in both modes", async () => {
   const played = await Promise.all(modes.filter(playable).map(stage));
   const calls = played.flatMap((on) => upstreams.map((upstream) => expectFailure(on, upstream, "upstream_timeout")));
   await Promise.all(calls);
@@ -247,7 +247,7 @@ function outage(mode: Mode): void {
     on = await stage(mode);
     known = await on.fleet.operator().customer({ credit });
     unknown = await on.fleet.operator().customer({ credit });
-    // What was just made is still being told to everybody, and makes gateways forget the keys that they know.
+    // Notifications of the keys that were just created may still arrive, and clear the gateways' caches.
     const quietAt = performance.now() + 500;
     await until(async () => (await on.client(known.keys[0]?.key ?? "").models.list()) && performance.now() > quietAt);
     for (const worker of on.fleet.workers) worker.signal("SIGSTOP");
@@ -257,7 +257,7 @@ function outage(mode: Mode): void {
     return on.fleet.ready();
   }, 30_000);
 
-  test("auth_unavailable where the key is not known yet, billing_unavailable where it is", async () => {
+  test("auth_unavailable for an uncached key, billing_unavailable for a cached one", async () => {
     const calls = callsOfAll(on);
     const given = { baseURL: `${on.fleet.url()}/gpt/v1`, model: "sandbox/echo" };
     await Promise.all([

@@ -1,7 +1,7 @@
 /**
- * What the official schema requires of an answer, and where it allows null: our own transcription of
+ * The fields that the official schema requires of an answer, and where it allows null: our own transcription of
  * CreateChatCompletionResponse, CreateChatCompletionStreamResponse, CompletionUsage, Error and Model (openai-openapi 2.3.0).
- * Stricter in one thing: a field that is not named here may not be there at all.
+ * It is stricter in one point: fields that are not named here are forbidden.
  */
 import { Type, type Static, type TProperties, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -12,7 +12,7 @@ const strict = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 
 const Count = Type.Integer({ minimum: 0 });
-/** Milliseconds since 1970 would be beyond it. */
+/** An upper bound that excludes milliseconds since 1970. */
 const UnixSeconds = Type.Integer({ minimum: 1_500_000_000, maximum: 9_999_999_999 });
 const GenerationId = Type.String({ pattern: "^gen-[a-z2-7]{26}$" });
 const Finish = Type.Union(
@@ -42,7 +42,7 @@ const ToolCall = Type.Union([
   strict({ ...Call, type: Type.Literal("custom"), custom: strict({ name: Type.String(), input: Type.String() }) }),
 ]);
 
-/** Added by us: what several providers tell of a model's thinking, for those clients that show it. */
+/** Weir's addition: the reasoning that several providers send, for clients that show it. */
 const ours = { reasoning_content: Type.Optional(Type.String()) };
 
 export const Completion = strict({
@@ -86,7 +86,7 @@ const chunkHead = {
   model: Type.String(),
 };
 
-/** A piece of an answer. */
+/** A chunk of an answer. */
 export const Chunk = strict({
   ...chunkHead,
   choices: Type.Array(
@@ -106,12 +106,12 @@ export const Chunk = strict({
     }),
     { minItems: 1, maxItems: 1 },
   ),
-  /** Null where the usage chunk was asked for, absent where it was not. */
+  /** Null when the usage chunk was requested, else absent. */
   usage: Type.Optional(Type.Null()),
 });
 export type Chunk = Static<typeof Chunk>;
 
-/** The last chunk before [DONE], for who asked for it. */
+/** The last chunk before [DONE], when it was requested. */
 export const UsageChunk = strict({ ...chunkHead, choices: Type.Array(Type.Never(), { maxItems: 0 }), usage: Usage });
 export type UsageChunk = Static<typeof UsageChunk>;
 
@@ -125,7 +125,7 @@ export const ErrorBody = strict({
 });
 export type ErrorBody = Static<typeof ErrorBody>;
 
-/** The official four of a model, beside which ours stand. */
+/** The four official fields of a model. Weir adds others. */
 export const OfficialModel = Type.Object({
   id: Type.String({ minLength: 1 }),
   object: Type.Literal("model"),
@@ -134,7 +134,7 @@ export const OfficialModel = Type.Object({
 });
 export type OfficialModel = Static<typeof OfficialModel>;
 
-/** @throws Error naming every place where the value is not as the schema says */
+/** @throws Error with every path at which the value does not match the schema */
 export function conforming<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
   if (Value.Check(schema, value)) return value;
   const problems = [...Value.Errors(schema, value)].map(({ path, message }) => `${path}: ${message}`);

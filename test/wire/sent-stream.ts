@@ -1,29 +1,30 @@
-/** A streamed answer as it came over the wire, held to the official order of things. */
+/** Parses a streamed answer from the wire and checks the official order of its chunks. */
 import { conforming, Chunk, ErrorBody, UsageChunk } from "./schemas.ts";
 import { officialChunk, officialError } from "./official-types.ts";
 
 export interface SentStream {
   text: string;
   refusal: string;
-  /** By index: the first piece's id and name, and all arguments. */
+  /** Tool calls by index: the first chunk's id and name, and all arguments. */
   toolCalls: { id: string; name: string; arguments: string }[];
   finishReason: string | null;
   usage: UsageChunk["usage"] | null;
-  /** The code of the error that it ended with. */
+  /** The code of the final error. */
   failure: string | null;
 }
 
 const data = "data: ";
 
 /**
- * Role first, pieces of one id and one time, exactly one reason for the end or one error, the usage chunk where it was asked
- * for, one [DONE]; comments anywhere.
- * @throws Error where anything is otherwise
+ * Expects the role first, chunks of one id and one time, exactly one finish reason or one error, the usage chunk if it was
+ * requested, and one [DONE]; comments anywhere.
+ * @throws Error for any deviation
  */
 export function readSentStream(body: string, { includeUsage }: { includeUsage: boolean }): SentStream {
   if (!body.endsWith(`${data}[DONE]\n\n`)) throw new Error(`The stream does not end with [DONE]: ${body.slice(-200)}`);
   const events = body.split("\n\n").filter((event) => event !== "" && !event.startsWith(": "));
-  if (!events.every((event) => event.startsWith(data) && !event.includes("\n"))) throw new Error(`No event: ${body}`);
+  if (!events.every((event) => event.startsWith(data) && !event.includes("\n")))
+    throw new Error(`There is a line that is not an event: ${body}`);
   const values: unknown[] = events.slice(0, -1).map((event) => JSON.parse(event.slice(data.length)));
   const sent: SentStream = { text: "", refusal: "", toolCalls: [], finishReason: null, usage: null, failure: null };
   if (includeUsage) sent.usage = takeUsage(values);
@@ -31,7 +32,7 @@ export function readSentStream(body: string, { includeUsage }: { includeUsage: b
   const chunks = values.map((value) => conforming(Chunk, value));
   requireOneHead(chunks, includeUsage);
   for (const [index, chunk] of chunks.entries()) takeChunk(sent, chunk, index === 0);
-  if ((sent.finishReason === null) === (sent.failure === null)) throw new Error(`It has no end, or two: ${body}`);
+  if ((sent.finishReason === null) === (sent.failure === null)) throw new Error(`The stream has no end, or two: ${body}`);
   return sent;
 }
 
@@ -48,15 +49,16 @@ function isError(value: unknown): boolean {
 function requireOneHead(chunks: Chunk[], includeUsage: boolean): void {
   const heads = new Set(chunks.map(({ id, created, model }) => `${id} ${created} ${model}`));
   if (heads.size > 1) throw new Error(`The chunks are of several answers: ${[...heads].join(", ")}`);
-  if (chunks.some((chunk) => "usage" in chunk !== includeUsage)) throw new Error("usage: null is where it was not asked for");
+  if (chunks.some((chunk) => "usage" in chunk !== includeUsage))
+    throw new Error("A chunk has `usage: null` although it was not requested, or lacks it");
 }
 
 function takeChunk(sent: SentStream, chunk: Chunk, isFirst: boolean): void {
   officialChunk(chunk);
   const { delta, finish_reason: reason } = present(chunk.choices[0]);
-  if ((delta.role === "assistant") !== isFirst) throw new Error("The role is not told first and once");
-  if (sent.finishReason !== null) throw new Error("There is a piece after the end");
-  if (reason !== null && Object.keys(delta).length > 0) throw new Error("The end is told together with a piece");
+  if ((delta.role === "assistant") !== isFirst) throw new Error("The role is not in the first chunk only");
+  if (sent.finishReason !== null) throw new Error("There is a chunk after the end");
+  if (reason !== null && Object.keys(delta).length > 0) throw new Error("The finish reason is in a chunk with content");
   sent.finishReason = reason;
   sent.text += delta.content ?? "";
   sent.refusal += delta.refusal ?? "";
@@ -65,18 +67,18 @@ function takeChunk(sent: SentStream, chunk: Chunk, isFirst: boolean): void {
 
 type CallPiece = NonNullable<Chunk["choices"][number]["delta"]["tool_calls"]>[number];
 
-/** The first piece of a call has id, type and name, the others have none of them; calls begin in order. */
+/** Only the first chunk of a call has id, type and name. Calls begin in order. */
 function takeCall(calls: SentStream["toolCalls"], { index, id, type, function: called, custom }: CallPiece): void {
   const name = called?.name ?? custom?.name;
   const news = called?.arguments ?? custom?.input ?? "";
   const begun = calls[index];
   if (begun !== undefined) {
-    if (id !== undefined || type !== undefined || name !== undefined) throw new Error("A call is begun twice");
+    if (id !== undefined || type !== undefined || name !== undefined) throw new Error("A call begins twice");
     begun.arguments += news;
     return;
   }
   if (index !== calls.length || id === undefined || type === undefined || name === undefined) {
-    throw new Error("A call is not begun as it must be");
+    throw new Error("A call begins without id, type or name, or out of order");
   }
   calls.push({ id, name, arguments: news });
 }

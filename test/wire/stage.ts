@@ -1,6 +1,6 @@
 /**
- * The service in each of its two modes, with a provider stub behind every wire format: started once for all files of this
- * folder, when the first of them asks, and gone when the test process ends.
+ * The service in each of its two modes, with a provider stub behind every wire format. It starts once for all files of this folder,
+ * at the first use, and stops when the test process ends.
  */
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,24 +20,24 @@ export const modes = ["embedded", "distributed"] as const;
 export type Mode = (typeof modes)[number];
 
 const services = await testServices();
-/** Modes that this machine can run. */
+/** The modes that this machine can run. */
 export const playable = (mode: Mode): boolean => mode === "embedded" || services !== null;
 
-/** How long a provider may be silent here before its call is upstream_timeout. */
+/** After how long a silent provider's call becomes upstream_timeout here. */
 export const firstByteMs = 2_000;
 
 export interface Stage {
   fleet: Fleet;
-  /** By the name of the format. */
+  /** The stubs by the name of the format. */
   stub(format: string): ProviderStub;
-  /** The official package, unchanged but for address and key. */
+  /** The official package with only address and key changed. */
   client(apiKey: string, options?: ConstructorParameters<typeof OpenAI>[0]): OpenAI;
 }
 
-/** What makes the connector catalog, taken as it is. */
+/** The files of the real connector catalog. */
 const connectorFiles = ["categories.json", "grant-notes.json", "oauth-apps.json", "connectors"];
 
-/** Of the one repository that can be imported. */
+/** The address of the only repository that can be imported. */
 export const gemfileLock = "GEM\n  remote: https://rubygems.org/\n  specs:\n    rack (3.0.8)\n\nDEPENDENCIES\n  rack\n";
 
 const stages = new Map<Mode, Promise<Stage>>();
@@ -48,7 +48,7 @@ export function stage(mode: Mode): Promise<Stage> {
   return opened;
 }
 
-/** The model that a format's stub serves. */
+/** The model of a format's stub. */
 export function modelOf(format: string): string {
   return `${format}/model`;
 }
@@ -84,10 +84,10 @@ async function openStage(mode: Mode): Promise<Stage> {
   };
 }
 
-/** Every format's model supports everything: what a format cannot carry is then refused by the format itself. */
+/** Every model supports everything, so that each format itself refuses what it cannot carry. */
 function writeStubs(folder: string, stubs: Map<string, ProviderStub>): Promise<string> {
   const supports = Object.keys(supportWords);
-  // The names of the registry are those that the catalog takes.
+  // The registry's names are the catalog's names of formats.
   const format = (name: string) => name as "openai";
   return writeCatalog(folder, {
     providers: [...stubs].map(([name, { url }]) => stubProvider({ id: name, name, format: format(name), base_url: url })),
@@ -101,6 +101,6 @@ function writeStubs(folder: string, stubs: Map<string, ProviderStub>): Promise<s
 }
 
 function present(stub: ProviderStub | undefined): ProviderStub {
-  if (stub === undefined) throw new Error("There is no such format");
+  if (stub === undefined) throw new Error("The format is unknown");
   return stub;
 }

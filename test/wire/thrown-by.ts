@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 
-/** The package's promises are lazy: what a call throws is known only by awaiting it. @throws Error where it succeeds */
+/** Awaits a call of the package, whose promises are lazy, and returns its error. @throws Error when the call succeeds */
 export async function thrownBy(call: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   try {
     await call;

@@ -1,6 +1,6 @@
 /**
- * The wire formats that are spoken towards providers, each with its recorded answers (test/fixtures/<format>). A format that
- * the registry gains is held to everything here without a line more.
+ * The wire formats of providers, each with its recorded answers (test/fixtures/<format>). A new format of the registry is tested
+ * here without further code.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export interface WholeCase {
     usage: ReportedUsage | null;
     toolCalls?: { id: string; type: string; function: { name: string; arguments: string } }[];
   } | null;
-  /** Our code where there is no answer. */
+  /** Weir's error code when there is no answer. */
   failure: ErrorCode | null;
 }
 
@@ -63,7 +63,7 @@ export const upstreams: Upstream[] = Object.keys(wireFormats)
 /** The first recorded answer of this kind. */
 export function first<Case extends { name: string }>(cases: Case[], is: (one: Case) => boolean): Case {
   const found = cases.find(is);
-  if (found === undefined) throw new Error("No recorded answer is of the kind that was asked for");
+  if (found === undefined) throw new Error("No recorded answer is of the requested kind");
   return found;
 }
 
@@ -86,7 +86,7 @@ function streamCases(format: string): StreamCase[] {
   return Object.entries(cases).map(([name, expected]) => ({ ...nothing, ...expected, name, answer: streamOf(format, name) }));
 }
 
-/** One event for each line that was recorded. */
+/** One event for each recorded line. */
 function streamOf(format: string, name: string): StubAnswer {
   const lines = readFileSync(join(fixtures, format, "streams", `${name}.chunks.txt`), "utf8")
     .split("\n")
@@ -99,7 +99,7 @@ function errorCases(format: string): ErrorCase[] {
   return cases.map(({ name, status, body, code, hint = null }) => ({ name, answer: text(body, { status }), code, hint }));
 }
 
-/** The recordings are ours and of the shape that the caller names. */
+/** The recordings belong to this repository and have the caller's shape. */
 function fixture<Shape>(format: string, file: string): Shape {
   return JSON.parse(readFileSync(join(fixtures, format, file), "utf8")) as Shape;
 }

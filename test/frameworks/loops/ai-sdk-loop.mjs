@@ -1,4 +1,4 @@
-/** The AI SDK: tools and what follows from them in one call, whole and streamed; then an object by its schema. */
+/** The AI SDK: tools and the answer after them in one call, streamed and not; then an object by its schema. */
 import assert from "node:assert/strict";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateObject, generateText, stepCountIs, streamObject, streamText, tool } from "ai";
@@ -30,7 +30,7 @@ for (const streamed of [false, true]) {
   checkReport(await report(await complaintOf(() => report(question))));
 }
 
-/** The SDK reads on only while somebody reads what it has. */
+/** The SDK reads the stream only while its consumer reads. */
 async function drained(stream) {
   for await (const _ of stream);
 }

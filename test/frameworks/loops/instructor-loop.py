@@ -1,4 +1,4 @@
-"""instructor: two objects by parallel calls of tools, then one that is asked for again when it does not fit."""
+"""instructor: two objects by parallel tool calls, then one that is requested again when it does not fit."""
 
 from collections.abc import Iterable
 

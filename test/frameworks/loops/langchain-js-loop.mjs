@@ -1,4 +1,4 @@
-/** LangChain for JavaScript: tools bound to a model, whole and streamed; structured output by both methods. */
+/** LangChain for JavaScript: tools bound to a model, streamed and not; structured output by both methods. */
 import assert from "node:assert/strict";
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";

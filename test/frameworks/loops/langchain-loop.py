@@ -1,4 +1,4 @@
-"""LangChain: tools bound to a model, whole and streamed; structured output by function_calling and by json_schema."""
+"""LangChain: tools bound to a model, streamed and not; structured output by function_calling and by json_schema."""
 
 from scene import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Report, check_cities, check_report
 from langchain_core.messages import HumanMessage, ToolMessage

@@ -1,4 +1,4 @@
-"""LlamaIndex: an agent that calls functions, in a stream, and a structured prediction that is made again."""
+"""LlamaIndex: an agent that calls functions, in a stream, and a structured prediction that is repeated."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 
 class Weir(OpenAI):
-    """The class keeps a list of models; those of a gateway are none of them."""
+    """The class has a fixed list of models, which does not contain a gateway's models."""
 
     @property
     def metadata(self) -> LLMMetadata:

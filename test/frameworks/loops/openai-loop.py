@@ -1,4 +1,4 @@
-"""The official package for Python, by hand: whole answers, then streams."""
+"""The official package for Python without a framework: complete answers, then streams."""
 
 import json
 

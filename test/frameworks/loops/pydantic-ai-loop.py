@@ -1,4 +1,4 @@
-"""pydantic-ai: an agent with a tool and a typed output, which it asks for again by itself; whole and streamed."""
+"""pydantic-ai: an agent with a tool and a typed output, which it requests again by itself; streamed and not."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ async def run(output, streamed: bool) -> None:
             try:
                 report = await result.get_output()
             except (UnexpectedModelBehavior, ValidationError) as error:
-                # A stream that has begun is not asked again by the framework: that is left to its caller.
+                # The framework does not retry a stream that has begun: its caller does.
                 report = (await agent.run(f"{QUESTION} Not so: {error} tepid", message_history=None)).output
                 asked = asked[:2]
     else:

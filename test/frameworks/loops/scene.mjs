@@ -1,4 +1,4 @@
-/** What the loops on Node ask for: see scene.py. */
+/** The requests of the loops on Node; see scene.py. */
 import assert from "node:assert/strict";
 
 export const { WEIR_URL: baseURL, WEIR_KEY: apiKey, WEIR_MODEL: model } = process.env;
@@ -13,7 +13,7 @@ export function checkReport(report) {
   assert.deepEqual(report, { summary: "Oslo 7, Rome 19", degrees: 26 });
 }
 
-/** The first report is to be wrong. @returns what is said of it */
+/** Checks that the first report is wrong. @returns the complaint about it */
 export async function complaintOf(report) {
   const problem = await report().then(() => null, String);
   assert.ok(problem, "the first report is to be wrong");

@@ -1,4 +1,4 @@
-"""What each loop asks for: the weather of two cities at once, then a report of it, which is wrong at first."""
+"""The requests of each loop: the weather of two cities at once, then a report, which is wrong at first."""
 
 import os
 
@@ -24,5 +24,5 @@ def check_report(report: Report) -> None:
 
 
 def check_cities(cities: list[str]) -> None:
-    """Each city was asked for once, by two calls of one answer."""
+    """Checks that the tool was called once for each city, by two calls of one answer."""
     assert sorted(cities) == ["Oslo", "Rome"], cities
