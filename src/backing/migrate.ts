@@ -39,7 +39,7 @@ export async function migrate(sql: Database, migrations?: Migration[]): Promise<
   });
 }
 
-async function readMigrations(): Promise<Migration[]> {
+export async function readMigrations(): Promise<Migration[]> {
   const folder = new URL("./migrations/", import.meta.url);
   const names = (await readdir(fileURLToPath(folder))).filter((name) => name.endsWith(".sql")).toSorted();
   return await Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, folder), "utf8") })));

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import type { Database } from "../../src/backing/backing.ts";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
-import { migrate } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { verifyLedger, type Verification } from "../../src/gateway/metering/verify.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
+import { copyEmbeddedDatabase } from "../support/prepared-databases.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 export class StoredLedgers implements AsyncDisposable {
@@ -21,8 +21,9 @@ export class StoredLedgers implements AsyncDisposable {
   static async open(): Promise<StoredLedgers> {
     await using stack = new AsyncDisposableStack();
     const { path } = stack.use(await temporaryFolder());
-    const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(path, "postgres"), clock: systemClock, log: silentLog }));
-    await migrate(sql);
+    const folder = join(path, "postgres");
+    await copyEmbeddedDatabase(folder);
+    const { sql } = stack.use(await openEmbeddedPostgres({ folder, clock: systemClock, log: silentLog }));
     await sql`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
     return new StoredLedgers(sql, stack.move());
   }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
 import { OurProcess } from "./process.ts";
+import { copyEmbeddedDatabase } from "./prepared-databases.ts";
 import { secretsKeyNamed } from "./secrets-key.ts";
 import { until } from "./until.ts";
 import { Operator } from "./operator.ts";
@@ -18,7 +19,7 @@ export interface FleetPlan {
   /** null: one process with embedded parts. */
   services: ServiceUrls | null;
   environment?: Record<string, string>;
-  /** Kept over several fleets; else made and removed with the fleet. */
+  /** Kept over several fleets; else made with an empty embedded database in it, and removed with the fleet. */
   dataDir?: string;
 }
 
@@ -52,7 +53,7 @@ export class Fleet implements AsyncDisposable {
 
   /** Starts the processes and waits for nothing. */
   static async launch(plan: FleetPlan): Promise<Fleet> {
-    const dataDir = plan.dataDir ?? (await mkdtemp(join(tmpdir(), "weir-fleet-")));
+    const dataDir = plan.dataDir ?? (await newDataDir(plan));
     const fleet = new Fleet(plan, dataDir);
     if (plan.services !== null) {
       for (let n = 0; n < (plan.workers ?? 1); n++) fleet.addWorker();
@@ -135,6 +136,12 @@ export class Fleet implements AsyncDisposable {
       ...this.#plan.environment,
     };
   }
+}
+
+async function newDataDir({ services }: FleetPlan): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-fleet-"));
+  if (services === null) await copyEmbeddedDatabase(join(folder, "postgres"));
+  return folder;
 }
 
 async function ready(url: string, waitMs = 20_000): Promise<void> {

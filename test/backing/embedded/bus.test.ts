@@ -4,18 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EmbeddedBus } from "../../../src/backing/embedded/bus.ts";
 import { openEmbeddedPostgres, type OpenDatabase } from "../../../src/backing/embedded/postgres.ts";
-import { migrate } from "../../../src/backing/migrate.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { busContract } from "../../contracts/bus.ts";
+import { copyEmbeddedDatabase } from "../../support/prepared-databases.ts";
 
 let home: string;
 let database: OpenDatabase;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "weir-bus-"));
-  database = await openEmbeddedPostgres({ folder: join(home, "postgres"), clock: systemClock, log: silentLog });
-  await migrate(database.sql);
+  const folder = join(home, "postgres");
+  await copyEmbeddedDatabase(folder);
+  database = await openEmbeddedPostgres({ folder, clock: systemClock, log: silentLog });
 }, 60_000);
 afterAll(async () => {
   await database[Symbol.asyncDispose]();

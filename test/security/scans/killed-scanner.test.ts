@@ -9,7 +9,6 @@ import type { Transaction } from "../../../src/backing/backing.ts";
 import { decide } from "../../../src/security/findings/triage/triage.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
-import { migrate } from "../../../src/backing/migrate.ts";
 import type { WorkspaceId } from "../../../src/kernel/ids.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { startScanner } from "../../../workers/scanner.ts";
@@ -18,7 +17,8 @@ import { Control } from "../../support/control.ts";
 import { FakeBus } from "../../support/fake-bus.ts";
 import { OurProcess } from "../../support/process.ts";
 import { fixedIn, SecurityWorld } from "../../support/security-world.ts";
-import { freshDatabase, testServices } from "../../support/services.ts";
+import { createMigratedDatabase } from "../../support/prepared-databases.ts";
+import { testServices } from "../../support/services.ts";
 import { until } from "../../support/until.ts";
 
 const services = await testServices();
@@ -29,9 +29,8 @@ describe.skipIf(services === null)("scanners that share a database", () => {
   let database: ReturnType<typeof openPostgres>;
   let world: SecurityWorld;
   beforeAll(async () => {
-    url = await freshDatabase(services?.urls.DATABASE_URL ?? "");
+    ({ url } = await createMigratedDatabase(services?.urls.DATABASE_URL ?? ""));
     database = openPostgres({ url: new Secret(url), applicationName: "weir tests", clock: systemClock });
-    await migrate(database.sql);
     const control = new Control(database.sql);
     const workspace = await control.workspace("w");
     world = new SecurityWorld({ sql: database.sql, clock: new ManualClock(Date.now() - 1_000), workspace });
