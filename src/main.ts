@@ -4,20 +4,20 @@ import { readConfig, type Config } from "./config.ts";
 import { ConfigError } from "./process/variables.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
-import { keepPrivate } from "./process/keep-private.ts";
+import { restrictPermissions } from "./process/restrict-permissions.ts";
 import { serverSettings } from "./process/server-settings.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./server/service.ts";
-import { whenStopped } from "./process/stop.ts";
+import { shutdownSignal } from "./process/shutdown-signal.ts";
 import { stopServing } from "./server/stop-serving.ts";
 
 async function main(): Promise<number> {
   const config = readConfig();
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);
-  keepPrivate(config.dataDir);
+  restrictPermissions(config.dataDir);
   const log = openLog(config.logLevel, "gateway");
-  const stopped = whenStopped();
+  const stopped = shutdownSignal();
   await serveMetrics(config);
   const service = await openService(config, log);
   const { server } = service.app.listen({

@@ -8,12 +8,12 @@ import { readWorkerConfig, type Config } from "../src/config.ts";
 import { ConfigError } from "../src/process/variables.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { openLog, type Logger } from "../src/kernel/log.ts";
-import { keepPrivate } from "../src/process/keep-private.ts";
+import { restrictPermissions } from "../src/process/restrict-permissions.ts";
 import { serveMetrics } from "../src/process/metrics-port.ts";
 import { openModels, type Models } from "../src/gateway/models/models.ts";
 import { providerCalls } from "../src/gateway/providers/http.ts";
 import { launchCheckClocks } from "../src/gateway/providers/launch-check.ts";
-import { whenStopped } from "../src/process/stop.ts";
+import { shutdownSignal } from "../src/process/shutdown-signal.ts";
 import { startAdmission } from "./admission.ts";
 import { startFormerSboms } from "./former-sboms.ts";
 import { startMailer } from "./mailer.ts";
@@ -68,10 +68,10 @@ async function main(): Promise<void> {
   if (config.backends.mode === "embedded") {
     throw new ConfigError("A worker needs DATABASE_URL, NATS_URL and REDIS_URL: npm start runs all workers inside one process");
   }
-  keepPrivate(config.dataDir);
+  restrictPermissions(config.dataDir);
   const clock = systemClock;
   const log = openLog(config.logLevel, kind);
-  const stopped = whenStopped();
+  const stopped = shutdownSignal();
   await using stack = new AsyncDisposableStack();
   stack.use(await serveMetrics(config));
   const backing = stack.use(await openBacking({ config, log, clock, role: kind }));

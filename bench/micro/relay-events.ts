@@ -2,7 +2,7 @@
 import { relay } from "../../src/gateway/api/stream/stream.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { Stop } from "../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../src/kernel/stop-signal.ts";
 import { openaiStreamDecoder } from "../../src/gateway/providers/openai/stream.ts";
 import type { ProviderEventStream, EventReceiver } from "../../src/gateway/providers/provider.ts";
 import { EventParser } from "../../src/gateway/providers/transport/sse.ts";
@@ -52,7 +52,7 @@ async function relayed(): Promise<number> {
     acquireDrainSlot: () => null,
     trackOutcome: () => {},
     clientSignal: new AbortController().signal,
-    stop: new Stop(),
+    stop: new StopSignal(),
     clock: systemClock,
     startedAt: 0,
     onEnd: () => charged,

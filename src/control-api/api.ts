@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { withDeadline } from "../kernel/clock.ts";
 import { peerAddress, type Peers } from "../kernel/peer-address.ts";
 import { requestTarget } from "../http/request-target.ts";
-import { jsonAnswer } from "../kernel/json-answer.ts";
+import { jsonResponse } from "../kernel/json-response.ts";
 import { drainRequest } from "../http/drain-request.ts";
 import { DomainError } from "../accounts/errors.ts";
 import { acting } from "./acting.ts";
@@ -47,7 +47,7 @@ async function answer({ request, params, server }: Context, methods: Endpoint[],
     };
     const result = await withDeadline(parts.clock, endpoint.deadlineMs, "The request", endpoint.run(call));
     if (result instanceof Response) return result;
-    return jsonAnswer(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
+    return jsonResponse(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
   } catch (error) {
     await drainRequest(request, parts.clock);
     const refusal = refuse(error, parts.log);

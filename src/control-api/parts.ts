@@ -1,7 +1,7 @@
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
-import type { CallOutside } from "../http/safe-fetch.ts";
-import type { Send } from "../connectors/connections/probe.ts";
+import type { SafeFetch } from "../http/safe-fetch.ts";
+import type { ProbeFetch } from "../connectors/connections/probe.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
@@ -33,9 +33,9 @@ export interface ControlParts {
   /** The connector catalog as it was published last. */
   connectors: Pick<CatalogCache, "published">;
   /** Calls vendors for tests of connections. */
-  send: Send;
+  probeFetch: ProbeFetch;
   /** Calls the platforms that repositories are imported from. */
-  callHosts: CallOutside;
+  callHosts: SafeFetch;
   /** Addresses of their APIs. */
   hostUrls: { github: string; gitlab: string };
   /** Reads documents that are uploaded. */

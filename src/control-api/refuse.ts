@@ -2,7 +2,7 @@
 import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { LimitReachedError, retryAfter } from "../accounts/quotas/limit-reached.ts";
-import { jsonAnswer } from "../kernel/json-answer.ts";
+import { jsonResponse } from "../kernel/json-response.ts";
 import { DomainError, errorStatuses } from "../accounts/errors.ts";
 
 /** Connection lost or refused, and statements that PostgreSQL gave up: the same request may succeed later. */
@@ -17,7 +17,7 @@ export function refuse(error: unknown, log: Logger): Response {
 
 function written({ code, field, message }: DomainError, headers: Record<string, string>): Response {
   const status = errorStatuses[code];
-  return jsonAnswer({ error: { code, field, message } }, { status, headers: { "cache-control": "no-store", ...headers } });
+  return jsonResponse({ error: { code, field, message } }, { status, headers: { "cache-control": "no-store", ...headers } });
 }
 
 function limitError({ status, message }: LimitReachedError): DomainError {

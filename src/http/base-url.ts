@@ -1,7 +1,7 @@
 /** Addresses that a user gives for a vendor: the service calls them, so they must not lead into the network that it stands in. */
 import { isIP } from "node:net";
 import { trimmedEnd } from "../kernel/trim-end.ts";
-import { isGlobalAddress } from "./global-address.ts";
+import { isPublicAddress } from "./public-address.ts";
 
 /** Says what the address must be; the field that holds it is named by who asks. */
 export class BaseUrlError extends Error {
@@ -24,16 +24,16 @@ export function parseBaseUrl(text: string): URL {
   if (url?.protocol !== "https:") throw new BaseUrlError("an https address is needed");
   if (url.username !== "" || url.password !== "") throw new BaseUrlError("an address without a user and a password is needed");
   if (url.search !== "" || url.hash !== "") throw new BaseUrlError('an address that ends before any "?" and "#" is needed');
-  requireOutside(url);
+  requirePublicHost(url);
   return url;
 }
 
 /** @throws BaseUrlError when the host is, by its spelling alone, within a network */
-export function requireOutside({ hostname }: URL): void {
+export function requirePublicHost({ hostname }: URL): void {
   const host = trimmedEnd(hostname, ".");
   const address = host.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) !== 0) {
-    if (!isGlobalAddress(address)) throw new BaseUrlError("an address that is reachable from everywhere is needed");
+    if (!isPublicAddress(address)) throw new BaseUrlError("an address that is reachable from everywhere is needed");
     return;
   }
   const inward = inwardEnds.some((end) => host === end || host.endsWith(`.${end}`));

@@ -6,7 +6,7 @@
  */
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { refusedBodyIdleMs, refusedBodyMsMax, refusedBodySmallBytes } from "./limits.ts";
-import { largeBodies } from "./byte-pace.ts";
+import { largeBodyThrottle } from "./byte-throttle.ts";
 import { BodyReader } from "./body-reader.ts";
 import { declaredBytes } from "./declared-bytes.ts";
 
@@ -30,7 +30,7 @@ async function skip(rest: BodyReader, clock: Clock, idleMs: number): Promise<voi
   for (;;) {
     const piece = await withDeadline(clock, idleMs, "The rest of the body", rest.next());
     if (piece === null) return;
-    await largeBodies.read(piece.length);
+    await largeBodyThrottle.read(piece.length);
   }
 }
 

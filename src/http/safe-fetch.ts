@@ -3,12 +3,12 @@ import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "n
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
-import { requireOutside } from "./base-url.ts";
-import { isGlobalAddress } from "./global-address.ts";
+import { requirePublicHost } from "./base-url.ts";
+import { isPublicAddress } from "./public-address.ts";
 
 /** The name stands for an address within a network, or for none. */
-export class NotOutsideError extends Error {
-  override name = "NotOutsideError";
+export class PrivateAddressError extends Error {
+  override name = "PrivateAddressError";
 }
 
 /** The answer is larger than what was asked for can be. */
@@ -16,19 +16,19 @@ export class TooLargeError extends Error {
   override name = "TooLargeError";
 }
 
-export interface Outside {
+export interface SafeFetchOptions {
   clock: Clock;
   /** All addresses of a name; the system's resolver unless told. */
   resolve?(name: string): Promise<LookupAddress[]>;
   /** Which of them may be connected to; those that are reachable from everywhere unless told. */
-  isOutside?(address: string): boolean;
+  isAllowedAddress?(address: string): boolean;
   /** Certificates of authorities in place of the system's. */
   authorities?: string;
   /** Whoever runs the service configured this origin: it is called wherever it is. */
   configured?(origin: string): boolean;
 }
 
-export interface OutsideRequest {
+export interface SafeRequest {
   method: "GET" | "POST";
   /** https, but for a configured origin. */
   url: URL;
@@ -40,33 +40,33 @@ export interface OutsideRequest {
   what: string;
 }
 
-export interface OutsideAnswer {
+export interface SafeResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
 /** Rejects with what kept it from an answer; follows no redirection. */
-export type CallOutside = (request: OutsideRequest) => Promise<OutsideAnswer>;
+export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>;
 
 /** The address that was judged is the one that is connected to: a name that changes in between gains nothing. */
-export function callOutside({
+export function createSafeFetch({
   clock,
   resolve = resolveInDns,
-  isOutside = isGlobalAddress,
+  isAllowedAddress = isPublicAddress,
   authorities,
   configured = () => false,
-}: Outside): CallOutside {
+}: SafeFetchOptions): SafeFetch {
   return async (request) => {
     const isConfigured = configured(request.url.origin);
     if (!isConfigured) {
-      if (request.url.protocol !== "https:") throw new NotOutsideError("The address is not one of https");
-      requireOutside(request.url);
+      if (request.url.protocol !== "https:") throw new PrivateAddressError("The address is not one of https");
+      requirePublicHost(request.url);
     }
     const addresses = async (name: string): Promise<LookupAddress[]> => {
       const found = await resolve(name);
-      if (found.length > 0 && found.every(({ address }) => isConfigured || isOutside(address))) return found;
-      throw new NotOutsideError("The host is not reachable from everywhere");
+      if (found.length > 0 && found.every(({ address }) => isConfigured || isAllowedAddress(address))) return found;
+      throw new PrivateAddressError("The host is not reachable from everywhere");
     };
     const aborting = new AbortController();
     try {
@@ -85,9 +85,9 @@ interface Connecting {
 }
 
 function exchange(
-  { method, url, headers, body, answerBytesMax }: OutsideRequest,
+  { method, url, headers, body, answerBytesMax }: SafeRequest,
   { addresses, authorities, signal }: Connecting,
-): Promise<OutsideAnswer> {
+): Promise<SafeResponse> {
   return new Promise((resolve, reject) => {
     const options = {
       method,
@@ -116,7 +116,7 @@ function exchange(
 type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /** @throws TooLargeError */
-async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<OutsideAnswer> {
+async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<SafeResponse> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of answer) {

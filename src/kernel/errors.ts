@@ -1,5 +1,5 @@
 /** The inference API's error table: the one place that knows a code's status, type, retry and message. */
-import { jsonAnswer } from "./json-answer.ts";
+import { jsonResponse } from "./json-response.ts";
 
 export type ErrorType =
   "invalid_request_error" | "authentication_error" | "insufficient_quota" | "permission_error" | "rate_limit_error" | "api_error";
@@ -100,5 +100,5 @@ export function errorBody(error: GatewayError): {
 
 /** Writes an error as an HTTP answer; `headers` are those of the request's own progress (ids, rate window). */
 export function errorResponse(error: GatewayError, headers: Record<string, string> = {}): Response {
-  return jsonAnswer(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
+  return jsonResponse(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
 }

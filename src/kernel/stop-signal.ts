@@ -2,7 +2,7 @@
  * A wish that something ends, told once to whoever carries it out at the time. An AbortController does the same for any number
  * of listeners, at a price that a request of the hot path would pay five times over.
  */
-export class Stop {
+export class StopSignal {
   #stopped = false;
   #listener: (() => void) | null = null;
 

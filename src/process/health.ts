@@ -2,11 +2,11 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Clock } from "../kernel/clock.ts";
-import { jsonAnswer } from "../kernel/json-answer.ts";
+import { jsonResponse } from "../kernel/json-response.ts";
 import { registry } from "../kernel/metrics.ts";
 import { peerAddress, type Peers } from "../kernel/peer-address.ts";
 import { healthKeptMs } from "./limits.ts";
-import { sharedFor } from "./shared-for.ts";
+import { memoizeFor } from "./memoize-for.ts";
 
 /** The state of one part: null is well, a text says what is wrong. */
 export type Check = () => Promise<string | null>;
@@ -31,15 +31,15 @@ export const Readiness = Type.Object({
 export function healthRoutes(health: Health): Elysia {
   const app = new Elysia({ normalize: false });
   const isOperator = (request: Request, server: Peers) => health.isOperator(request, peerAddress(request, server));
-  const checked = sharedFor(healthKeptMs, health.clock, () => runChecks(health.checks));
-  const metrics = sharedFor(healthKeptMs, health.clock, () => registry.metrics());
+  const checked = memoizeFor(healthKeptMs, health.clock, () => runChecks(health.checks));
+  const metrics = memoizeFor(healthKeptMs, health.clock, () => registry.metrics());
   app.get("/health", () => new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8" } }));
   app.get("/ready", async ({ request, server }) => {
     const states = await checked();
     const ready = health.serving() && Object.values(states).every((state) => state === "ok");
     const dependencies = isOperator(request, server) ? states : withoutCauses(states);
     const body: Static<typeof Readiness> = { ready, dependencies };
-    return jsonAnswer(body, { status: ready ? 200 : 503, headers: { "cache-control": "no-store" } });
+    return jsonResponse(body, { status: ready ? 200 : 503, headers: { "cache-control": "no-store" } });
   });
   app.get("/metrics", async ({ request, server }) => {
     // A plain proxy on this machine is loopback, too: where a request comes from says nothing.

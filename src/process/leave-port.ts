@@ -11,7 +11,7 @@ import { dlopen, ptr } from "bun:ffi";
 import { existsSync, readdirSync } from "node:fs";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import { handshakeMsMax } from "./limits.ts";
-import { handshakesOn } from "./handshakes.ts";
+import { pendingHandshakes } from "./pending-handshakes.ts";
 
 const solSocket = 1;
 const ipprotoTcp = 6;
@@ -70,10 +70,10 @@ export async function leavePort(port: number, clock: Clock): Promise<boolean> {
 async function untilShaken(port: number, clock: Clock): Promise<void> {
   const endsAt = clock.monotonic() + handshakeMsMax;
   await sleep(clock, lookMs);
-  let underWay = await handshakesOn(port);
+  let underWay = await pendingHandshakes(port);
   while (underWay?.length !== 0 && clock.monotonic() < endsAt) {
     await sleep(clock, lookMs);
-    const now = new Set(await handshakesOn(port));
+    const now = new Set(await pendingHandshakes(port));
     underWay = underWay?.filter((other) => now.has(other)) ?? null;
   }
 }

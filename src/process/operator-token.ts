@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { ConfigError } from "./variables.ts";
 import { Secret } from "../kernel/secret.ts";
 import { operatorTokenCharactersMin } from "./limits.ts";
-import { makeOnce } from "./make-once.ts";
+import { createPrivateFile } from "./create-private-file.ts";
 
 /** @throws ConfigError when the file holds no token that is long enough: an empty one would open the control API to everybody */
 export function readOperatorToken(given: Secret | null, dataDir: string): Secret {
   if (given !== null) return given;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, "operator-token");
-  makeOnce(path, `${randomBytes(32).toString("hex")}\n`);
+  createPrivateFile(path, `${randomBytes(32).toString("hex")}\n`);
   const token = readFileSync(path, "utf8").trim();
   if (token.length >= operatorTokenCharactersMin) return new Secret(token);
   throw new ConfigError(

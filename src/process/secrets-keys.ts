@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseSecretsKeys, refuseGuessable } from "../config.ts";
 import { ConfigError } from "./variables.ts";
 import type { Secret } from "../kernel/secret.ts";
-import { makeOnce } from "./make-once.ts";
+import { createPrivateFile } from "./create-private-file.ts";
 
 /**
  * The keys given, then those of the file: what it sealed opens also once keys are given.
@@ -15,7 +15,7 @@ export function readSecretsKeys(given: Secret[] | null, dataDir: string): Secret
   const path = join(dataDir, "secrets-key");
   if (given !== null && !existsSync(path)) return given;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  makeOnce(path, `${randomBytes(32).toString("base64")}\n`);
+  createPrivateFile(path, `${randomBytes(32).toString("base64")}\n`);
   const kept = parseSecretsKeys(readFileSync(path, "utf8"));
   if (kept !== null) {
     if (given === null) refuseGuessable(kept[0], `the file "${path}"`);

@@ -6,8 +6,8 @@ import type { Backing, Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
-import { callOutside } from "../http/safe-fetch.ts";
-import { sendOutside } from "../connectors/connections/send.ts";
+import { createSafeFetch } from "../http/safe-fetch.ts";
+import { createProbeFetch } from "../connectors/connections/probe-fetch.ts";
 import { OperatorGate } from "../control-api/operator-gate.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
@@ -125,7 +125,7 @@ function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorGate)
   const { config, connectors: catalogCache, clock, log } = parts;
   const disk = new DiskFloor(clock, freeBytesOf(parts.folder));
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
-  const callHosts = callOutside({ clock, configured: configuredHosts(config) });
+  const callHosts = createSafeFetch({ clock, configured: configuredHosts(config) });
   return {
     control: { ...controlParts(parts, gateway), operator, sboms, callHosts },
     tools: { ...toolsParts(parts), sboms, callHosts, disk },
@@ -142,7 +142,7 @@ function controlParts({ config, backing, models, connectors, keyring, clock, log
     keyring,
     hostUrls: config.hostUrls,
     connectors,
-    send: sendOutside({ clock }),
+    probeFetch: createProbeFetch({ clock }),
     models,
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),

@@ -46,8 +46,8 @@ export class Control {
   position: Position | null = null;
   /** The connector catalog that connections are made from. */
   readonly connectors: { published: ControlParts["connectors"]["published"] } = { published: null };
-  /** How vendors are called: not, unless told. */
-  send: ControlParts["send"] = () => Promise.reject(new Error("No vendor is called in this test"));
+  /** Calls vendors; a test that needs one sets it. */
+  probeFetch: ControlParts["probeFetch"] = () => Promise.reject(new Error("No vendor is called in this test"));
   /** What repositories are imported from. */
   readonly platforms = new Platforms();
   readonly keyring: Keyring;
@@ -64,7 +64,7 @@ export class Control {
       operator: new OperatorGate(new Secret(operatorToken), this.clock),
       keyring: this.keyring,
       connectors: this.connectors,
-      send: (request) => this.send(request),
+      probeFetch: (request) => this.probeFetch(request),
       ...this.platforms,
       sboms: testSbomReader(),
       models: noModels,

@@ -3,7 +3,7 @@ import type { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { DrainSlot } from "../../src/gateway/api/stream/drain-slots.ts";
 import { drainMsMax } from "../../src/gateway/limits.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../src/gateway/api/stream/stream.ts";
-import { Stop } from "../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../src/kernel/stop-signal.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { ManualClock } from "./clock.ts";
 import { FakeEvents } from "./fake-events.ts";
@@ -27,7 +27,7 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
     acquireDrainSlot: () => null,
     trackOutcome: () => {},
     clientSignal: new AbortController().signal,
-    stop: new Stop(),
+    stop: new StopSignal(),
     clock,
     startedAt: 0,
     onEnd: (outcome) => (outcomes.push(outcome), charged),

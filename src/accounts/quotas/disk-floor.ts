@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import type { Clock } from "../../kernel/clock.ts";
 import { diskFloorBytes, diskLookMs, diskRetryMs } from "../limits.ts";
-import { sharedFor } from "../../process/shared-for.ts";
+import { memoizeFor } from "../../process/memoize-for.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
 /** @returns free bytes */
@@ -12,7 +12,7 @@ export class DiskFloor {
   readonly #look: FreeBytes;
 
   constructor(clock: Clock, free: FreeBytes) {
-    this.#look = sharedFor(diskLookMs, clock, free);
+    this.#look = memoizeFor(diskLookMs, clock, free);
   }
 
   /** @throws LimitReachedError 503 below the floor */

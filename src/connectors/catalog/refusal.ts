@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { DomainError, errorStatuses, type ErrorCode } from "../../accounts/errors.ts";
 import { LimitReachedError, retryAfter } from "../../accounts/quotas/limit-reached.ts";
-import { jsonAnswer } from "../../kernel/json-answer.ts";
+import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Logger } from "../../kernel/log.ts";
 
 export const RefusalBody = Type.Object({
@@ -41,5 +41,5 @@ function isCatalogCode(code: ErrorCode): code is CatalogCode {
 }
 
 export function refusalResponse({ status, message, headers }: CatalogRefusal): Response {
-  return jsonAnswer({ detail: message }, { status, headers: { "cache-control": "no-store", ...headers } });
+  return jsonResponse({ detail: message }, { status, headers: { "cache-control": "no-store", ...headers } });
 }

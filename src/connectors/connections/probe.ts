@@ -16,10 +16,10 @@ export interface ProbeAnswer {
 }
 
 /** Sends to a host outside, and nowhere else. Rejects with what kept it from an answer; follows no redirection. */
-export type Send = (request: ProbeRequest) => Promise<ProbeAnswer>;
+export type ProbeFetch = (request: ProbeRequest) => Promise<ProbeAnswer>;
 
 export interface ProbeParts {
-  send: Send;
+  probeFetch: ProbeFetch;
   clock: Clock;
 }
 

@@ -10,8 +10,9 @@ import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { allow, managers } from "../../accounts/workspaces/allow.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError } from "../../http/base-url.ts";
+import { PrivateAddressError } from "../../http/safe-fetch.ts";
 import type { Credentials } from "./check-credentials.ts";
-import { CredentialError, valueOf, type Probe, type ProbeAnswer, type Send } from "./probe.ts";
+import { CredentialError, valueOf, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 import { probeFor } from "./probes.ts";
 import type { ConnectionTest, Outcome } from "./schema.ts";
 import { openCredentials } from "./sealed-credentials.ts";
@@ -31,13 +32,13 @@ interface Found {
  */
 export async function testConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
-  { keyring, send, sql, clock }: Sources & { keyring: Keyring; send: Send },
+  { keyring, probeFetch, sql, clock }: Sources & { keyring: Keyring; probeFetch: ProbeFetch },
 ): Promise<ConnectionTest> {
   allow(actor, { roles: managers, action: "test a connection" });
   const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
   const probe = probeFor(row);
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
-  const found = await run(probe, await opened(row, { sql, keyring }), { send, clock });
+  const found = await run(probe, await opened(row, { sql, keyring }), { probeFetch, clock });
   return change(actor, { sql, clock }, async () => {
     const at = clock.now();
     const result = { id, ok: found.outcome === "works", ...found, tested_at: isoTime(at) };
@@ -57,12 +58,12 @@ async function opened(row: ConnectionRow, sources: { sql: Queries; keyring: Keyr
   }
 }
 
-async function run(probe: Probe, credentials: Credentials, parts: { send: Send; clock: Clock }): Promise<Found> {
+async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: ProbeFetch; clock: Clock }): Promise<Found> {
   try {
     return judge(await probe.call(valueOf(credentials), parts));
   } catch (error) {
     if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
-    const inward = error instanceof Error && (error instanceof BaseUrlError || error.name === "NotOutsideError");
+    const inward = error instanceof BaseUrlError || error instanceof PrivateAddressError;
     const message = inward ? "The vendor's host is not reachable from everywhere" : "The vendor did not answer";
     return { outcome: "unreachable", status: null, message };
   }

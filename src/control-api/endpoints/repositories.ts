@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
 import { repositoryAddressCharactersMax, repositoryImportMs } from "../../security/limits.ts";
-import { Turns } from "../../process/yield-if-due.ts";
+import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { archiveFiles } from "../../security/repositories/archive-files.ts";
 import { importHosted } from "../../security/repositories/import-hosted.ts";
 import { ImportedRepository } from "../../security/repositories/schema.ts";
@@ -58,7 +58,7 @@ export const repositoryEndpoints: Endpoint[] = [
       parts,
     }) {
       const { actor, workspace } = await acting.in(named);
-      const found = await archiveFiles({ pieces: await file(), turns: new Turns(parts.clock) });
+      const found = await archiveFiles({ pieces: await file(), yielder: new EventLoopYielder(parts.clock) });
       const origin = { provider, repository };
       return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
     },

@@ -1,7 +1,7 @@
 /** GET /key: what the calling key is, and what it may still spend. */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
-import { jsonAnswer } from "../../kernel/json-answer.ts";
+import { jsonResponse } from "../../kernel/json-response.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import { identify } from "./identify.ts";
 import type { Gateway } from "./gateway.ts";
@@ -44,7 +44,7 @@ export async function describeKey(request: Request, gateway: Gateway): Promise<R
     rate_limit_rpm: record.requestsPerMinute,
     ...money,
   };
-  return jsonAnswer({ data }, { headers: { "cache-control": "no-store" } });
+  return jsonResponse({ data }, { headers: { "cache-control": "no-store" } });
 }
 
 /** Limits have at most two decimals: `25` is `25.00`. */

@@ -4,7 +4,7 @@ import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Model, Route } from "../models/model.ts";
-import { jsonAnswer } from "../../kernel/json-answer.ts";
+import { jsonResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import { completionBody } from "./response/answer.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
@@ -188,7 +188,7 @@ async function answerWhole(
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
   await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
   const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model, usage };
-  return jsonAnswer(completionBody(answer, facts), { headers });
+  return jsonResponse(completionBody(answer, facts), { headers });
 }
 
 function boundsOf({ serving, chat, admitted }: RoutedRequest, route: Route): UsageBounds {

@@ -3,7 +3,7 @@ import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import { measureGeneration } from "../../kernel/metrics.ts";
-import type { Stop } from "../../kernel/stop-signal.ts";
+import type { StopSignal } from "../../kernel/stop-signal.ts";
 import type { Route, Usage } from "../models/model.ts";
 import { picoPerNano } from "../../kernel/money.ts";
 import { chargedCost } from "../models/price.ts";
@@ -37,7 +37,7 @@ export interface GenerationOutcome {
 
 export class GenerationLifecycle {
   /** The process cannot wait any longer. */
-  readonly stop: Stop;
+  readonly stop: StopSignal;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** Unix seconds, the same in every chunk of the answer. */

@@ -8,7 +8,7 @@ import {
   openAnswersPerWorkspaceMax,
   openAnswersRetryMs,
 } from "../limits.ts";
-import { Stop } from "../../kernel/stop-signal.ts";
+import { StopSignal } from "../../kernel/stop-signal.ts";
 import { HolderCounts } from "../../accounts/quotas/holder-counts.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 import { asGatewayError } from "./request/load-limits.ts";
@@ -20,7 +20,7 @@ interface Holder {
 }
 
 export class InFlightRequests {
-  readonly #inFlight = new Map<Stop, Holder>();
+  readonly #inFlight = new Map<StopSignal, Holder>();
   /** By key and by workspace. */
   readonly #counts = new HolderCounts();
   #whenEmpty: (() => void)[] = [];
@@ -30,15 +30,15 @@ export class InFlightRequests {
   }
 
   /** Begins an answer, which is told when the process cannot wait any longer; call `done` when it has ended. */
-  begin({ key, workspace }: Holder): Stop {
-    const answer = new Stop();
+  begin({ key, workspace }: Holder): StopSignal {
+    const answer = new StopSignal();
     this.#inFlight.set(answer, { key, workspace });
     this.#counts.add(key, 1);
     this.#counts.add(workspace, 1);
     return answer;
   }
 
-  done(answer: Stop): void {
+  done(answer: StopSignal): void {
     const holder = this.#inFlight.get(answer);
     if (holder === undefined) return;
     this.#inFlight.delete(answer);

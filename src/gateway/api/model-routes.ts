@@ -1,7 +1,7 @@
 /** GET /models and GET /models/{id}: what the key can call, and what it cannot, and why. */
 import type { Caller } from "../admission/client/client.ts";
 import { requestTarget } from "../../http/request-target.ts";
-import { jsonAnswer } from "../../kernel/json-answer.ts";
+import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Gateway } from "./gateway.ts";
 import { identify } from "./identify.ts";
 import { modelBody, modelListBody, type Listing } from "./model-list.ts";
@@ -13,7 +13,7 @@ const modelsPath = "/models/";
 export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await identify(request, gateway);
   const all = requestTarget(request).query.get("all") === "true";
-  return jsonAnswer(modelListBody(listingFor(caller, gateway), all));
+  return jsonResponse(modelListBody(listingFor(caller, gateway), all));
 }
 
 /** Ids contain a slash: as it is or escaped, it is the same model. */
@@ -21,7 +21,7 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
   const caller = await identify(request, gateway);
   const { path } = requestTarget(request);
   const escaped = path.slice(path.indexOf(modelsPath) + modelsPath.length);
-  return jsonAnswer(modelBody(listingFor(caller, gateway), unescaped(escaped)));
+  return jsonResponse(modelBody(listingFor(caller, gateway), unescaped(escaped)));
 }
 
 function listingFor({ record }: Caller, { models, health }: Gateway): Listing {

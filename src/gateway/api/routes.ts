@@ -9,7 +9,7 @@ import { notServed } from "./not-served.ts";
 import { listModels, showModel } from "./model-routes.ts";
 import { webStream } from "./stream/web-stream.ts";
 import type { Gateway } from "./gateway.ts";
-import { jsonAnswer } from "../../kernel/json-answer.ts";
+import { jsonResponse } from "../../kernel/json-response.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
@@ -45,9 +45,9 @@ export function inferenceRoutes(gateway: Gateway): Elysia {
 }
 
 export function methodNotAllowed(allow: string): Response {
-  return jsonAnswer({ detail: "Method Not Allowed" }, { status: 405, headers: { allow } });
+  return jsonResponse({ detail: "Method Not Allowed" }, { status: 405, headers: { allow } });
 }
 
 export function notFound(): Response {
-  return jsonAnswer({ detail: "Not Found" }, { status: 404 });
+  return jsonResponse({ detail: "Not Found" }, { status: 404 });
 }

@@ -2,7 +2,7 @@
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import type { Stop } from "../../kernel/stop-signal.ts";
+import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord } from "../models/model.ts";
 import { readBeginning, readWhole } from "./transport/body.ts";
@@ -20,7 +20,7 @@ export interface CallContext {
   /** Returns our key for a provider, by the variable named in its `key_env`. */
   providerKey(name: string): Secret | null;
   /** Aborts the call until it is answered. An open stream is ended by its own `cancel`. */
-  givenUp?: Stop | undefined;
+  givenUp?: StopSignal | undefined;
   /** Called when the request has been sent: from then on the provider may bill it. */
   onSent?: (() => void) | undefined;
   /** Monotonic start of the generation, so that a second attempt shares the total timeout. Default: now. */

@@ -4,7 +4,7 @@ import { drainRequest } from "../../http/drain-request.ts";
 import { newRequestId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { requestTarget } from "../../http/request-target.ts";
-import { jsonAnswer } from "../../kernel/json-answer.ts";
+import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Operation } from "./operations/operation.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Called } from "./calls/called.ts";
@@ -79,5 +79,5 @@ function unknownPath(request: Request, parts: ToolsParts): Promise<Response> {
 async function written(request: Request, { clock }: ToolsParts, { status, body, headers = {} }: Written): Promise<Response> {
   await drainRequest(request, clock);
   const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
-  return jsonAnswer(body, { status, headers: { ...always, ...headers } });
+  return jsonResponse(body, { status, headers: { ...always, ...headers } });
 }

@@ -12,7 +12,7 @@ import {
   repositoryArchiveUnpackedBytesMax,
 } from "../limits.ts";
 import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
-import type { Turns } from "../../process/yield-if-due.ts";
+import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { CollectedFiles, isIgnored, type RepositoryFiles } from "./collected-files.ts";
 import { DomainError } from "../../accounts/errors.ts";
 
@@ -26,7 +26,7 @@ export const repositoryBudget: Budget = {
 /** In the pieces in which it came. */
 export interface UploadedArchive {
   pieces: readonly Uint8Array[];
-  turns: Turns;
+  yielder: EventLoopYielder;
 }
 
 /** @throws DomainError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
@@ -82,12 +82,12 @@ async function addFile(entry: Entry, path: string, found: CollectedFiles): Promi
 }
 
 /** Small ones, with everybody else's turn between them: what is passed over is read as well, and nothing else of that waits. */
-async function* piecesOf({ pieces, turns }: UploadedArchive): AsyncGenerator<Bytes> {
+async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
   for (const bytes of pieces) {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       yield bytes.subarray(at, at + pieceBytes);
-      await turns.rest();
+      await yielder.yieldIfDue();
     }
   }
 }

@@ -4,7 +4,7 @@ import { DocumentCache } from "../../../src/connectors/catalog/document-cache.ts
 import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
 import { Renderings } from "../../../src/connectors/catalog/renderings.ts";
 import { renderingsWaitingMax } from "../../../src/connectors/limits.ts";
-import { sharedFor } from "../../../src/process/shared-for.ts";
+import { memoizeFor } from "../../../src/process/memoize-for.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { until } from "../../support/until.ts";
@@ -59,7 +59,7 @@ test("uncached pages beyond the queue's limit are refused with 503, and cached p
 test("an expensive answer is computed once a second, however many requests arrive", async () => {
   const clock = new ManualClock();
   let found = 0;
-  const find = sharedFor(1_000, clock, async () => ++found);
+  const find = memoizeFor(1_000, clock, async () => ++found);
   expect(await Promise.all([find(), find(), find()])).toEqual([1, 1, 1]);
   clock.advance(999);
   expect(await find()).toBe(1);
@@ -69,7 +69,7 @@ test("an expensive answer is computed once a second, however many requests arriv
 
 test("a failed computation is retried at the next request", async () => {
   let tries = 0;
-  const find = sharedFor(1_000, new ManualClock(), async () => {
+  const find = memoizeFor(1_000, new ManualClock(), async () => {
     if (++tries === 1) throw new Error("Away");
     return tries;
   });

@@ -64,7 +64,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
 
   test("are sealed in the database, each field separately and bound to its workspace, connector and key", async () => {
     const { id } = await connect();
-    control.send = async () => ({ status: 200, body: "[]" });
+    control.probeFetch = async () => ({ status: 200, body: "[]" });
     const rows = await database.sql<{ field: string; sealed: Uint8Array }[]>`
       SELECT field, sealed FROM connection_fields WHERE connection_id = ${String(id)} ORDER BY field`;
     expect(rows.map(({ field }) => field)).toEqual(["api_token", "okta_domain"]);
@@ -93,7 +93,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
   test("of an earlier version, bound only to their connector, open until `secrets rotate` binds them to their connection", async () => {
     const { id } = await connect();
     const { id: other } = await connect();
-    control.send = async () => ({ status: 200, body: "[]" });
+    control.probeFetch = async () => ({ status: 200, body: "[]" });
     await sealAsBefore([String(id), String(other)]);
     const before = await database.sql`SELECT connection_id, field, sealed FROM connection_fields`;
     expect(await control.expect("POST", `/connections/${id}/test`)).toMatchObject({ ok: true });
@@ -136,7 +136,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
     await new Control(database.sql, [young ?? "", old ?? ""]).expect("POST", "/secrets/rotate");
     const sent: string[] = [];
     const later = new Control(database.sql, [young ?? ""]);
-    later.send = async ({ headers }) => (sent.push(headers["authorization"] ?? ""), { status: 200, body: "[]" });
+    later.probeFetch = async ({ headers }) => (sent.push(headers["authorization"] ?? ""), { status: 200, body: "[]" });
     expect(await later.expect("POST", `/connections/${id}/test`)).toMatchObject({ ok: true });
     expect(sent).toEqual([`SSWS ${secret}`]);
     await new Control(database.sql, [old ?? "", young ?? ""]).expect("POST", "/secrets/rotate");
@@ -217,7 +217,7 @@ describe.each(databases)("connections on $name", ({ open }) => {
       expect.objectContaining({ id }),
     );
     expect(await weir.json("connection", "replace", ...which, "--credentials", file)).toMatchObject({ id });
-    control.send = async () => ({ status: 401, body: "{}" });
+    control.probeFetch = async () => ({ status: 401, body: "{}" });
     expect((await weir.run("connection", "test", ...which)).code).toBe(1);
     expect(await weir.json("connection", "delete", ...which)).toEqual({ id, deleted: true });
     expect(await weir.refusal("connection", "create", ...named)).toContain('"okta_domain" is missing');

@@ -68,7 +68,7 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
   }, 60_000);
   beforeEach(() => {
     stub.asked.length = 0;
-    control.send = stub.send;
+    control.probeFetch = stub.probeFetch;
   });
   afterAll(async () => {
     await stub[Symbol.asyncDispose]();
@@ -137,12 +137,12 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
     [302, ""],
     [200, "<html>"],
   ])("treats the status %i with the body %p as inconclusive", async (status, body) => {
-    control.send = async () => ({ status, body });
+    control.probeFetch = async () => ({ status, body });
     expect(await tested("okta", okta)).toMatchObject({ ok: false, outcome: "unexpected", status });
   });
 
   test("reports a missing answer", async () => {
-    control.send = () => Promise.reject(new Error("connect ECONNREFUSED 10.1.2.3"));
+    control.probeFetch = () => Promise.reject(new Error("connect ECONNREFUSED 10.1.2.3"));
     const result = await tested("okta", okta);
     expect(result).toMatchObject({ ok: false, outcome: "unreachable", status: null });
     expect(JSON.stringify(result)).not.toContain("10.1.2.3");

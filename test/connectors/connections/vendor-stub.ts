@@ -1,6 +1,6 @@
 /** Five vendors on one local port: each answers only the call that its documentation requires. */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
-import type { Send } from "../../../src/connectors/connections/probe.ts";
+import type { ProbeFetch } from "../../../src/connectors/connections/probe.ts";
 
 export interface Asked {
   method: string;
@@ -14,7 +14,7 @@ export type Vendor = (asked: Asked) => Response | undefined;
 
 export interface VendorStub extends AsyncDisposable {
   /** Redirects calls to vendors here, with the vendor's host in the header. */
-  send: Send;
+  probeFetch: ProbeFetch;
   asked: Asked[];
 }
 
@@ -34,7 +34,7 @@ export function startVendorStub(vendors: readonly Vendor[]): VendorStub {
   });
   return {
     asked,
-    async send({ method, url, headers, body }) {
+    async probeFetch({ method, url, headers, body }) {
       const here = `http://127.0.0.1:${server.port}${url.pathname}${url.search}`;
       const sent = { method, headers: { ...headers, host: url.host }, body: body ?? null, redirect: "manual" as const };
       const answer = await fetch(here, sent);

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { Stop } from "../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../src/kernel/stop-signal.ts";
 import { callStream, callWhole, failureOf, readAll } from "../../support/call.ts";
 import { aRoute } from "../../support/models.ts";
 import { startProviderStub } from "../../support/provider-stub.ts";
@@ -167,7 +167,7 @@ describe("a stream", () => {
 describe("an aborted call", () => {
   test("ends before its answer, and the provider sees the connection close", async () => {
     provider.answer(hang);
-    const givenUp = new Stop();
+    const givenUp = new StopSignal();
     const call = failureOf(callWhole({ route, context: { givenUp } }));
     await provider.called();
     givenUp.stop();
@@ -176,7 +176,7 @@ describe("an aborted call", () => {
   });
 
   test("is not sent if it was aborted before", async () => {
-    const givenUp = new Stop();
+    const givenUp = new StopSignal();
     givenUp.stop();
     const failure = await failureOf(callWhole({ route, context: { givenUp } }));
     expect(failure.code).toBe("upstream_error");
@@ -184,7 +184,7 @@ describe("an aborted call", () => {
   });
 
   test("leaves an open stream running, which its own cancel ends", async () => {
-    const givenUp = new Stop();
+    const givenUp = new StopSignal();
     const manual = new ManualStream();
     provider.answer(manual.answer);
     const events = await callStream({ route, context: { givenUp } });

@@ -53,7 +53,7 @@ function upload(sbom: unknown): string {
 }
 
 /** Sends a document of many megabytes again and again. */
-function largeBodies(attack: Attack): Promise<void> {
+function largeBodyThrottle(attack: Attack): Promise<void> {
   const body = upload("x".repeat(20 * mebibyte));
   return repeated(attack, () => post(attack, path("upload_sbom"), body));
 }
@@ -116,7 +116,7 @@ async function slowBodies(attack: Attack): Promise<void> {
 }
 
 export const attacks: Record<string, (attack: Attack) => Promise<void>> = {
-  "large bodies": largeBodies,
+  "large bodies": largeBodyThrottle,
   "slow bodies": slowBodies,
   "hostile purls": hostilePurls,
   calls,

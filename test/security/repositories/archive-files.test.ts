@@ -6,7 +6,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { turnMicroseconds } from "../../../src/process/limits.ts";
 import { lockFileBytesMax, repositoryFilesMax } from "../../../src/security/limits.ts";
 import { archiveFiles as filesOf, repositoryBudget } from "../../../src/security/repositories/archive-files.ts";
-import { Turns } from "../../../src/process/yield-if-due.ts";
+import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
 import { tarOf, zipOf } from "../../support/archives.ts";
 import { refusalOf } from "./fetched.ts";
 
@@ -26,7 +26,7 @@ const kinds = [
 ] as const;
 
 const archiveFiles = (archive: Uint8Array, budget = repositoryBudget) =>
-  filesOf({ pieces: [archive], turns: new Turns(systemClock) }, budget);
+  filesOf({ pieces: [archive], yielder: new EventLoopYielder(systemClock) }, budget);
 const pathsIn = async (archive: Uint8Array) => (await archiveFiles(archive)).files.map(({ path }) => path);
 
 test.each(kinds)("a %s gives its lock files, without the folder that all are in", async (_, archive) => {
@@ -141,15 +141,15 @@ test("in pieces it gives the same files, and everybody else has a turn after eac
     archive.subarray(at * 999_999, (at + 1) * 999_999),
   );
   let time = 0;
-  let turns = 0;
+  let yields = 0;
   const endOfTurn = (callback: () => void) => {
-    turns++;
+    yields++;
     return systemClock.endOfTurn(callback);
   };
   const { files } = await filesOf({
     pieces,
-    turns: new Turns({ ...systemClock, monotonic: () => (time += turnMicroseconds / 1_000), endOfTurn }),
+    yielder: new EventLoopYielder({ ...systemClock, monotonic: () => (time += turnMicroseconds / 1_000), endOfTurn }),
   });
   expect(files.map(({ path }) => path)).toEqual(["go.mod"]);
-  expect(turns).toBeGreaterThanOrEqual(Math.floor(archive.length / 65_536));
+  expect(yields).toBeGreaterThanOrEqual(Math.floor(archive.length / 65_536));
 });

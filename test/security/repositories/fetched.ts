@@ -1,5 +1,5 @@
 /** The files of a repository through the real client, at a stub. */
-import { callOutside } from "../../../src/http/safe-fetch.ts";
+import { createSafeFetch } from "../../../src/http/safe-fetch.ts";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import { github } from "../../../src/security/repositories/hosts/github.ts";
 import { gitlab } from "../../../src/security/repositories/hosts/gitlab.ts";
@@ -23,7 +23,7 @@ export function filesFrom(
   const host = { github, gitlab }[platform];
   const origin = new URL(stub.url).origin;
   const api = new HostApi({
-    call: callOutside({ clock, configured: (asked) => asked === origin }),
+    call: createSafeFetch({ clock, configured: (asked) => asked === origin }),
     clock,
     base: stub.url,
     headers: host.headers(token),

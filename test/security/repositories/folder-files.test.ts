@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { originOf } from "../../../scripts/weir/git-origin.ts";
 import { packedRepository } from "../../../scripts/weir/packed-repository.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { Turns } from "../../../src/process/yield-if-due.ts";
+import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
 import { archiveFiles } from "../../../src/security/repositories/archive-files.ts";
 import { folderFiles } from "../../../src/security/repositories/folder-files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -47,7 +47,7 @@ test("a checkout is sent as its lock files, named after where it came from", asy
   });
   const { body, ...said } = await packedRepository(folder.path);
   expect(said).toEqual({ name: "acme/app", provider: "git", repository: "https://github.com/acme/app" });
-  expect((await archiveFiles({ pieces: [body], turns: new Turns(systemClock) })).files).toEqual([
+  expect((await archiveFiles({ pieces: [body], yielder: new EventLoopYielder(systemClock) })).files).toEqual([
     { path: "go.mod", bytes: Buffer.from("module m\n") },
   ]);
 });

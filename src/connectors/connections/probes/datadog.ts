@@ -15,7 +15,7 @@ const sites = [
 export const datadog: Probe = {
   connector: "datadog",
   needs: ["datadog_site", "api_key", "application_key"],
-  async call(value, { send }) {
+  async call(value, { probeFetch }) {
     const site = value("datadog_site")
       .toLowerCase()
       .replace(/^https:\/\//, "")
@@ -27,6 +27,6 @@ export const datadog: Probe = {
       "dd-api-key": headerText("api_key", value("api_key")),
       "dd-application-key": headerText("application_key", value("application_key")),
     };
-    return send({ method: "GET", url: new URL(`https://api.${site}/api/v2/users?page[size]=1`), headers });
+    return probeFetch({ method: "GET", url: new URL(`https://api.${site}/api/v2/users?page[size]=1`), headers });
   },
 };

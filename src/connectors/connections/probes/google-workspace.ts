@@ -12,7 +12,7 @@ const field = "credentials";
 export const googleWorkspace: Probe = {
   connector: "google-workspace",
   needs: ["customer_id", "administrator_email", field],
-  async call(value, { send, clock }) {
+  async call(value, { probeFetch, clock }) {
     const { email, keyId, key } = readAccount(value(field));
     const now = Math.floor(clock.now() / 1_000);
     const claims = {
@@ -29,7 +29,7 @@ export const googleWorkspace: Probe = {
     };
     const url = new URL("https://admin.googleapis.com/admin/directory/v1/users?maxResults=1");
     url.searchParams.set("customer", value("customer_id"));
-    return callWithToken({ tokenUrl: new URL(tokenUrl), grant, url }, send);
+    return callWithToken({ tokenUrl: new URL(tokenUrl), grant, url }, probeFetch);
   },
 };
 

@@ -5,10 +5,10 @@ import { vendorOrigin } from "./host.ts";
 export const jira: Probe = {
   connector: "jira",
   needs: ["jira_domain", "email_address", "api_token"],
-  async call(value, { send }) {
+  async call(value, { probeFetch }) {
     const origin = vendorOrigin({ field: "jira_domain", text: value("jira_domain"), ends: ["atlassian.net"] });
     const pair = Buffer.from(`${value("email_address")}:${value("api_token")}`).toString("base64");
     const headers = { accept: "application/json", authorization: `Basic ${pair}` };
-    return send({ method: "GET", url: new URL("/rest/api/3/myself", origin), headers });
+    return probeFetch({ method: "GET", url: new URL("/rest/api/3/myself", origin), headers });
   },
 };

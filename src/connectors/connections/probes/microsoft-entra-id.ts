@@ -5,7 +5,7 @@ import { callWithToken } from "./token.ts";
 export const microsoftEntraId: Probe = {
   connector: "microsoft-entra-id",
   needs: ["entra_tenant_id", "entra_client_id", "entra_client_secret"],
-  async call(value, { send }) {
+  async call(value, { probeFetch }) {
     const tenant = value("entra_tenant_id");
     if (!/^[a-z0-9.-]+$/i.test(tenant)) {
       throw new CredentialError("entra_tenant_id", "the id or a domain of a tenant is needed");
@@ -18,6 +18,6 @@ export const microsoftEntraId: Probe = {
     };
     const tokenUrl = new URL(`https://login.microsoftonline.com/${encodeURIComponent(tenant)}/oauth2/v2.0/token`);
     const url = new URL("https://graph.microsoft.com/v1.0/users?$top=1&$select=id");
-    return callWithToken({ tokenUrl, grant, url }, send);
+    return callWithToken({ tokenUrl, grant, url }, probeFetch);
   },
 };

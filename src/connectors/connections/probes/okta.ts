@@ -7,9 +7,9 @@ const ends = ["okta.com", "oktapreview.com", "okta-emea.com"];
 export const okta: Probe = {
   connector: "okta",
   needs: ["okta_domain", "api_token"],
-  async call(value, { send }) {
+  async call(value, { probeFetch }) {
     const origin = vendorOrigin({ field: "okta_domain", text: value("okta_domain"), ends });
     const headers = { accept: "application/json", authorization: `SSWS ${headerText("api_token", value("api_token"))}` };
-    return send({ method: "GET", url: new URL("/api/v1/users?limit=1", origin), headers });
+    return probeFetch({ method: "GET", url: new URL("/api/v1/users?limit=1", origin), headers });
   },
 };

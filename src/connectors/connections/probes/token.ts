@@ -1,4 +1,4 @@
-import type { ProbeAnswer, Send } from "../probe.ts";
+import type { ProbeAnswer, ProbeFetch } from "../probe.ts";
 
 /**
  * Exchanges credentials for an access token (RFC 6749), then calls with it; where the vendor gives none, its answer tells why.
@@ -6,9 +6,9 @@ import type { ProbeAnswer, Send } from "../probe.ts";
  */
 export async function callWithToken(
   { tokenUrl, grant, url }: { tokenUrl: URL; grant: Record<string, string>; url: URL },
-  send: Send,
+  probeFetch: ProbeFetch,
 ): Promise<ProbeAnswer> {
-  const answer = await send({
+  const answer = await probeFetch({
     method: "POST",
     url: tokenUrl,
     headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
@@ -19,7 +19,7 @@ export async function callWithToken(
   if (answer.status !== 200) return answer;
   const token = tokenIn(answer.body);
   if (token === null) return { status: answer.status, body: "" };
-  return send({ method: "GET", url, headers: { accept: "application/json", authorization: `Bearer ${token}` } });
+  return probeFetch({ method: "GET", url, headers: { accept: "application/json", authorization: `Bearer ${token}` } });
 }
 
 function tokenIn(body: string): string | null {

@@ -5,7 +5,7 @@
  */
 import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { Stop } from "../../../kernel/stop-signal.ts";
+import { StopSignal } from "../../../kernel/stop-signal.ts";
 import type { Route } from "../../models/model.ts";
 import {
   UpstreamFailure,
@@ -24,7 +24,7 @@ export interface Attempt {
 }
 
 /** @param givenUp ends the call while it is not answered. @param onSent called when the request is on its way to the provider */
-export type CallRoute = (call: ProviderCall, givenUp: Stop, onSent: () => void) => Promise<ProviderAnswer>;
+export type CallRoute = (call: ProviderCall, givenUp: StopSignal, onSent: () => void) => Promise<ProviderAnswer>;
 
 export interface AttemptsOptions {
   reservation: Pick<Reservation, "generation" | "maxOutputTokens">;
@@ -46,7 +46,7 @@ export type AttemptsResult =
 export class Attempts {
   readonly #options: AttemptsOptions;
   readonly #failed: Attempt[] = [];
-  readonly #givenUp = new Stop();
+  readonly #givenUp = new StopSignal();
   #route: Route;
   #mayRetry: boolean;
   #calledAt: number;

@@ -3,7 +3,7 @@
  * it anyway. A stream is waited for as long as it would be read on, and otherwise stopped.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Stop } from "../../../kernel/stop-signal.ts";
+import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import type { Route } from "../../models/model.ts";
 import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
@@ -19,7 +19,7 @@ interface DisconnectOptions {
   /** The request's signal. */
   clientSignal: AbortSignal;
   /** The process ends and can wait no longer. */
-  stop: Stop;
+  stop: StopSignal;
   acquireDrainSlot: AcquireDrainSlot;
   clock: Clock;
 }

@@ -1,6 +1,6 @@
 /** From an admitted request to an answer, or to a stream that has shown its first event. */
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Stop } from "../../../kernel/stop-signal.ts";
+import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { firstEventMsMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import type { ProviderEventStream } from "../../providers/provider.ts";
@@ -13,7 +13,7 @@ export interface DispatchOptions extends AttemptsOptions {
   /** The request's signal. */
   clientSignal: AbortSignal;
   /** The process ends and can wait no longer. */
-  stop: Stop;
+  stop: StopSignal;
   acquireDrainSlot: AcquireDrainSlot;
 }
 

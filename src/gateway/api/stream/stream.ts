@@ -4,7 +4,7 @@
  * client has its last line.
  */
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Stop } from "../../../kernel/stop-signal.ts";
+import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { streamCommentMs, streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
@@ -46,7 +46,7 @@ export interface RelayOptions {
   /** The request's signal: it tells of a client that left before the stream began. */
   clientSignal: AbortSignal;
   /** The process ends and can wait no longer. */
-  stop: Stop;
+  stop: StopSignal;
   clock: Clock;
   /** Monotonic milliseconds. */
   startedAt: number;

@@ -3,7 +3,7 @@ import type { Database, Transaction } from "../../../backing/backing.ts";
 import { allowStatements } from "../../../backing/statement-time.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../../limits.ts";
-import { Turns } from "../../../process/yield-if-due.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { isNotOlder } from "./modified.ts";
 import { readRecord, type PreparedRecord } from "./prepared-record.ts";
 import { ReadRecord } from "./subprocess-codec.ts";
@@ -36,7 +36,7 @@ export async function importRecords(
   { sql, clock }: { sql: Database; clock: Clock },
 ): Promise<Imported> {
   const at = new Date(clock.now());
-  const { candidates, failures } = await readAll(records, new Turns(clock));
+  const { candidates, failures } = await readAll(records, new EventLoopYielder(clock));
   const latest = latestOf(candidates);
   const done = await withoutDeadlock(() => sql.begin((tx) => store([...latest.values()], at, tx)));
   return { ...done, unchanged: candidates.length - done.imported, failures };
@@ -69,7 +69,7 @@ async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
 
 async function readAll(
   records: readonly unknown[],
-  turns: Turns,
+  yielder: EventLoopYielder,
 ): Promise<{ candidates: PreparedRecord[]; failures: RecordFailure[] }> {
   const candidates: PreparedRecord[] = [];
   const failures: RecordFailure[] = [];
@@ -77,7 +77,7 @@ async function readAll(
     const read = raw instanceof ReadRecord ? raw.read : readRecord(raw);
     if ("reason" in read) failures.push({ index, reason: read.reason });
     else candidates.push(read);
-    await turns.rest();
+    await yielder.yieldIfDue();
   }
   return { candidates, failures };
 }

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { advisoryReadMs } from "../../limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { linesOfProcess } from "../../../process/lines-of-process.ts";
+import { subprocessLines } from "../../../process/subprocess-lines.ts";
 import { decodeBody, type ReadBody } from "./subprocess-codec.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
@@ -12,7 +12,7 @@ let last: Promise<unknown> = Promise.resolve();
 /** @throws when it takes too long, waiting for others included in the caller's own deadline */
 export function readBodyInSubprocess(pieces: readonly Uint8Array[], clock: Clock): Promise<ReadBody> {
   const read = async (): Promise<ReadBody> =>
-    decodeBody(linesOfProcess({ program, input: pieces, withinMs: advisoryReadMs, clock }));
+    decodeBody(subprocessLines({ program, input: pieces, withinMs: advisoryReadMs, clock }));
   const reading = last.then(read, read);
   last = reading;
   reading.catch(() => {});

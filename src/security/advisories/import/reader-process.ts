@@ -1,6 +1,6 @@
 /** Reads a body with a batch of advisories that comes on stdin, and writes what is to be stored to stdout; `readBodyInSubprocess` starts it. */
-import { answerLines, sentBytes } from "../../../process/apart.ts";
+import { writeLines, readStdin } from "../../../process/subprocess-io.ts";
 import { encodeBody } from "./subprocess-codec.ts";
 import { readBody } from "./read-body.ts";
 
-await answerLines(encodeBody(readBody(await sentBytes())));
+await writeLines(encodeBody(readBody(await readStdin())));

@@ -7,7 +7,7 @@ import { sbomCallBytesMax, toolsBodyBytesMax } from "../../limits.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
-import { largeBodies } from "../../../http/byte-pace.ts";
+import { largeBodyThrottle } from "../../../http/byte-throttle.ts";
 import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import { bodyPieces } from "./body-pieces.ts";
@@ -48,7 +48,7 @@ export async function readInput(called: Called, operation: Operation, parts: Too
 export function paced({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
   const breathe = async (piece: Uint8Array): Promise<void> => {
     await limits.door.breathe();
-    await largeBodies.read(piece.length);
+    await largeBodyThrottle.read(piece.length);
   };
   return { clock, breathe };
 }

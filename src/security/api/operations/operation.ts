@@ -2,7 +2,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Database } from "../../../backing/backing.ts";
 import type { Notification } from "../../../backing/bus.ts";
-import type { CallOutside } from "../../../http/safe-fetch.ts";
+import type { SafeFetch } from "../../../http/safe-fetch.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { toolsDeadlineMs } from "../../limits.ts";
@@ -25,7 +25,7 @@ export interface OperationParts {
   sboms: SbomReader;
   keyring: Keyring;
   /** Calls the platforms that repositories are imported from. */
-  callHosts: CallOutside;
+  callHosts: SafeFetch;
   /** Addresses of their APIs. */
   hostUrls: { github: string; gitlab: string };
 }

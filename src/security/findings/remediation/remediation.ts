@@ -15,7 +15,7 @@ import {
   type FindingToFixRow,
   type VulnerableRow,
 } from "./remediation-store.ts";
-import { Turns } from "../../../process/yield-if-due.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { adviceFor, adviceForAll, type Advice } from "./upgrades.ts";
 
 export interface FindingRemediation extends FindingToFixRow {
@@ -44,19 +44,19 @@ export async function remediationOf(
   if (document === undefined) return null;
   const { rows: toFix, total: findingsTotal } = await selectFindingsToFix(asked, sql);
   const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(asked, sql);
-  const turns = new Turns(clock);
-  const issues = await loadIssues([...new Set([...toFix, ...vulnerable].map((row) => row.package))], { sql, turns });
+  const yielder = new EventLoopYielder(clock);
+  const issues = await loadIssues([...new Set([...toFix, ...vulnerable].map((row) => row.package))], { sql, yielder });
   const place = await placesOf(document.sbom, vulnerable, sql);
   const findings: FindingRemediation[] = [];
   for (const row of toFix) {
     const issue = issues.get(row.package)?.find(({ vulnerability }) => vulnerability === row.vulnerability);
     findings.push({ ...row, advice: adviceFor(row, issue ?? nothing) });
-    await turns.rest();
+    await yielder.yieldIfDue();
   }
   const components: ComponentRemediation[] = [];
   for (const row of vulnerable) {
     components.push({ ...row, ...place(row), advice: adviceForAll(row, issues.get(row.package) ?? []) });
-    await turns.rest();
+    await yielder.yieldIfDue();
   }
   return { findings, components, totals: { findings: findingsTotal, components: componentsTotal } };
 }

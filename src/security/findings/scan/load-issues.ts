@@ -2,12 +2,12 @@ import type { Queries } from "../../../backing/backing.ts";
 import { readAffected } from "../../versions/osv-affected.ts";
 import { selectEntries, selectRecordIssues, type RecordIssueRow } from "./advisory-store.ts";
 import type { Issue, RecordEntry } from "./match.ts";
-import type { Turns } from "../../../process/yield-if-due.ts";
+import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 
 /** All that is known of these packages: by package, in the order of the issues' ids. */
 export async function loadIssues(
   packages: readonly bigint[],
-  { sql, turns }: { sql: Queries; turns: Turns },
+  { sql, yielder }: { sql: Queries; yielder: EventLoopYielder },
 ): Promise<Map<bigint, Issue[]>> {
   const rows = await selectEntries(packages, sql);
   const subjects = await selectRecordIssues([...new Set(rows.map(({ source }) => source))], sql);
@@ -16,7 +16,7 @@ export async function loadIssues(
   for (const { package: id, ecosystem, source, entry, customRanges } of rows) {
     const read: RecordEntry = { source, entry, affected: readAffected({ ecosystem, entry }), customRanges };
     for (const subject of bySource.get(source) ?? []) issueOf(issues, id, subject).entries.push(read);
-    await turns.rest();
+    await yielder.yieldIfDue();
   }
   return new Map([...issues].map(([id, byVulnerability]) => [id, [...byVulnerability.values()]]));
 }

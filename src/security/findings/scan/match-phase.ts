@@ -3,7 +3,7 @@
  * together, and of those one issue after the other: what one issue affects stands together in transactions, and lists count it once.
  */
 import { scanComponentsMax } from "../../limits.ts";
-import { Turns } from "../../../process/yield-if-due.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import type { MatchCursor } from "../../scans/scan-progress.ts";
 import { loadIssues } from "./load-issues.ts";
 import { matchComponent, type Component, type Issue, type Matched } from "./match.ts";
@@ -19,14 +19,14 @@ export async function matchDocument(scan: Scan & { sbom: string }): Promise<bool
   let { after, done }: Pick<MatchCursor, "after" | "done"> = cursor?.phase === "match" ? cursor : { after: null, done: null };
   const writer = new MatchWriter(scan);
   for (const packages of await packagesToMatch({ sbom, from: after === null ? null : BigInt(after.package) }, sql)) {
-    const turns = new Turns(clock);
-    const issues = await loadIssues(packages, { sql, turns });
+    const yielder = new EventLoopYielder(clock);
+    const issues = await loadIssues(packages, { sql, yielder });
     for (let more = true; more;) {
       const page = await selectComponents({ sbom, packages, after, limit: scanComponentsMax }, sql);
       for (const { components, issue } of pairsOf(page, issues)) {
         const pair = { package: String(components[0].package), vulnerability: String(issue.vulnerability) };
         if (done !== null && !isBehind(pair, done)) continue;
-        await writer.take(await matchWith(components, issue, turns), { phase: "match", after, done: pair });
+        await writer.take(await matchWith(components, issue, yielder), { phase: "match", after, done: pair });
         if (scan.lease.isSliceOver) return writer.end();
       }
       if (page.some((component) => String(component.package) === done?.package)) done = null;
@@ -57,13 +57,13 @@ function isBehind(pair: { package: string; vulnerability: string }, done: { pack
   return own === last ? BigInt(pair.vulnerability) > BigInt(done.vulnerability) : own > last;
 }
 
-async function matchWith(components: readonly Component[], issue: Issue, turns: Turns): Promise<Matched> {
+async function matchWith(components: readonly Component[], issue: Issue, yielder: EventLoopYielder): Promise<Matched> {
   const matched: Matched = { matches: [], unknowns: [] };
   for (const component of components) {
     const { matches, unknowns } = matchComponent(component, [issue]);
     matched.matches.push(...matches);
     matched.unknowns.push(...unknowns);
-    await turns.rest();
+    await yielder.yieldIfDue();
   }
   return matched;
 }

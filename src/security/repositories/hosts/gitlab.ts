@@ -3,7 +3,7 @@
  * Sources: https://docs.gitlab.com/api/projects/#get-a-single-project, https://docs.gitlab.com/api/repositories/#list-repository-tree,
  * https://docs.gitlab.com/api/repositories/#raw-blob-content, https://docs.gitlab.com/api/rest/#keyset-based-pagination
  */
-import type { OutsideAnswer } from "../../../http/safe-fetch.ts";
+import type { SafeResponse } from "../../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -60,7 +60,7 @@ async function listTree({ at, branch }: { at: string; branch: string }, api: Hos
  * What the link to the next page changes: by keyset, or by number where an older GitLab does not know the other way. The rest of the
  * link is not followed: it names the host as GitLab knows itself, which may be another than the one that is called.
  */
-function nextPage({ headers }: OutsideAnswer): [string, string][] | null {
+function nextPage({ headers }: SafeResponse): [string, string][] | null {
   const links = String(headers["link"] ?? "")
     .slice(0, 20_000)
     .split(",");

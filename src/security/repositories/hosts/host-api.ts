@@ -1,5 +1,6 @@
 /** Calls of a platform's API: the same patience, bounds and words for all of them. */
-import type { CallOutside, OutsideAnswer } from "../../../http/safe-fetch.ts";
+import { BaseUrlError } from "../../../http/base-url.ts";
+import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../../http/safe-fetch.ts";
 import { isoTime, sleep, type Clock } from "../../../kernel/clock.ts";
 import {
   repositoryCallMs,
@@ -13,7 +14,7 @@ import { DomainError } from "../../../accounts/errors.ts";
 import { limitedUntil } from "./limited-until.ts";
 
 export interface HostApiParts {
-  call: CallOutside;
+  call: SafeFetch;
   clock: Clock;
   /** Of the API, without a slash at its end. */
   base: string;
@@ -42,7 +43,7 @@ export class HostApi {
   }
 
   /** @throws DomainError unless the platform answers with 200; its cause is the TooLargeError of an answer that is too large */
-  async get({ path, bytesMax, headers = {} }: HostRequest): Promise<OutsideAnswer> {
+  async get({ path, bytesMax, headers = {} }: HostRequest): Promise<SafeResponse> {
     let url = new URL(`${this.#parts.base}${path}`);
     let redirects = 0;
     for (let tries = 1; ;) {
@@ -59,7 +60,7 @@ export class HostApi {
   }
 
   /** @throws DomainError also for what is no JSON */
-  async json(asked: HostRequest): Promise<{ value: JsonValue; answer: OutsideAnswer }> {
+  async json(asked: HostRequest): Promise<{ value: JsonValue; answer: SafeResponse }> {
     const answer = await this.get(asked);
     try {
       return { value: jsonOf(answer.body.toString()), answer };
@@ -91,9 +92,8 @@ export class HostApi {
       const bounds = { answerBytesMax: bytesMax, deadlineMs: repositoryCallMs, what: "The answer" };
       return await call({ method: "GET", url, headers: { ...always, ...headers }, ...bounds });
     } catch (error) {
-      const name = error instanceof Error ? error.name : "";
-      if (name === "TooLargeError") throw this.#refusal(`gave an answer larger than ${bytesMax} bytes`, error);
-      if (name === "NotOutsideError" || name === "BaseUrlError")
+      if (error instanceof TooLargeError) throw this.#refusal(`gave an answer larger than ${bytesMax} bytes`, error);
+      if (error instanceof PrivateAddressError || error instanceof BaseUrlError)
         throw this.#refusal("is not at an address that is reachable from everywhere");
       if (isLast) throw this.#refusal("does not answer: try again later");
       return null;
@@ -101,7 +101,7 @@ export class HostApi {
   }
 
   /** Repositories that were renamed are found by redirects; a token is sent to no other host. */
-  #movedTo({ status, headers }: OutsideAnswer, from: URL): URL | null {
+  #movedTo({ status, headers }: SafeResponse, from: URL): URL | null {
     if (![301, 302, 307, 308].includes(status)) return null;
     const to = headers.location ? URL.parse(headers.location, from.href) : null;
     if (to === null || to.origin !== from.origin) throw this.#refusal("redirects to another host, which is not followed");
@@ -109,7 +109,7 @@ export class HostApi {
   }
 
   /** Waits for what passes. @throws DomainError for what does not, or not soon enough */
-  async #wait(answer: OutsideAnswer | null, tries: number): Promise<void> {
+  async #wait(answer: SafeResponse | null, tries: number): Promise<void> {
     const { clock, signal } = this.#parts;
     const until = answer === null ? null : limitedUntil(answer, clock.now());
     if (until === null && answer !== null && answer.status < 500) throw this.#refusalOf(answer.status);

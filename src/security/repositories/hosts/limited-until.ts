@@ -3,12 +3,12 @@
  * Sources: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
  * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
  */
-import type { OutsideAnswer } from "../../../http/safe-fetch.ts";
+import type { SafeResponse } from "../../../http/safe-fetch.ts";
 
 const withoutWordMs = 60_000;
 
 /** @returns milliseconds since the epoch; null: the answer is about something else */
-export function limitedUntil({ status, headers, body }: OutsideAnswer, nowMs: number): number | null {
+export function limitedUntil({ status, headers, body }: SafeResponse, nowMs: number): number | null {
   if (status !== 403 && status !== 429) return null;
   const retryAfter = seconds(headers["retry-after"]);
   if (retryAfter !== null) return nowMs + retryAfter * 1000;

@@ -16,8 +16,8 @@ import {
 } from "../../limits.ts";
 import type { DiskFloor } from "../../../accounts/quotas/disk-floor.ts";
 import { FairTurns } from "../../../accounts/quotas/fair-turns.ts";
-import { processesApartMax, spawnApart } from "../../../process/spawn-apart.ts";
-import { Turns } from "../../../process/yield-if-due.ts";
+import { subprocessesMax, spawnSubprocess } from "../../../process/spawn-subprocess.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { spool, type Pieces } from "./spool-file.ts";
 import { decodeBody } from "./subprocess-codec.ts";
@@ -26,7 +26,7 @@ import { parseSbomField, type SbomPath, type ParsedBody } from "./parse-sbom-fie
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 const busy = "Too many SBOMs are being read at present (sbomReadersMax); nothing was stored, so try again in a minute";
 const readerTurns = {
-  runningMax: Math.min(sbomReadersMax, processesApartMax),
+  runningMax: Math.min(sbomReadersMax, subprocessesMax),
   runningPerHolderMax: sbomReadersPerWorkspaceMax,
   waitingMax: sbomReadersWaitingMax,
   waitingPerHolderMax: sbomReadersWaitingPerWorkspaceMax,
@@ -107,14 +107,14 @@ export class SbomReader {
 
   async #readInProcess(path: string, sent: Sent): Promise<ParsedBody> {
     const { clock } = this.#parts;
-    const reader = spawnApart(path, "fd" in sent ? sent.fd : "pipe");
+    const reader = spawnSubprocess(path, "fd" in sent ? sent.fd : "pipe");
     let late = false;
     const cancel = clock.after(sbomReadMs, () => {
       late = true;
       reader.kill("SIGKILL");
     });
     try {
-      return await answerOf(reader, "fd" in sent ? null : sent.pieces, new Turns(clock));
+      return await answerOf(reader, "fd" in sent ? null : sent.pieces, new EventLoopYielder(clock));
     } catch (error) {
       if (!late) throw error;
       throw new SbomRefusal("too_large", `The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
@@ -156,12 +156,16 @@ function tooMuchBeside({ taken }: ParsedBody, path: readonly string[]): SbomRefu
 }
 
 /** @throws when it cannot be started, or ends before its answer does */
-function answerOf(reader: ReturnType<typeof spawnApart>, input: readonly Uint8Array[] | null, turns: Turns): Promise<ParsedBody> {
+function answerOf(
+  reader: ReturnType<typeof spawnSubprocess>,
+  input: readonly Uint8Array[] | null,
+  yielder: EventLoopYielder,
+): Promise<ParsedBody> {
   return new Promise((resolve, reject) => {
     const { stdin, stdout } = reader;
     reader.on("error", reject);
     // One that ends early breaks this pipe too: the other end says so.
     if (stdin !== null && input !== null) pipeline(Readable.from(input), stdin).catch(() => {});
-    decodeBody(stdout, turns).then(resolve, reject);
+    decodeBody(stdout, yielder).then(resolve, reject);
   });
 }

@@ -2,8 +2,8 @@
  * What was taken of a body as lines of JSON and back, for the way from one process to another: each line is small enough that
  * reading it holds nobody up. Both ends are this file, of one and the same version.
  */
-import { linesOfBytes } from "../../../process/lines-of-bytes.ts";
-import type { Turns } from "../../../process/yield-if-due.ts";
+import { splitLines } from "../../../process/split-lines.ts";
+import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import type { PackageName } from "../../versions/package-name.ts";
 import { packagesPerStatement } from "../../limits.ts";
 import type { ComponentColumns, EdgeColumns, SbomRows } from "../sbom-rows.ts";
@@ -38,13 +38,13 @@ function* partsOf({ taken, rest }: ParsedBody): Generator<Line> {
 }
 
 /** @throws when the lines end before their end */
-export async function decodeBody(chunks: AsyncIterable<Uint8Array>, turns: Turns): Promise<ParsedBody> {
+export async function decodeBody(chunks: AsyncIterable<Uint8Array>, yielder: EventLoopYielder): Promise<ParsedBody> {
   const body: ParsedBody = { taken: null, rest: new Uint8Array() };
-  for await (const text of linesOfBytes(chunks)) {
+  for await (const text of splitLines(chunks)) {
     const line = parsed(text);
     if (line.kind === "end") return body;
     addTo(body, line);
-    await turns.rest();
+    await yielder.yieldIfDue();
   }
   throw new Error("The process that reads SBOMs ended before its answer did");
 }

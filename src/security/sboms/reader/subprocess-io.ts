@@ -1,5 +1,5 @@
 /** The side of a process that reads apart: what it gets on stdin, and how it answers. */
-import { answerLines, sentBytes } from "../../../process/apart.ts";
+import { writeLines, readStdin } from "../../../process/subprocess-io.ts";
 import { encodeBody } from "./subprocess-codec.ts";
 import type { ParsedBody } from "./parse-sbom-field.ts";
 
@@ -7,11 +7,11 @@ const lineEnd = 0x0a;
 
 /** All of stdin: its first line, and what stands behind it. */
 export async function readSubprocessInput(): Promise<{ head: string; bytes: Uint8Array }> {
-  const sent = await sentBytes();
+  const sent = await readStdin();
   const end = sent.indexOf(lineEnd);
   return { head: sent.toString("utf8", 0, end), bytes: sent.subarray(end + 1) };
 }
 
 export async function writeSubprocessOutput(taken: ParsedBody): Promise<void> {
-  await answerLines(encodeBody(taken));
+  await writeLines(encodeBody(taken));
 }

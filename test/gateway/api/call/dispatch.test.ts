@@ -8,7 +8,7 @@ import {
 } from "../../../../src/gateway/providers/provider.ts";
 import { dispatch, type DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
 import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
-import { Stop } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/one-by-one.ts";
@@ -34,8 +34,8 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
   const clock = new ManualClock();
   const drainLimit = new DrainLimit();
   const called: string[] = [];
-  const giveUps: Stop[] = [];
-  const callRoute = (call: ProviderCall, givenUp: Stop): Promise<ProviderAnswer> => {
+  const giveUps: StopSignal[] = [];
+  const callRoute = (call: ProviderCall, givenUp: StopSignal): Promise<ProviderAnswer> => {
     called.push(call.route.provider.id);
     giveUps.push(givenUp);
     const reply = replies[called.length - 1];
@@ -52,7 +52,7 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
     fallbacks: true,
     callRoute,
     clientSignal: new AbortController().signal,
-    stop: new Stop(),
+    stop: new StopSignal(),
     acquireDrainSlot: (billed) => (billed.provider.cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
     clock,
     ...options,
@@ -195,7 +195,7 @@ describe("a client that leaves while the provider is silent", () => {
   const streamed = true;
   const sending =
     (reply: Promise<ProviderAnswer>) =>
-    (_: ProviderCall, givenUp: Stop, onSent: () => void): Promise<ProviderAnswer> => {
+    (_: ProviderCall, givenUp: StopSignal, onSent: () => void): Promise<ProviderAnswer> => {
       onSent();
       return Promise.race([reply, new Promise<never>((_, reject) => givenUp.listen(() => reject(failure("upstream_error"))))]);
     };
@@ -291,7 +291,7 @@ describe("a client that leaves while the provider is silent", () => {
 });
 
 test("a process that can wait no longer gives its calls up", async () => {
-  const stop = new Stop();
+  const stop = new StopSignal();
   const { outcome, called } = given([never, whole], { stop });
   await settled();
   stop.stop();

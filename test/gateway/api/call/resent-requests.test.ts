@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { dispatch } from "../../../../src/gateway/api/call/dispatch.ts";
-import { Stop } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { staleConnectionMsMax } from "../../../../src/gateway/limits.ts";
 import { callProvider } from "../../../../src/gateway/providers/http.ts";
 import { aContext, aReservation, testGeneration } from "../../../support/call.ts";
@@ -33,7 +33,7 @@ async function provider(reply: (socket: Socket) => void) {
       fallbacks,
       callRoute: (call, givenUp) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
       clientSignal: new AbortController().signal,
-      stop: new Stop(),
+      stop: new StopSignal(),
       acquireDrainSlot: () => null,
       clock,
     });

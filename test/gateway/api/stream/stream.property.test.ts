@@ -4,7 +4,7 @@ import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../..
 import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
-import { Stop } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { FakeEvents } from "../../../support/fake-events.ts";
 import { drainSlotIn } from "../../../support/open-relay.ts";
@@ -94,7 +94,7 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
           acquireDrainSlot: () => (cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
           trackOutcome: () => {},
           clientSignal: new AbortController().signal,
-          stop: new Stop(),
+          stop: new StopSignal(),
           clock,
           startedAt: 0,
           onEnd(outcome) {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock, type Clock } from "../../../../src/kernel/clock.ts";
-import { Stop } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import type { Usage } from "../../../../src/gateway/models/model.ts";
 import type { ProviderEventStream, EventReceiver } from "../../../../src/gateway/providers/provider.ts";
 import { bunStream } from "../../../../src/gateway/api/stream/bun-stream.ts";
@@ -42,7 +42,7 @@ let createStream: CreateStream = webStream;
 let source: ProviderEventStream;
 let outcomes: StreamOutcome[] = [];
 let ending = (): Usage => noUsage;
-let stopping = new Stop();
+let stopping = new StopSignal();
 let clock: Clock = systemClock;
 /** What comes before the relay begins. */
 let answering = async (_request: Request): Promise<void> => {};
@@ -98,7 +98,7 @@ describe.each([
   beforeAll(() => void (createStream = way));
   afterEach(() => {
     ending = () => noUsage;
-    stopping = new Stop();
+    stopping = new StopSignal();
     clock = systemClock;
     answering = async () => {};
   });

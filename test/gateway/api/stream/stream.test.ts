@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Stop } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { settled } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
@@ -134,7 +134,7 @@ describe("a stream that fails in the middle", () => {
   });
 
   test("fails when the process can wait no longer", async () => {
-    const stop = new Stop();
+    const stop = new StopSignal();
     const { stream, events, outcomes } = openRelay({ options: { stop } });
     const body = allOf(stream);
     events.give(text("a"));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readCatalog } from "../../../../src/gateway/models/catalog.ts";
-import { Stop } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import type { Route } from "../../../../src/gateway/models/model.ts";
 import { nextBytes } from "../../../../src/gateway/providers/transport/next-bytes.ts";
 import { sandboxOf } from "../../../../src/gateway/providers/sandbox/transport.ts";
@@ -282,7 +282,7 @@ describe("the sandbox is a provider like any other", () => {
   });
 
   test("a call that is given up ends at once", async () => {
-    const givenUp = new Stop();
+    const givenUp = new StopSignal();
     const clock = new ManualClock();
     const call = failureOf(callWhole({ ...saying("sandbox: delay_ms=60000"), context: { clock, clocks, givenUp } }));
     await settled();

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { BytePace } from "../../src/http/byte-pace.ts";
+import { ByteThrottle } from "../../src/http/byte-throttle.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 
 const kibibyte = 1024;
 
 function paced() {
   const clock = new ManualClock();
-  const pace = new BytePace(clock, 1_000 * kibibyte);
+  const pace = new ByteThrottle(clock, 1_000 * kibibyte);
   const gone: string[] = [];
   const read = (who: string, bytes: number): void => void pace.read(bytes).then(() => gone.push(who));
   return { clock, read, gone };

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { probeAnswerBytesMax, probeCallMs } from "../../../src/connectors/limits.ts";
-import { sendOutside } from "../../../src/connectors/connections/send.ts";
+import { createProbeFetch } from "../../../src/connectors/connections/probe-fetch.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { selfSigned } from "../../support/self-signed.ts";
@@ -35,7 +35,13 @@ describe("a request to a vendor", () => {
 
   const here = async () => [{ address: "127.0.0.1", family: 4 }];
   const outside = (more = {}) =>
-    sendOutside({ clock: systemClock, resolve: here, isOutside: () => true, authorities: String(secure.cert), ...more });
+    createProbeFetch({
+      clock: systemClock,
+      resolve: here,
+      isAllowedAddress: () => true,
+      authorities: String(secure.cert),
+      ...more,
+    });
   const get = (path: string, name = host) => ({
     method: "GET" as const,
     url: new URL(`https://${name}:${port}${path}`),
@@ -70,14 +76,14 @@ describe("a request to a vendor", () => {
     ["stands for nothing", async () => []],
   ])("connects to nothing when the name %s", async (_what, resolve) => {
     const before = reached;
-    const send = sendOutside({ clock: systemClock, resolve, authorities: String(secure.cert) });
-    expect(String(await failureOf(send(get("/")))).toLowerCase()).toContain("not reachable from everywhere");
+    const probeFetch = createProbeFetch({ clock: systemClock, resolve, authorities: String(secure.cert) });
+    expect(String(await failureOf(probeFetch(get("/")))).toLowerCase()).toContain("not reachable from everywhere");
     expect(reached).toBe(before);
   });
 
   test.each(["127.0.0.1", "[::ffff:127.0.0.1]", "localhost", "2130706433"])("connects to nothing at %s", async (name) => {
     const before = reached;
-    expect(String(await failureOf(sendOutside({ clock: systemClock })(get("/", name))))).toContain("needed");
+    expect(String(await failureOf(createProbeFetch({ clock: systemClock })(get("/", name))))).toContain("needed");
     expect(reached).toBe(before);
   });
 

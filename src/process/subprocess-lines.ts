@@ -2,11 +2,11 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "../kernel/clock.ts";
-import { linesOfBytes } from "./lines-of-bytes.ts";
-import { spawnApart } from "./spawn-apart.ts";
+import { splitLines } from "./split-lines.ts";
+import { spawnSubprocess } from "./spawn-subprocess.ts";
 
 /** @throws when it cannot be started; lines that are missing because it was ended are the reader's to notice */
-export async function* linesOfProcess({
+export async function* subprocessLines({
   program,
   input,
   withinMs,
@@ -17,14 +17,14 @@ export async function* linesOfProcess({
   withinMs: number;
   clock: Clock;
 }): AsyncGenerator<string> {
-  const child = spawnApart(program, "pipe");
+  const child = spawnSubprocess(program, "pipe");
   const failed = new Promise<never>((_, reject) => child.on("error", reject));
   failed.catch(() => {});
   const cancel = clock.after(withinMs, () => void child.kill("SIGKILL"));
   try {
     // One that ends early breaks this pipe too: the other end says so.
     pipeline(Readable.from(input), child.stdin).catch(() => {});
-    yield* linesOfBytes(child.stdout);
+    yield* splitLines(child.stdout);
     if (child.pid === undefined) await failed;
   } finally {
     cancel();

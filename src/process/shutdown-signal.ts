@@ -1,7 +1,7 @@
 /** SIGINT and SIGTERM ask to end well; a second one, after a second, ends at once. */
 
 /** Resolves with the name of the first signal. */
-export function whenStopped(): Promise<string> {
+export function shutdownSignal(): Promise<string> {
   return new Promise((resolve) => {
     let askedAt: number | null = null;
     const stop = (signal: string): void => {

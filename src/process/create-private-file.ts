@@ -4,7 +4,7 @@ import { linkSync, rmSync, writeFileSync } from "node:fs";
  * Makes a file that only its owner reads, unless it is there. Written whole under another name first: who reads it sees all of
  * it, whoever of several processes was first.
  */
-export function makeOnce(path: string, text: string): void {
+export function createPrivateFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
   try {

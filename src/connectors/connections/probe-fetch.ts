@@ -1,10 +1,10 @@
 /** How tests of connections reach vendors: https alone, to hosts that are reachable from everywhere, and to no others. */
 import { probeAnswerBytesMax, probeCallMs } from "../limits.ts";
-import { callOutside, type Outside } from "../../http/safe-fetch.ts";
-import type { Send } from "./probe.ts";
+import { createSafeFetch, type SafeFetchOptions } from "../../http/safe-fetch.ts";
+import type { ProbeFetch } from "./probe.ts";
 
-export function sendOutside(outside: Outside): Send {
-  const call = callOutside(outside);
+export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {
+  const call = createSafeFetch(options);
   const bounds = { answerBytesMax: probeAnswerBytesMax, deadlineMs: probeCallMs, what: "The vendor's answer" };
   return async ({ method, url, headers, body }) => {
     const answer = await call({ method, url, headers, body, ...bounds });

@@ -8,7 +8,7 @@ const ownFolder = /^(postgres|spool|attachments|gateway-\d+)$/;
  * From here on what this process makes is for its user alone, also where the data folder was made beforehand and is open to all, as a
  * volume is; what is in it already is closed.
  */
-export function keepPrivate(dataDir: string): void {
+export function restrictPermissions(dataDir: string): void {
   process.umask(0o077);
   if (!existsSync(dataDir)) return;
   for (const name of readdirSync(dataDir)) if (ownFolder.test(name)) close(join(dataDir, name));

@@ -39,7 +39,7 @@ const carriers: { range: Range; after: number }[] = [
 ];
 
 /** @param address as text in any spelling that Node's `isIP` knows; anything else is not reachable */
-export function isGlobalAddress(address: string): boolean {
+export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return isGlobalV4(v4Number(address));
   if (family !== 6 || address.includes("%")) return false;

@@ -2,14 +2,14 @@
 import { once } from "node:events";
 
 /** All of stdin. */
-export async function sentBytes(): Promise<Buffer> {
+export async function readStdin(): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
 /** @param lines each with its line end */
-export async function answerLines(lines: Iterable<string>): Promise<void> {
+export async function writeLines(lines: Iterable<string>): Promise<void> {
   for (const line of lines) {
     if (!process.stdout.write(line)) await once(process.stdout, "drain");
   }

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 const synReceived = "03";
 
 /** The other ends, in the system's words: only equality means something. null where the system does not say. */
-export async function handshakesOn(port: number): Promise<string[] | null> {
+export async function pendingHandshakes(port: number): Promise<string[] | null> {
   const tables = await Promise.all(["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "latin1").catch(() => null)));
   if (tables[0] === null) return null;
   const local = port.toString(16).toUpperCase().padStart(4, "0");

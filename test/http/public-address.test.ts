@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseBaseUrl } from "../../src/http/base-url.ts";
-import { isGlobalAddress } from "../../src/http/global-address.ts";
+import { isPublicAddress } from "../../src/http/public-address.ts";
 
 describe("an address that IANA's registries do not list as globally reachable", () => {
   test.each([
@@ -13,14 +13,14 @@ describe("an address that IANA's registries do not list as globally reachable", 
     `),
     "no address",
     "",
-  ])("is refused: %s", (address) => expect(isGlobalAddress(address)).toBe(false));
+  ])("is refused: %s", (address) => expect(isPublicAddress(address)).toBe(false));
 
   test.each([
     ...words(`
       1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0 223.255.255.255
       2606:4700::1111 2001:200::1 2a00::1 ::ffff:1.1.1.1 64:ff9b::101:101 2002:101:101::1
     `),
-  ])("and its neighbour is not: %s", (address) => expect(isGlobalAddress(address)).toBe(true));
+  ])("and its neighbour is not: %s", (address) => expect(isPublicAddress(address)).toBe(true));
 });
 
 describe("a base URL", () => {

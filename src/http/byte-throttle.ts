@@ -5,7 +5,7 @@ import { largeBodiesBytesPerSecond } from "./limits.ts";
 /** What is due within this time is not waited for: timers are no finer, and small bodies wait for nothing. */
 const dueMs = 10;
 
-export class BytePace {
+export class ByteThrottle {
   readonly #clock: Clock;
   readonly #bytesPerSecond: number;
   /** When everything that was read so far would have been read at this pace. */
@@ -29,4 +29,4 @@ export class BytePace {
  * All documents, attachments and refused bodies of this process. Without it twenty clients on a quick network take the cores and
  * the disk of a small machine from chats. In the machine's own time, for that is what is shared.
  */
-export const largeBodies = new BytePace(systemClock, largeBodiesBytesPerSecond);
+export const largeBodyThrottle = new ByteThrottle(systemClock, largeBodiesBytesPerSecond);

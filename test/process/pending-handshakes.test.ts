@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { dlopen, ptr } from "bun:ffi";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { handshakesOn } from "../../src/process/handshakes.ts";
+import { pendingHandshakes } from "../../src/process/pending-handshakes.ts";
 import { until } from "../support/until.ts";
 
 const [afInet, nonblockingStream, solSocket, soAttachFilter] = [2, 0x801, 1, 26];
@@ -42,11 +42,11 @@ test.skipIf(process.platform !== "linux")(
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     const settled = connect(port, "127.0.0.1");
     await once(settled, "connect");
-    expect(await handshakesOn(port)).toEqual([]);
+    expect(await pendingHandshakes(port)).toEqual([]);
     const client = deafClient(port);
     const other = `0100007F:${client.port.toString(16).toUpperCase().padStart(4, "0")}`;
-    await until(async () => (await handshakesOn(port))?.length === 1);
-    expect(await handshakesOn(port)).toEqual([other]);
+    await until(async () => (await pendingHandshakes(port))?.length === 1);
+    expect(await pendingHandshakes(port)).toEqual([other]);
     client.close();
     server.close();
   },

@@ -1,7 +1,7 @@
 const lineEnd = 0x0a;
 
 /** The lines of what comes in pieces, without their ends; what stands behind the last end is no line. */
-export async function* linesOfBytes(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* splitLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let begun: Uint8Array[] = [];
   for await (const piece of pieces) {
     let start = 0;
