@@ -30,7 +30,7 @@ export async function checkModels(
   notify("checks-changed");
   const heard = { ended: -1, at: clock.monotonic() };
   while (waiting.size > 0) {
-    const ended = new Map([...(await readLaunchChecks(sql))].filter(([, { requested: again }]) => !again));
+    const ended = new Map([...(await readLaunchChecks(sql))].filter(([, { requested }]) => !requested));
     for (const entry of waiting) {
       const check = ended.get(entry);
       if (check === undefined) continue;

@@ -19,7 +19,7 @@ export interface LaunchCheck extends CheckOutcome {
 /** All checks by the entry that they called: what availability asks. */
 export async function readLaunchChecks(sql: Queries): Promise<Map<string, LaunchCheck>> {
   const rows = await sql<LaunchCheck[]>`
-    SELECT model_id AS model, provider_id AS provider, entry, passed, code, asked_at IS NOT NULL AS again FROM launch_checks`;
+    SELECT model_id AS model, provider_id AS provider, entry, passed, code, asked_at IS NOT NULL AS requested FROM launch_checks`;
   return new Map(rows.map((row) => [row.entry, row]));
 }
 
