@@ -108,7 +108,7 @@ const nothing = (): void => {};
 
 /** The parts of a gateway that a generation uses. The rest concerns HTTP, catalog files and stored prompts. */
 function gatewayOf(parts: Pick<Gateway, "admission" | "journal" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
-  const health = { answered: nothing, failed: nothing, measure: nothing };
+  const health = { recordAnswer: nothing, recordFailure: nothing, measure: nothing };
   const speeds = new RouteSpeeds();
   const coolDown = new RouteCoolDown(parts.clock);
   const whole = {
