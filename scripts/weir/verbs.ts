@@ -1,23 +1,23 @@
 /** All verbs. To add a noun, add a file like its neighbours and a line here. */
-import { accountVerbs } from "./account.ts";
-import { advisoriesVerbs } from "./advisories.ts";
-import { auditVerbs } from "./audit.ts";
-import { catalogVerbs } from "./catalog.ts";
-import { connectionVerbs } from "./connection.ts";
-import { creditVerbs } from "./credit.ts";
-import { keyVerbs } from "./key.ts";
-import { ledgerVerbs } from "./ledger.ts";
-import { logVerbs } from "./log.ts";
-import { memberVerbs } from "./member.ts";
-import { modelVerbs } from "./model.ts";
-import { promptVerbs } from "./prompt.ts";
-import { secretsVerbs } from "./secrets.ts";
-import { productVerbs } from "./product.ts";
-import { projectVerbs } from "./project.ts";
-import { repositoryVerbs } from "./repository.ts";
-import { sbomVerbs } from "./sbom.ts";
+import { accountVerbs } from "./verbs/account.ts";
+import { advisoriesVerbs } from "./verbs/advisories.ts";
+import { auditVerbs } from "./verbs/audit.ts";
+import { catalogVerbs } from "./verbs/catalog.ts";
+import { connectionVerbs } from "./verbs/connection.ts";
+import { creditVerbs } from "./verbs/credit.ts";
+import { keyVerbs } from "./verbs/key.ts";
+import { ledgerVerbs } from "./verbs/ledger.ts";
+import { logVerbs } from "./verbs/log.ts";
+import { memberVerbs } from "./verbs/member.ts";
+import { modelVerbs } from "./verbs/model.ts";
+import { promptVerbs } from "./verbs/prompt.ts";
+import { secretsVerbs } from "./verbs/secrets.ts";
+import { productVerbs } from "./verbs/product.ts";
+import { projectVerbs } from "./verbs/project.ts";
+import { repositoryVerbs } from "./verbs/repository.ts";
+import { sbomVerbs } from "./verbs/sbom.ts";
 import type { Verb } from "./verb.ts";
-import { workspaceVerbs } from "./workspace.ts";
+import { workspaceVerbs } from "./verbs/workspace.ts";
 
 export const verbs: readonly Verb[] = [
   ...workspaceVerbs,

@@ -1,22 +1,22 @@
 /** The seventeen invariants, the evidence that each needs, and the function with which every harness checks them all. */
-import { chargedOnce } from "./charged-once.ts";
-import { nothingIsHeld } from "./counters-conserve.ts";
-import { countersEqualLedger } from "./counters-equal-ledger.ts";
-import { creditCoversHolds } from "./credit-covers-holds.ts";
+import { chargedOnce } from "./checks/charged-once.ts";
+import { nothingIsHeld } from "./checks/counters-conserve.ts";
+import { countersEqualLedger } from "./checks/counters-equal-ledger.ts";
+import { creditCoversHolds } from "./checks/credit-covers-holds.ts";
 import type { Evidence, Finding } from "./evidence.ts";
-import { failClosed } from "./fail-closed.ts";
+import { failClosed } from "./checks/fail-closed.ts";
 import type { History } from "./history.ts";
-import { disconnectIsCharged } from "./disconnect-is-charged.ts";
-import { monthLimits } from "./month-limits.ts";
-import { noDebt } from "./no-debt.ts";
-import { noSecrets } from "./no-secrets.ts";
-import { rateWindow } from "./rate-window.ts";
-import { recovery } from "./recovery.ts";
-import { refusalsChangeNothing } from "./refusals-change-nothing.ts";
-import { reservedBeforeCalled } from "./reserved-before-called.ts";
-import { retryAfter } from "./retry-after.ts";
-import { revocation } from "./revocation.ts";
-import { storedMoney, type storedInvariants } from "./stored-money.ts";
+import { disconnectIsCharged } from "./checks/disconnect-is-charged.ts";
+import { monthLimits } from "./checks/month-limits.ts";
+import { noDebt } from "./checks/no-debt.ts";
+import { noSecrets } from "./checks/no-secrets.ts";
+import { rateWindow } from "./checks/rate-window.ts";
+import { recovery } from "./checks/recovery.ts";
+import { refusalsChangeNothing } from "./checks/refusals-change-nothing.ts";
+import { reservedBeforeCalled } from "./checks/reserved-before-called.ts";
+import { retryAfter } from "./checks/retry-after.ts";
+import { revocation } from "./checks/revocation.ts";
+import { storedMoney, type storedInvariants } from "./checks/stored-money.ts";
 
 /** stored: the checks of `weir ledger verify`, as in production. settled: counters compared with the ledger at the end of a run. */
 type Need = "history" | "stored" | "settled" | "secrets";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { chargedOnce } from "./charged-once.ts";
-import { disconnectIsCharged } from "./disconnect-is-charged.ts";
-import { noDebt } from "./no-debt.ts";
-import { creditCoversHolds } from "./credit-covers-holds.ts";
+import { chargedOnce } from "./checks/charged-once.ts";
+import { disconnectIsCharged } from "./checks/disconnect-is-charged.ts";
+import { noDebt } from "./checks/no-debt.ts";
+import { creditCoversHolds } from "./checks/credit-covers-holds.ts";
 import { inOrder, type History } from "./history.ts";
-import { monthLimits } from "./month-limits.ts";
-import { reservedBeforeCalled } from "./reserved-before-called.ts";
+import { monthLimits } from "./checks/month-limits.ts";
+import { reservedBeforeCalled } from "./checks/reserved-before-called.ts";
 import { admitted, answered, called, charged, credited, generation, invoked, owed, served } from "./example-events.ts";
 
 const sound: History = [credited(0, 1_000n), ...generation(10, "gen-1"), ...generation(20, "gen-2", 200n)];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { failClosed } from "./fail-closed.ts";
+import { failClosed } from "./checks/fail-closed.ts";
 import type { History, HistoryEvent } from "./history.ts";
-import { recoveries, recovery } from "./recovery.ts";
-import { refusalsChangeNothing } from "./refusals-change-nothing.ts";
+import { recoveries, recovery } from "./checks/recovery.ts";
+import { refusalsChangeNothing } from "./checks/refusals-change-nothing.ts";
 import { admitted, answered, called, generation, invoked, refused } from "./example-events.ts";
 
 describe("I-7, refusals change nothing", () => {

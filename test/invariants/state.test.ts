@@ -3,12 +3,12 @@ import { invariants as storedChecks } from "../../src/gateway/metering/verify-st
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import { openEmbeddedHarness } from "../support/counters/embedded.ts";
 import { Traces } from "../support/traces.ts";
-import { nothingIsHeld } from "./counters-conserve.ts";
-import { countersEqualLedger } from "./counters-equal-ledger.ts";
+import { nothingIsHeld } from "./checks/counters-conserve.ts";
+import { countersEqualLedger } from "./checks/counters-equal-ledger.ts";
 import type { Evidence, Settled } from "./evidence.ts";
 import { brokenLines, checkAll, invariants } from "./invariants.ts";
-import { noSecrets } from "./no-secrets.ts";
-import { storedInvariants } from "./stored-money.ts";
+import { noSecrets } from "./checks/no-secrets.ts";
+import { storedInvariants } from "./checks/stored-money.ts";
 import { generation } from "./example-events.ts";
 
 const nothing: Evidence = { history: null, delayMsMax: 0, stored: null, settled: null, secrets: null };

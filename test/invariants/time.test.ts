@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { History, HistoryEvent } from "./history.ts";
-import { rateWindow } from "./rate-window.ts";
-import { retryAfter } from "./retry-after.ts";
-import { revocation } from "./revocation.ts";
+import { rateWindow } from "./checks/rate-window.ts";
+import { retryAfter } from "./checks/retry-after.ts";
+import { revocation } from "./checks/revocation.ts";
 import { admitted, answered, called, invoked, refused } from "./example-events.ts";
 
 describe("I-5, no minute has more than the limit", () => {

@@ -3,7 +3,7 @@ import { GatewayError } from "../../src/kernel/errors.ts";
 import { RefusedError } from "../../src/gateway/admission/client/client.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
 import type { Chance } from "./chance.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "./world/host.ts";
 import type { PlannedKey } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -1,7 +1,7 @@
 /** The faults of a run. Each run has only some kinds, so that one kind does not hide the effects of another. */
 import type { Chance } from "./chance.ts";
 import { amountMax } from "./plan.ts";
-import type { World } from "./world.ts";
+import type { World } from "./world/world.ts";
 
 type Fault = (world: World, chance: Chance) => void;
 

@@ -1,8 +1,8 @@
 /** Seeds that once found a mistake. They find it again only while the workload draws the same random numbers; unit tests cover it too. */
 import { beforeAll, expect, test } from "bun:test";
 import { judge } from "./judge.ts";
-import { sharedStored } from "./shared-stored.ts";
-import type { StoredLedgers } from "./stored.ts";
+import { sharedStored } from "./world/shared-stored.ts";
+import type { StoredLedgers } from "./world/stored.ts";
 
 const found: [seed: number, mistake: string][] = [
   [1131, "an admission was in neither of two reports of its gateway, and the counters were rebuilt without its hold"],

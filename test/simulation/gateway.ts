@@ -13,13 +13,13 @@ import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
-import { Provider } from "./provider.ts";
+import { Provider } from "./world/provider.ts";
 import type { Chance } from "./chance.ts";
 import { recordsMax } from "./plan.ts";
-import type { Disk } from "./disk.ts";
-import type { Folders } from "./folders.ts";
-import type { Host } from "./host.ts";
-import type { Network } from "./network.ts";
+import type { Disk } from "./world/disk.ts";
+import type { Folders } from "./world/folders.ts";
+import type { Host } from "./world/host.ts";
+import type { Network } from "./world/network.ts";
 import type { Recorder } from "./recorder.ts";
 
 interface GatewayParts {

@@ -5,7 +5,7 @@ import { brokenLines, checkAll, type Result } from "../invariants/invariants.ts"
 import type { MemoryLedger } from "../support/memory-ledger.ts";
 import { eventText, hashOfHistory } from "./recorder.ts";
 import { runSeed, type Run } from "./run.ts";
-import type { StoredLedgers } from "./stored.ts";
+import type { StoredLedgers } from "./world/stored.ts";
 import { tallyOf, type Tally } from "./tally.ts";
 
 export interface Verdict {

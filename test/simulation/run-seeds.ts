@@ -1,6 +1,6 @@
 /** One process of a simulation, `bun test/simulation/run-seeds.ts FROM COUNT STEP`. It prints a line of JSON for each batch of seeds. */
 import { judge } from "./judge.ts";
-import { StoredLedgers } from "./stored.ts";
+import { StoredLedgers } from "./world/stored.ts";
 import { addTally, type Tally } from "./tally.ts";
 
 export interface Progress {

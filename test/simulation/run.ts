@@ -5,7 +5,7 @@ import type { Evidence, Settled } from "../invariants/evidence.ts";
 import { Chance } from "./chance.ts";
 import { promptRequest, someRequest } from "./clients.ts";
 import { planFaults } from "./faults.ts";
-import { World } from "./world.ts";
+import { World } from "./world/world.ts";
 
 /** By then every answer has ended and is charged, and lost admissions are released. In milliseconds. */
 const givenUpMs = 420_000;

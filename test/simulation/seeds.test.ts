@@ -1,8 +1,8 @@
 /** Simulates the whole protocol under faults in virtual time: the real code of gateways, workers and metering, over simulated parts. */
 import { beforeAll, expect, test } from "bun:test";
 import { judge } from "./judge.ts";
-import { sharedStored } from "./shared-stored.ts";
-import type { StoredLedgers } from "./stored.ts";
+import { sharedStored } from "./world/shared-stored.ts";
+import type { StoredLedgers } from "./world/stored.ts";
 import { addTally, type Tally } from "./tally.ts";
 
 let stored: StoredLedgers;

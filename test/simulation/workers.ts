@@ -6,10 +6,10 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { startReconciliation } from "../../src/gateway/metering/reconcile.ts";
 import { startSweeps } from "../../src/gateway/metering/sweep.ts";
 import { consumeSettlements } from "../../src/gateway/metering/worker.ts";
-import type { CountersServer } from "./counters-server.ts";
-import type { Host } from "./host.ts";
-import type { LedgerServer } from "./ledger-server.ts";
-import type { Network } from "./network.ts";
+import type { CountersServer } from "./world/counters-server.ts";
+import type { Host } from "./world/host.ts";
+import type { LedgerServer } from "./world/ledger-server.ts";
+import type { Network } from "./world/network.ts";
 import { recordsMax } from "./plan.ts";
 
 export interface WorkerParts {

@@ -1,6 +1,6 @@
 /** One run: starts everything, injects faults under load, waits for recovery and for the end of all work, and checks the results. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
-import { recoveryMsMax } from "../../invariants/recovery.ts";
+import { recoveryMsMax } from "../../invariants/checks/recovery.ts";
 import { brokenLines, checkAll, type Result } from "../../invariants/invariants.ts";
 import { gather } from "./checks/gather.ts";
 import type { RunNotes } from "./checks/notes.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { originOf } from "../../../scripts/weir/git-origin.ts";
-import { packedRepository } from "../../../scripts/weir/packed-repository.ts";
+import { originOf } from "../../../scripts/weir/upload/git-origin.ts";
+import { packedRepository } from "../../../scripts/weir/upload/packed-repository.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
 import { archiveFiles } from "../../../src/security/repositories/archive-files.ts";

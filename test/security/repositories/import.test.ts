@@ -1,6 +1,6 @@
 /** From a repository to a project's document, through the doors that people use. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { packedFiles } from "../../../scripts/weir/packed-files.ts";
+import { packedFiles } from "../../../scripts/weir/upload/packed-files.ts";
 import { publishVendors } from "../../connectors/connections/vendors.ts";
 import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { databases } from "../../support/databases.ts";

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import type { AdmitReply, AdmitRequest, Hold, WorkspaceLoad } from "../../../src/backing/counters.ts";
 import { monthBounds, monthOf } from "../../../src/kernel/clock.ts";
-import { countersConserve } from "../../invariants/counters-conserve.ts";
+import { countersConserve } from "../../invariants/checks/counters-conserve.ts";
 import type { Command } from "./commands.ts";
 import { countedWorkspaces, countersStartMs, type CountersHarness, type Dump } from "./harness.ts";
 import { NaiveCounters } from "./naive.ts";

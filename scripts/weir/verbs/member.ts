@@ -1,0 +1,55 @@
+import { ofWorkspace } from "../flags.ts";
+import { email, oneOf } from "../value.ts";
+import type { Flag, Verb } from "../verb.ts";
+
+const role: Flag = {
+  name: "role",
+  field: "role",
+  value: oneOf("member", "auditor", "admin", "super_admin"),
+  required: true,
+  help: "the person's role in the workspace",
+};
+const theMember: Flag = { name: "email", field: "id", value: email, required: true, help: "the member's address" };
+
+export const memberVerbs: readonly Verb[] = [
+  {
+    noun: "member",
+    verb: "add",
+    summary: "Make a person a member of a workspace",
+    method: "POST",
+    path: "/members",
+    flags: [ofWorkspace, { name: "email", field: "email", value: email, required: true, help: "the person's address" }, role],
+  },
+  {
+    noun: "member",
+    verb: "list",
+    summary: "List the members of a workspace, by address",
+    method: "GET",
+    path: "/members",
+    flags: [ofWorkspace],
+  },
+  {
+    noun: "member",
+    verb: "set",
+    summary: "Give a member another role",
+    method: "PATCH",
+    path: "/members/:id",
+    flags: [ofWorkspace, theMember, role],
+  },
+  {
+    noun: "member",
+    verb: "deactivate",
+    summary: "End a membership and revoke the member's keys in the workspace, irrevocably",
+    method: "POST",
+    path: "/members/:id/deactivate",
+    flags: [ofWorkspace, theMember],
+  },
+  {
+    noun: "member",
+    verb: "reactivate",
+    summary: "Let a member in again; their revoked keys stay revoked",
+    method: "POST",
+    path: "/members/:id/reactivate",
+    flags: [ofWorkspace, theMember],
+  },
+];

@@ -1,0 +1,28 @@
+import { id } from "../value.ts";
+import type { Flag, Verb } from "../verb.ts";
+
+const oneModel: Flag = { name: "id", field: "id", value: id, help: "only this model" };
+const columns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];
+
+export const modelVerbs: readonly Verb[] = [
+  {
+    noun: "model",
+    verb: "list",
+    summary: "List the catalog's models, and why some cannot be called",
+    method: "GET",
+    path: "/models",
+    flags: [oneModel],
+    columns,
+  },
+  {
+    noun: "model",
+    verb: "check",
+    summary: "Run the launch checks again and wait for them; each is a test call that costs a few tokens",
+    method: "POST",
+    path: "/models/check",
+    flags: [oneModel],
+    columns,
+    progress: ({ model, provider, code }) =>
+      `${String(model)} by ${String(provider)}: ${code === null ? "passed" : String(code)}`,
+  },
+];

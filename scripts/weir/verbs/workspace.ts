@@ -1,0 +1,50 @@
+import { ofWorkspace, workspace } from "../flags.ts";
+import { listOrNone, onOff, text, usd, usdOrNone } from "../value.ts";
+import type { Verb } from "../verb.ts";
+
+const one = { ...ofWorkspace, field: "id" };
+
+export const workspaceVerbs: readonly Verb[] = [
+  {
+    noun: "workspace",
+    verb: "create",
+    summary: "Create a workspace: enabled, with fallbacks, everything else off",
+    method: "POST",
+    path: "/workspaces",
+    flags: [
+      { name: "name", field: "name", value: text, required: true, help: "its name, which must be unique" },
+      { name: "credit", field: "credit_usd", value: usd, help: "its first credit" },
+    ],
+  },
+  {
+    noun: "workspace",
+    verb: "list",
+    summary: "List workspaces, oldest first",
+    method: "GET",
+    path: "/workspaces",
+    flags: [workspace],
+    columns: ["id", "name", "enabled", "balance_usd", "reserved_usd", "month_spent_usd", "spend_limit_usd"],
+  },
+  { noun: "workspace", verb: "show", summary: "Show a workspace", method: "GET", path: "/workspaces/:id", flags: [one] },
+  {
+    noun: "workspace",
+    verb: "set",
+    summary: "Change settings of a workspace; omitted ones stay",
+    method: "PATCH",
+    path: "/workspaces/:id",
+    flags: [
+      one,
+      { name: "enabled", field: "enabled", value: onOff, help: "whether its keys may be used and created" },
+      { name: "spend-limit", field: "spend_limit_usd", value: usdOrNone, help: "the most it may spend in a month (UTC)" },
+      { name: "fallbacks", field: "fallbacks", value: onOff, help: "whether a failed provider call is tried once more" },
+      {
+        name: "zero-data-retention",
+        field: "zero_data_retention",
+        value: onOff,
+        help: "whether only providers that store nothing serve it",
+      },
+      { name: "prompt-storage", field: "prompt_storage", value: onOff, help: "whether prompts and answers are stored" },
+      { name: "early-access", field: "early_access", value: listOrNone, help: "early-access features, separated by commas" },
+    ],
+  },
+];

@@ -1,0 +1,57 @@
+import { Notes, type Finding } from "../evidence.ts";
+import { eventsOf, type Charged, type History } from "../history.ts";
+
+/**
+ * I-8: after the run, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
+ * The charge is the provider's final count, a complete answer is settled, and no delivered text is free. A generation that died
+ * with its gateway is charged for what was delivered.
+ */
+export function chargedOnce(history: History): Finding {
+  const notes = new Notes();
+  const ends = new Map<string, Charged[]>();
+  for (const charged of eventsOf(history, "charged")) {
+    ends.set(charged.generation, [...(ends.get(charged.generation) ?? []), charged]);
+  }
+  const called = new Set(eventsOf(history, "called").map(({ generation }) => generation));
+  for (const generation of called)
+    notes.check(ends.has(generation), () => `${generation}: its provider was called, but it has no end`);
+  for (const [generation, all] of ends) {
+    const known = all.find(({ knownBy }) => knownBy !== undefined);
+    notes.check(known === undefined, () => `${generation}: expired, although ${known?.knownBy} had it open`);
+    notes.check(
+      isOneEnd(all),
+      () => `${generation}: ended as ${all.map(({ outcome, cost }) => `${outcome} ${cost}`).join(", ")}`,
+    );
+    notes.check(
+      called.has(generation) || all.every(({ cost }) => cost === 0n),
+      () => `${generation}: charged, but no provider was called`,
+    );
+  }
+  const whole = eventsOf(history, "served").filter(({ isPartial }) => !isPartial);
+  const costs = new Map(whole.map(({ generation, cost }) => [generation, cost]));
+  for (const [generation, cost] of costs) {
+    const last = ends.get(generation)?.at(-1);
+    const isLost = last?.outcome !== "settled" || last.cut;
+    const booked = (last?.cost ?? 0n) + (last?.excess ?? 0n);
+    notes.check(isLost || booked === cost, () => `${generation}: its provider counted ${cost}, but ${booked} is booked`);
+  }
+  for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
+    const last = ends.get(generation ?? "")?.at(-1);
+    if (whole && status === 200) {
+      notes.check(
+        last?.outcome === "settled" && !last.cut,
+        () => `${generation}: answered in full, but ended as ${last?.outcome}`,
+      );
+    }
+    const isFree = last?.outcome === "settled" && last.cost + last.excess === 0n && costs.get(generation ?? "") !== 0n;
+    notes.check(deliveredBytes === 0 || !isFree, () => `${generation}: ${deliveredBytes} bytes were delivered without a charge`);
+  }
+  return notes;
+}
+
+/** A generation that expired or ended as unknown may still be charged late. */
+function isOneEnd([first, second, ...more]: Charged[]): boolean {
+  if (more.length > 0 || first === undefined) return false;
+  if (second === undefined) return true;
+  return first.outcome !== "settled" && first.cost === 0n && second.outcome === "settled" && second.late;
+}

@@ -1,0 +1,24 @@
+import { Notes, type Finding, type Settled } from "../evidence.ts";
+
+/** I-10: at the end of a run the counters equal the ledger: balance, sequence, and the monthly totals that they have. */
+export function countersEqualLedger(settled: Settled[]): Finding {
+  const notes = new Notes();
+  for (const { workspace, counters, account, keyMonths } of settled) {
+    if (!counters.ready) continue;
+    const { balance, sequence } = counters.account;
+    const isHead = balance === String(account.balance) && sequence === String(account.sequence);
+    notes.check(isHead, () => {
+      return `${workspace}: counters at ${sequence} with ${balance}, ledger at ${account.sequence} with ${account.balance}`;
+    });
+    const totals = [...account.months.map((total) => ({ key: "", ...total })), ...keyMonths];
+    for (const { key, month, spent } of totals) {
+      const known = counters.totals[`${key}:${month}`]?.spent ?? null;
+      if (known === null) continue;
+      notes.check(
+        known === String(spent),
+        () => `${workspace}, ${key}:${month}: counters have ${known}, the ledger has ${spent}`,
+      );
+    }
+  }
+  return notes;
+}

@@ -1,0 +1,52 @@
+import { Notes, type Finding } from "../evidence.ts";
+import { eventsOf, type History } from "../history.ts";
+
+const closedCodes = ["auth_unavailable", "billing_unavailable"];
+
+/**
+ * I-12: while a part that admission needs is down, from the moment when this must be known, no provider is called for new requests,
+ * and clients get one of the two 503 codes. A gateway may still recognise a revoked key.
+ */
+export function failClosed(history: History): Finding {
+  const notes = new Notes();
+  /** When each fault began to close admission, by the fault's name. */
+  const closing = new Map<string, number>();
+  const requests = new Map<string, { at: number; key: string }>();
+  const revoked = new Set(eventsOf(history, "revoked").map(({ key }) => key));
+  const admitted = new Map<string, number>();
+  const sinceOf = (at: number): number => Math.min(...[...closing.values()].filter((since) => since <= at));
+  for (const event of history) {
+    if (event.kind === "fault") {
+      if (event.phase === "ends") closing.delete(event.name);
+      else if (event.closesAfterMs !== undefined) closing.set(event.name, event.at + event.closesAfterMs);
+    }
+    if (event.kind === "invoked") requests.set(event.invocation, event);
+    if (event.kind === "healed") closing.clear();
+    if (event.kind === "admitted") admitted.set(event.generation, requests.get(event.invocation ?? "")?.at ?? event.at);
+    const since = sinceOf(event.at);
+    if (since === Infinity) continue;
+    if (event.kind === "called") {
+      const at = admitted.get(event.generation) ?? event.at;
+      notes.check(
+        at < since,
+        () =>
+          `${event.generation}: requested at ${at} and called at ${event.at}, although "${namesOf(closing)}" closed admission at ${since}`,
+      );
+    }
+    const own = event.kind === "answered" ? requests.get(event.invocation) : undefined;
+    if (event.kind === "answered" && own !== undefined && own.at >= since) {
+      const { invocation, status, code } = event;
+      const isKnown = status === 401 && revoked.has(own.key);
+      const isClosed = isKnown || (status === 503 && closedCodes.includes(code ?? ""));
+      notes.check(
+        isClosed,
+        () => `${invocation}: ${status} ${code} at ${event.at}, although "${namesOf(closing)}" closed admission at ${since}`,
+      );
+    }
+  }
+  return notes;
+}
+
+function namesOf(closing: Map<string, number>): string {
+  return [...closing.keys()].join(" and ");
+}

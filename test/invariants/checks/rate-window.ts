@@ -1,0 +1,66 @@
+import { rateWindowMs } from "../../../src/backing/limits.ts";
+import { Notes, type Finding } from "../evidence.ts";
+import type { Admitted, History } from "../history.ts";
+import { settingOf, type SettingHistory } from "../setting-history.ts";
+
+/**
+ * I-5: no N + 1 admissions of a key lie within a minute by the counters' clock, where N is its limit. The same holds for the calls at
+ * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed.
+ */
+export function rateWindow(history: History, delayMsMax: number): Finding {
+  const notes = new Notes();
+  const rates = new Map<string, SettingHistory<number>>();
+  const steps: { at: number; ms: number }[] = [];
+  const admitted = new Map<string, Admitted>();
+  const byStore = new Map<string, Sent[]>();
+  const byProvider = new Map<string, Sent[]>();
+  for (const event of history) {
+    if (event.kind === "rate") settingOf(rates, event.key).set(event.at, event.requestsPerMinute);
+    if (event.kind === "stepped") steps.push(event);
+    if (event.kind === "admitted") admitted.set(event.generation, event);
+    if (event.kind !== "called") continue;
+    const own = admitted.get(event.generation);
+    if (!own) continue;
+    admitted.delete(event.generation);
+    const { key, admittedAt, generation } = own;
+    const allowed = Math.max(...(rates.get(key)?.at(event.at, delayMsMax) ?? []));
+    listOf(byStore, key).push({ time: admittedAt, at: event.at, allowed, generation });
+    listOf(byProvider, key).push({ time: event.at, at: event.at, allowed, generation });
+  }
+  const window = (from: number): number => rateWindowMs - steppedWithin(steps, from, delayMsMax);
+  for (const [key, sent] of byStore) checkWindow(sent, window, notes, `key ${key}, by the counters' clock`);
+  const trueWindow = (from: number): number => window(from) - delayMsMax;
+  for (const [key, sent] of byProvider) checkWindow(sent, trueWindow, notes, `key ${key}, as providers saw it`);
+  return notes;
+}
+
+interface Sent {
+  time: number;
+  /** When the provider was called. */
+  at: number;
+  allowed: number;
+  generation: string;
+}
+
+function checkWindow(sent: Sent[], windowMs: (from: number) => number, notes: Notes, what: string): void {
+  const ordered = sent.toSorted((a, b) => a.time - b.time);
+  for (const [index, last] of ordered.entries()) {
+    const before = ordered[index - last.allowed];
+    if (!before || last.allowed === -Infinity) continue;
+    const apartMs = last.time - before.time;
+    notes.check(apartMs >= windowMs(before.at), () => {
+      return `${what}: ${last.allowed + 1} within ${apartMs} ms, up to ${last.generation}, but ${last.allowed} are allowed`;
+    });
+  }
+}
+
+function steppedWithin(steps: { at: number; ms: number }[], from: number, delayMsMax: number): number {
+  const within = steps.filter(({ at, ms }) => ms > 0 && at >= from - delayMsMax && at <= from + rateWindowMs);
+  return within.reduce((sum, { ms }) => sum + ms, 0);
+}
+
+function listOf(lists: Map<string, Sent[]>, name: string): Sent[] {
+  const list = lists.get(name) ?? [];
+  lists.set(name, list);
+  return list;
+}

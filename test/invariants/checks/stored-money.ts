@@ -1,0 +1,20 @@
+/** The invariants that only the database shows: those of `weir ledger verify`, by the invariant here that each belongs to. */
+import type { Verification } from "../../../src/gateway/metering/verify.ts";
+import type { Finding } from "../evidence.ts";
+
+/** Contains every invariant of `weir ledger verify` once. */
+export const storedInvariants = {
+  "I-2": ["overdraft_explained"],
+  "I-4": ["gapless_chain", "running_balance", "account_is_chain_head"],
+  "I-8": ["charge_has_entry", "charges_sum_to_entries", "charge_has_log_row", "cost_rounded_half_up"],
+  "I-16": ["charge_within_reservation", "charge_leaves_no_debt"],
+  "I-17": ["leaving_is_charged"],
+  "I-11": ["workspace_month_totals", "key_month_totals"],
+} as const satisfies Record<string, readonly string[]>;
+
+/** The finding for one of them. A verification names only the first broken invariant. */
+export function storedMoney(promise: keyof typeof storedInvariants, { checked, broken }: Verification): Finding {
+  const names: readonly string[] = storedInvariants[promise];
+  const checks = checked.filter(({ invariant }) => names.includes(invariant)).reduce((sum, { rows }) => sum + rows, 0);
+  return { checks, broken: broken && names.includes(broken.invariant) ? [`${broken.invariant}: ${broken.detail}`] : [] };
+}

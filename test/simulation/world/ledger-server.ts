@@ -1,0 +1,81 @@
+/** The database: the in-memory ledger and the key records, called over the network. */
+import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
+import type { FindRecords } from "../../../src/gateway/admission/worker/key-record-cache.ts";
+import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
+import { databaseDeadlineMs } from "../../../src/backing/limits.ts";
+import type { Charge } from "../../../src/gateway/metering/charge.ts";
+import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
+import type { MaintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
+import { MemoryLedger } from "../../support/memory-ledger.ts";
+import type { Host } from "./host.ts";
+import type { Recorder } from "../recorder.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { Server } from "./server.ts";
+import type { NetworkConditions } from "./network-conditions.ts";
+
+export class LedgerServer {
+  readonly server: Server;
+  readonly ledger = new MemoryLedger();
+  /** Key records by the key's hash, without revoked keys. */
+  readonly records = new Map<string, KeyRecord>();
+  deadLetters = 0;
+  /** The reachable gateway that had a generation open when it expired, by generation. */
+  readonly knownBy = new Map<string, string>();
+  readonly #recorder: Recorder;
+
+  constructor({ scheduler, conditions, recorder }: { scheduler: Scheduler; conditions: NetworkConditions; recorder: Recorder }) {
+    this.#recorder = recorder;
+    const unavailable = () => new Error("the simulated database did not answer");
+    this.server = new Server({ scheduler, conditions, deadlineMs: databaseDeadlineMs, unavailable });
+  }
+
+  settlements(host: Host): SettlementStore {
+    return { settle: (charges) => this.server.call(host, () => this.#settle(charges)) };
+  }
+
+  loads(host: Host): LoadStore {
+    return {
+      account: (workspace, generations) => this.server.call(host, () => this.ledger.account(workspace, generations)),
+      keyMonth: (workspace, key, month) => this.server.call(host, () => this.ledger.keyMonth(workspace, key, month)),
+      heads: (workspaces) => this.server.call(host, () => this.ledger.heads(workspaces)),
+    };
+  }
+
+  finder(host: Host): FindRecords {
+    return (hashes) => this.server.call(host, async () => new Map([...this.records].filter(([hash]) => hashes.includes(hash))));
+  }
+
+  maintenance(host: Host): MaintenanceStore {
+    return {
+      storeDeadLetters: (letters) => this.server.call(host, async () => void (this.deadLetters += letters.length)),
+      createLogPartitions: async () => {},
+      listWorkspaces: (after, limit) => this.server.call(host, async () => this.#workspacesAfter(after).slice(0, limit)),
+      readAccounts: (workspaces, month) =>
+        this.server.call(host, async () => workspaces.map((workspace) => this.ledger.head(workspace, month))),
+    };
+  }
+
+  credit(workspace: string, amount: bigint): void {
+    this.ledger.append(workspace, amount);
+    this.#recorder.note({ kind: "credited", workspace, amount });
+  }
+
+  async #settle(charges: Charge[]): Promise<Booked> {
+    const booked = await this.ledger.settle(charges);
+    for (const { settlement } of charges) {
+      const { generation, workspace, key, month, outcome, reserved } = settlement;
+      const fresh = booked.fresh.get(generation);
+      if (!fresh) continue;
+      const { cost, excess } = fresh;
+      const cut = settlement.status === 500 && settlement.usageEstimated;
+      const facts = { generation, workspace, key, month, outcome, reserved: BigInt(reserved), cost, excess, cut };
+      const knownBy = outcome === "expired" ? this.knownBy.get(generation) : undefined;
+      this.#recorder.note({ kind: "charged", ...facts, late: booked.late.has(generation), ...(knownBy && { knownBy }) });
+    }
+    return booked;
+  }
+
+  #workspacesAfter(after: string): string[] {
+    return [...this.ledger.accounts.keys()].filter((workspace) => workspace > after).toSorted();
+  }
+}

@@ -1,0 +1,158 @@
+/** Writes the in-memory ledgers of many runs into a real database and verifies them as production does. */
+import { join } from "node:path";
+import type { Database } from "../../../src/backing/backing.ts";
+import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { verifyLedger, type Verification } from "../../../src/gateway/metering/verify.ts";
+import type { MemoryLedger } from "../../support/memory-ledger.ts";
+import { copyEmbeddedDatabase } from "../../support/prepared-databases.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+export class StoredLedgers implements AsyncDisposable {
+  readonly #sql: Database;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(sql: Database, stack: AsyncDisposableStack) {
+    this.#sql = sql;
+    this.#stack = stack;
+  }
+
+  static async open(): Promise<StoredLedgers> {
+    await using stack = new AsyncDisposableStack();
+    const { path } = stack.use(await temporaryFolder());
+    const folder = join(path, "postgres");
+    await copyEmbeddedDatabase(folder);
+    const { sql } = stack.use(await openEmbeddedPostgres({ folder, clock: systemClock, log: silentLog }));
+    await sql`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
+    return new StoredLedgers(sql, stack.move());
+  }
+
+  /** Verifies exactly these ledgers. Their workspaces must all have different names. */
+  async verify(ledgers: readonly MemoryLedger[]): Promise<Verification> {
+    const sql = this.#sql;
+    await sql`TRUNCATE workspaces, ledger_entries, charges, workspace_months, key_months, request_log CASCADE`;
+    await sql.begin(async (tx) => {
+      for (const [table, rows] of Object.entries(rowsOf(ledgers))) {
+        // Every row names all of its columns.
+        await tx.unsafe(
+          `INSERT INTO ${table} (${columnsOf(rows)}) SELECT ${columnsOf(rows)} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
+          [JSON.stringify(rows)],
+        );
+      }
+    });
+    return verifyLedger({ sql });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+type Row = Record<string, string | number | boolean | null>;
+
+function columnsOf([row]: Row[]): string {
+  return Object.keys(row ?? {}).join(", ");
+}
+
+/** The rows by table, in an order that satisfies foreign keys. */
+function rowsOf(ledgers: readonly MemoryLedger[]): Record<string, Row[]> {
+  const rows: Record<string, Row[]> = {
+    workspaces: ledgers.flatMap(({ accounts }) => [...accounts.keys()].map((id) => ({ id, name: id, ...switches }))),
+    credit_accounts: ledgers.flatMap(({ accounts }) =>
+      [...accounts].map(([workspace_id, { balance, sequence }]) => ({
+        workspace_id,
+        balance_nano: text(balance),
+        sequence: text(sequence),
+      })),
+    ),
+    ledger_entries: ledgers.flatMap(entryRows),
+    charges: ledgers.flatMap(chargeRows),
+    request_log: ledgers.flatMap(logRows),
+    workspace_months: ledgers.flatMap(({ workspaceMonths }) =>
+      [...workspaceMonths].map(([name, spent]) => {
+        const [workspace_id = "", month = ""] = name.split(" ");
+        return { workspace_id, month, spent_nano: text(spent) };
+      }),
+    ),
+    key_months: ledgers.flatMap(({ keyMonths }) =>
+      [...keyMonths].map(([name, { spent, version }]) => {
+        const [key_id = "", month = ""] = name.split(" ");
+        return { key_id, month, spent_nano: text(spent), version: text(version) };
+      }),
+    ),
+  };
+  return Object.fromEntries(Object.entries(rows).filter(([, some]) => some.length > 0));
+}
+
+/** Columns with a default, which explicit rows do not get. */
+const at = "2026-11-20T12:00:00Z";
+const switches = {
+  enabled: true,
+  fallbacks: true,
+  zero_data_retention: false,
+  prompt_storage: false,
+  early_access: "{}",
+  created_at: at,
+};
+
+function entryRows({ accounts }: MemoryLedger): Row[] {
+  return [...accounts].flatMap(([workspace_id, { entries }]) =>
+    entries.map(({ kind, amount, balanceAfter, reference }, index) => {
+      return {
+        workspace_id,
+        sequence: index + 1,
+        kind,
+        amount_nano: text(amount),
+        balance_after_nano: text(balanceAfter),
+        reference,
+        at,
+      };
+    }),
+  );
+}
+
+function chargeRows({ charges }: MemoryLedger): Row[] {
+  return [...charges.values()].map(({ settlement, cost, costPico, excess, late }) => {
+    const { generation, workspace, key, month, outcome, reserved } = settlement;
+    const ids = { generation_id: generation, workspace_id: workspace, key_id: key, month, outcome };
+    return {
+      ...ids,
+      reserved_nano: reserved,
+      cost_nano: text(cost),
+      cost_pico: text(costPico),
+      excess_nano: text(excess),
+      late,
+      at,
+    };
+  });
+}
+
+function logRows({ charges }: MemoryLedger): Row[] {
+  return [...charges.values()].map(({ settlement, cost }) => {
+    const { generation, request, workspace, key, model, provider, status, code, streamed, usage, reserved } = settlement;
+    const ids = {
+      generation_id: generation,
+      request_id: request,
+      workspace_id: workspace,
+      key_id: key,
+      model,
+      provider,
+      status,
+      code,
+    };
+    const { promptTokens, cachedTokens, completionTokens } = usage;
+    const tokens = { prompt_tokens: promptTokens, cached_tokens: cachedTokens, completion_tokens: completionTokens };
+    const money = { reserved_nano: reserved, cost_nano: text(cost), usage_estimated: settlement.usageEstimated };
+    const times = {
+      at: new Date(settlement.admittedAt).toISOString(),
+      first_token_ms: settlement.firstTokenMs,
+      duration_ms: settlement.durationMs,
+    };
+    return { ...ids, streamed, ...tokens, ...money, ...times };
+  });
+}
+
+function text(amount: bigint): string {
+  return amount.toString();
+}

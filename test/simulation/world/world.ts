@@ -1,0 +1,273 @@
+/** The world of a run: its servers, processes and clients, and the faults that can hit them. */
+import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
+import type { Chance } from "../chance.ts";
+import { Clients, someRequest } from "../clients.ts";
+import { CountersServer } from "./counters-server.ts";
+import { Disk } from "./disk.ts";
+import { Fleet } from "../fleet.ts";
+import type { Host } from "./host.ts";
+import { LedgerServer } from "./ledger-server.ts";
+import { Network } from "./network.ts";
+import { keyOf, makePlan, type Plan, type PlannedKey } from "../plan.ts";
+import { Recorder } from "../recorder.ts";
+import { Scheduler } from "../scheduler.ts";
+import { healthyRates, NetworkConditions } from "./network-conditions.ts";
+
+type FleetSlot = Fleet["slots"][number];
+
+export class World {
+  readonly plan: Plan;
+  readonly chance: Chance;
+  readonly scheduler: Scheduler;
+  readonly conditions: NetworkConditions;
+  readonly recorder: Recorder;
+  readonly network: Network;
+  readonly counters: CountersServer;
+  readonly ledger: LedgerServer;
+  readonly disk = new Disk();
+  readonly clients: Clients;
+  readonly fleet: Fleet;
+  faults = 0;
+  /** The longest time that a part was frozen, in milliseconds. */
+  frozenMsMax = 0;
+  /** A process that releases lost admissions, or its record of one, may have been lost. */
+  mayLeak = false;
+  #isHealed = false;
+  #keys: PlannedKey[];
+  /** The counters will be rolled back. Until then no process that knows of newer holds may be lost. */
+  #isRollingBack = false;
+  /** A gateway lost its disk. Its open generations exist only in the counters until they expire. */
+  #hasLostDisk = false;
+  #diskWasFull = false;
+
+  constructor(seed: number, chance: Chance) {
+    this.chance = chance;
+    this.plan = makePlan(seed, chance);
+    this.scheduler = new Scheduler(chance);
+    this.conditions = new NetworkConditions(chance);
+    this.recorder = new Recorder(this.scheduler, chance);
+    const { startMs } = this.plan;
+    this.network = new Network(this);
+    this.counters = new CountersServer({ ...this.#parts(), startMs });
+    this.ledger = new LedgerServer(this.#parts());
+    this.clients = new Clients(this.scheduler, this.recorder);
+    this.#keys = this.plan.workspaces.flatMap(({ keys }) => keys);
+    this.#openWorkspaces();
+    this.network.onExpiry = (generation) => {
+      const who = this.fleet.ownerOf(generation);
+      if (who !== null) this.ledger.knownBy.set(generation, who);
+    };
+    this.fleet = new Fleet({
+      ...this.#parts(),
+      network: this.network,
+      counters: this.counters,
+      ledger: this.ledger,
+      disk: this.disk,
+      clients: this.clients,
+      startMs,
+    });
+  }
+
+  someKey(): PlannedKey {
+    return this.chance.pick(this.#keys);
+  }
+
+  /** Sends a random request, whose client may hang up. */
+  sendOne(): void {
+    const gateway = this.chance.pick(this.fleet.gateways);
+    const leaves = this.chance.happens(0.1)
+      ? { leavesMs: this.chance.between(1, 2_000) }
+      : this.chance.happens(0.1)
+        ? { leavesAfter: this.chance.between(0, 7) }
+        : {};
+    this.clients.send({ key: this.someKey(), gateway, chat: someRequest(this.chance), ...leaves });
+  }
+
+  injectFault(name: string, fault: () => void): void {
+    if (this.#isHealed) return;
+    this.faults++;
+    this.recorder.note({ kind: "fault", name, phase: "begins" });
+    fault();
+  }
+
+  /** Restores every part and the network. */
+  heal(): void {
+    this.#isHealed = true;
+    this.conditions.rates = healthyRates;
+    this.disk.full = null;
+    this.#isRollingBack = false;
+    for (const server of [this.counters.server, this.ledger.server]) Object.assign(server, { isDead: false, frozenUntil: 0 });
+    for (const slot of this.fleet.slots) {
+      slot.host.freeze(0);
+      slot.host.connect(true);
+      this.fleet.revive(slot);
+    }
+    this.recorder.note({ kind: "healed" });
+  }
+
+  /**
+   * Skips the fault while the counters are being rebuilt from the gateways' reports: the loss of a gateway together with the
+   * counters' contents is not covered by any promise.
+   */
+  disturbGateway(harm: (slot: FleetSlot) => void): void {
+    this.mayLeak = true;
+    if (this.counters.isWhole && !this.#isRollingBack) harm(this.chance.pick(this.fleet.of("gateway")));
+  }
+
+  /** Spares a gateway that has unspooled settlements after a full disk. An alarm reports these, and no promise covers their loss. */
+  killGateway(downMs: number): void {
+    this.disturbGateway((slot) => {
+      const isInMemory = this.#diskWasFull && slot.gateway?.owes(this.ledger.ledger.charges);
+      if (!isInMemory) this.fleet.crash(slot, downMs);
+    });
+  }
+
+  loseCounters(lose: (counters: CountersServer) => void): void {
+    this.mayLeak = true;
+    if (this.#canReport) lose(this.counters);
+  }
+
+  rollBack(ms: number): void {
+    this.mayLeak = true;
+    if (!this.#canReport) return;
+    this.#isRollingBack = true;
+    const restore = this.counters.remember();
+    this.scheduler.plan(ms, null, () => {
+      if (!this.#isHealed) restore();
+      this.#isRollingBack = false;
+    });
+  }
+
+  freeze(host: Host, ms: number): void {
+    this.frozenMsMax = Math.max(this.frozenMsMax, ms);
+    host.freeze(this.scheduler.now + ms);
+  }
+
+  disconnect(host: Host, ms: number): void {
+    host.connect(false);
+    this.scheduler.plan(ms, null, () => host.connect(true));
+  }
+
+  killWorkers(ms: number): void {
+    for (const slot of this.fleet.of("admission")) this.fleet.crash(slot, ms);
+  }
+
+  /** Takes a server down. From then on nothing may be admitted; for the database, only after all key records have expired. */
+  close(name: string, { server, ms }: { server: "counters" | "ledger"; ms: number }): void {
+    const harmed = this[server].server;
+    if (harmed.isDead) return;
+    harmed.isDead = true;
+    this.recorder.note({ kind: "fault", name, phase: "begins", closesAfterMs: server === "ledger" ? 30_000 : 0 });
+    this.scheduler.plan(ms, null, () => {
+      if (this.#isHealed) return;
+      this.recorder.note({ kind: "fault", name, phase: "ends" });
+      harmed.isDead = false;
+    });
+  }
+
+  freezeCounters(ms: number): void {
+    this.frozenMsMax = Math.max(this.frozenMsMax, ms);
+    this.counters.server.frozenUntil = this.scheduler.now + ms;
+  }
+
+  step(ms: number): void {
+    this.counters.steppedMs += ms;
+    this.recorder.note({ kind: "stepped", ms });
+  }
+
+  /** Loses a gateway with its disk, so that no process has its open generations. Spares one with settlements that only its disk has. */
+  loseGateway(downMs: number): void {
+    this.disturbGateway((slot) => {
+      const { gateway } = slot;
+      if (slot.host.isDead || !gateway || gateway.owes(this.ledger.ledger.charges)) return;
+      this.#hasLostDisk = true;
+      this.fleet.crash(slot, downMs);
+      this.disk.lose(gateway.folder);
+    });
+  }
+
+  /** Disconnects a gateway until its holds have expired by the counters' clock. Its generations are then charged late. */
+  outlive(): void {
+    this.disturbGateway(({ host }) => {
+      this.disconnect(host, 45_000);
+      this.scheduler.plan(1_000, null, () => this.step(1_300_000));
+    });
+  }
+
+  skew(host: Host, ms: number): void {
+    host.clock.skewMs = ms;
+  }
+
+  loseEvents(ms: number): void {
+    this.network.events.loseTail(ms);
+  }
+
+  fillDisk(bytesLeft: number, ms: number): void {
+    this.disk.full = { bytesLeft };
+    this.#diskWasFull = true;
+    this.scheduler.plan(ms, null, () => void (this.disk.full = null));
+  }
+
+  addCredit(workspace: string, amount: bigint): void {
+    this.ledger.credit(workspace, amount);
+    this.chance.pick(this.fleet.gateways).refresh(workspace);
+  }
+
+  revoke({ hash, record }: PlannedKey): void {
+    if (!this.ledger.records.delete(hash)) return;
+    this.recorder.note({ kind: "revoked", key: record.id });
+    this.#notify();
+  }
+
+  changeKey({ hash }: PlannedKey, fields: Partial<KeyRecord>): void {
+    const present = this.ledger.records.get(hash);
+    if (!present) return;
+    this.#record(hash, { ...present, ...fields });
+    this.#notify();
+  }
+
+  changeWorkspace({ keys }: Plan["workspaces"][number], workspaceLimit: bigint | null): void {
+    for (const key of keys) this.changeKey(key, { workspaceLimit });
+  }
+
+  /** Adds an unused key to the witness's workspace, with a rate that is quickly used up. */
+  addProbedKey(): PlannedKey {
+    const { record } = this.plan.witness;
+    const key = keyOf({ id: `${record.id}-p`, workspace: record.workspace, requestsPerMinute: 3 });
+    this.#record(key.hash, key.record);
+    return key;
+  }
+
+  /** Notifies of a changed key, as the control API does. The notification may be lost. */
+  #notify(): void {
+    if (this.chance.happens(0.5)) return;
+    this.network.busOf(this.chance.pick(this.fleet.of("gateway")).host).broadcast("records-changed");
+  }
+
+  get #canReport(): boolean {
+    return this.fleet.canReport && !this.#isRollingBack && !this.#hasLostDisk;
+  }
+
+  #parts() {
+    const { scheduler, conditions, recorder, chance } = this;
+    return { scheduler, conditions, recorder, chance };
+  }
+
+  #openWorkspaces(): void {
+    const { workspaces, witness } = this.plan;
+    const rich = { id: witness.record.workspace, credit: 1_000_000_000n, keys: [witness] };
+    for (const { id, credit, keys } of [...workspaces, rich]) {
+      this.ledger.ledger.open(id, credit);
+      this.recorder.note({ kind: "credited", workspace: id, amount: credit });
+      for (const { hash, record } of keys) this.#record(hash, record);
+    }
+  }
+
+  #record(hash: string, record: KeyRecord): void {
+    const { id: key, workspace } = record;
+    this.ledger.records.set(hash, record);
+    this.recorder.note({ kind: "rate", key, requestsPerMinute: record.requestsPerMinute ?? 60 });
+    this.recorder.note({ kind: "spend limit", workspace, key, limit: record.monthlyLimit });
+    this.recorder.note({ kind: "spend limit", workspace, key: null, limit: record.workspaceLimit });
+  }
+}
