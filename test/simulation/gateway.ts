@@ -108,7 +108,11 @@ const nothing = (): void => {};
 
 /** The parts of a gateway that a generation uses. The rest concerns HTTP, catalog files and stored prompts. */
 function gatewayOf(parts: Pick<Gateway, "admission" | "journal" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
-  const health = { recordAnswer: nothing, recordFailure: nothing, measure: nothing };
+  const health: Pick<Gateway["health"], "recordAnswer" | "recordFailure" | "measure"> = {
+    recordAnswer: nothing,
+    recordFailure: nothing,
+    measure: () => null,
+  };
   const speeds = new RouteSpeeds();
   const coolDown = new RouteCoolDown(parts.clock);
   const whole = {
