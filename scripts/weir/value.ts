@@ -1,5 +1,6 @@
 /** The kinds of values that flags take: their placeholder in the help, and how they become a field of a request. */
 import { readFileSync } from "node:fs";
+import { isJsonObject } from "../../src/http/json-object.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface Value {
@@ -62,7 +63,7 @@ export const objectFile: Value = {
   read(given) {
     try {
       const value: unknown = JSON.parse(readFileSync(given === "-" ? 0 : given, "utf8"));
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+      if (isJsonObject(value)) return value;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw new UsageError(`"${given}" cannot be read`);
     }

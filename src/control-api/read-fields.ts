@@ -2,6 +2,8 @@
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { BodyReader, joined } from "../http/body-reader.ts";
+import { isEncoded } from "../http/content-coding.ts";
+import { isJsonObject } from "../http/json-object.ts";
 import { scanJson } from "../http/json-scan.ts";
 import { drainRequest } from "../http/drain-request.ts";
 import { GatewayError } from "../kernel/errors.ts";
@@ -39,8 +41,7 @@ export async function readPieces(
   { bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">,
   clock: Clock,
 ): Promise<Uint8Array[]> {
-  const encoding = request.headers.get("content-encoding") ?? "identity";
-  if (encoding.toLowerCase() !== "identity") throw invalidBody("The body must not be compressed");
+  if (isEncoded(request)) throw invalidBody("The body must not be compressed");
   if (request.body === null) return [];
   const reader = new BodyReader(request.body);
   const withinMs = bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs;
@@ -69,12 +70,8 @@ function parseObject(bytes: Uint8Array, bringsRecords: boolean): Record<string, 
     if (error instanceof GatewayError) throw invalidBody(error.message.replace("The request body", "The body"));
     throw invalidBody(`The body is not valid JSON: ${error instanceof Error ? error.message : "it cannot be read"}`);
   }
-  if (!isObject(body)) throw invalidBody("The body must be a JSON object");
+  if (!isJsonObject(body)) throw invalidBody("The body must be a JSON object");
   return body;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalidBody(message: string): DomainError {

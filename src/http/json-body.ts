@@ -1,10 +1,9 @@
 /** The bytes of a body to a JSON object. */
+import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { scanJson } from "./json-scan.ts";
 import { invalidRequest } from "./bad-request.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-
-export type JsonObject = Record<string, unknown>;
 
 /**
  * Where a key occurs twice the last one stands, as everywhere in JavaScript. Nothing can be smuggled by that: what is
@@ -16,10 +15,6 @@ export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObje
   const body = parse(decode(bytes));
   if (!isJsonObject(body)) throw invalidRequest(undefined, "The request body must be a JSON object");
   return body;
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function decode(bytes: Uint8Array): string {

@@ -4,6 +4,7 @@ import { chatFields } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-messages.ts";
 import { fieldsSchema } from "../gateway/api/request/read-value.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
+import { isJsonObject } from "../http/json-object.ts";
 import { additions, fieldWords } from "./field-words.ts";
 import { jsonSchema, type JsonSchema } from "../kernel/json-schema.ts";
 
@@ -18,15 +19,15 @@ export function chatRequestSchema(): JsonSchema {
 function worded(schema: JsonSchema, path: string): JsonSchema {
   const { properties, items, anyOf } = schema;
   const result = { ...schema };
-  if (isSchema(properties)) {
+  if (isJsonObject(properties)) {
     const entries = Object.entries(properties).map(([name, one]) => [
       name,
       wordedField(one, path === "" ? name : `${path}.${name}`),
     ]);
     result["properties"] = Object.fromEntries(entries);
   }
-  if (isSchema(items)) result["items"] = worded(items, `${path}[]`);
-  if (Array.isArray(anyOf)) result["anyOf"] = anyOf.filter(isSchema).map((branch) => worded(branch, path));
+  if (isJsonObject(items)) result["items"] = worded(items, `${path}[]`);
+  if (Array.isArray(anyOf)) result["anyOf"] = anyOf.filter(isJsonObject).map((branch) => worded(branch, path));
   return result;
 }
 
@@ -34,12 +35,8 @@ function wordedField(schema: unknown, path: string): JsonSchema {
   const description = fieldWords[path];
   const needy = chatFields.some(({ name, needs }) => name === path && needs !== undefined);
   return {
-    ...worded(isSchema(schema) ? schema : {}, path),
+    ...worded(isJsonObject(schema) ? schema : {}, path),
     ...(description !== undefined && { description: needy ? `${description}. Not every model supports it` : description }),
     ...(additions.has(path) && { "x-addition": true }),
   };
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

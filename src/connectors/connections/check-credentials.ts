@@ -5,6 +5,7 @@ import { nearest } from "../../kernel/nearest.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/base-url.ts";
+import { isJsonObject } from "../../http/json-object.ts";
 
 /** Values by the keys of their fields. */
 export type Credentials = ReadonlyMap<string, string>;
@@ -53,7 +54,7 @@ function problemOf(kind: Field["kind"], text: string): string | null {
     case "multiline":
       return /\p{Cc}/u.test(text.replaceAll(/[\r\n\t]/g, "")) ? "a text without control characters is needed" : null;
     case "json":
-      return isJsonObject(text) ? null : "a JSON object is needed";
+      return holdsJsonObject(text) ? null : "a JSON object is needed";
     case "url":
       return urlProblem(text);
     case "email":
@@ -74,10 +75,9 @@ function urlProblem(text: string): string | null {
   }
 }
 
-function isJsonObject(text: string): boolean {
+function holdsJsonObject(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isJsonObject(JSON.parse(text));
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 /** The message of an answer, put together from its pieces up to a bound. A whole answer is one piece. */
+import { isJsonObject } from "../../http/json-object.ts";
 import { storedAnswerCharactersMax } from "../limits.ts";
 
 type Fields = Record<string, unknown>;
@@ -37,7 +38,7 @@ export class AnswerAssembler {
   #joinValue(value: unknown, more: unknown): unknown {
     if (typeof more === "string") return this.#joinText(typeof value === "string" ? value : "", more);
     if (Array.isArray(more)) return this.#joinList(Array.isArray(value) ? value : [], more);
-    if (isFields(more)) return this.#join(isFields(value) ? value : blank(), more);
+    if (isJsonObject(more)) return this.#join(isJsonObject(value) ? value : blank(), more);
     return more ?? value ?? null;
   }
 
@@ -50,9 +51,9 @@ export class AnswerAssembler {
 
   #joinList(list: unknown[], pieces: unknown[]): unknown[] {
     for (const piece of pieces) {
-      const { index, ...rest } = isFields(piece) ? piece : {};
+      const { index, ...rest } = isJsonObject(piece) ? piece : {};
       const known = typeof index === "number" && list[index] !== undefined;
-      list[known ? index : list.length] = this.#joinValue(known ? list[index] : undefined, isFields(piece) ? rest : piece);
+      list[known ? index : list.length] = this.#joinValue(known ? list[index] : undefined, isJsonObject(piece) ? rest : piece);
     }
     return list;
   }
@@ -61,8 +62,4 @@ export class AnswerAssembler {
 /** Without a prototype: a provider's field named `__proto__` is a field like any other. */
 function blank(): Fields {
   return Object.create(null);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

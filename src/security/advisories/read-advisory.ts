@@ -1,5 +1,6 @@
 /** One OSV record, as any parser of JSON or YAML gives it, to an advisory. */
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
+import { isJsonObject } from "../../http/json-object.ts";
 import { ecosystemOfOsvName } from "../versions/ecosystem.ts";
 import type { Advisory, AdvisoryPackage, AffectedPackage, AffectedRange, RangeEvent } from "./advisory.ts";
 import { canonicalId } from "./advisory-id.ts";
@@ -96,20 +97,16 @@ function requireDay(field: string, time: string | undefined): void {
 
 /** The format lets fields be null that are not there. */
 function withoutNulls(value: unknown): unknown {
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const record = presentFields(value);
   const affected = record["affected"];
   if (Array.isArray(affected))
-    record["affected"] = affected.map((entry: unknown) => (isObject(entry) ? presentFields(entry) : entry));
+    record["affected"] = affected.map((entry: unknown) => (isJsonObject(entry) ? presentFields(entry) : entry));
   return record;
 }
 
 function presentFields(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function recordErrorFrom(error: ValueError): RecordError {

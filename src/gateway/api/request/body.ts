@@ -5,6 +5,7 @@ import { GatewayError } from "../../../kernel/errors.ts";
 import { bodyBytesMax } from "../../limits.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { BodyReader } from "../../../http/body-reader.ts";
+import { isEncoded } from "../../../http/content-coding.ts";
 import { declaredBytes } from "../../../http/declared-bytes.ts";
 import { asGatewayError } from "./load-limits.ts";
 import { drainRequest } from "../../../http/drain-request.ts";
@@ -72,9 +73,4 @@ async function refuse(
 ): Promise<GatewayError> {
   await drainRequest(request, clock, reader);
   return error;
-}
-
-function isEncoded(request: Request): boolean {
-  const encoding = request.headers.get("content-encoding");
-  return encoding !== null && encoding !== "" && encoding.toLowerCase() !== "identity";
 }

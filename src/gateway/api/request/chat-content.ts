@@ -1,6 +1,6 @@
 /** What a message says: text, or text in parts. */
 import { Type } from "@sinclair/typebox";
-import { isJsonObject } from "../../../http/json-body.ts";
+import { isJsonObject } from "../../../http/json-object.ts";
 import { listOf, objectOf, oneOf, reader, shown, text, type Reader } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 

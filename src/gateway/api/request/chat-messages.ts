@@ -5,7 +5,7 @@ import type { ChatMessage } from "../../providers/provider.ts";
 import { assistantContent, textContent } from "./chat-content.ts";
 import { label } from "./chat-options.ts";
 import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { leftOut, objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports } from "./supports.ts";

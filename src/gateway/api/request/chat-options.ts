@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
 import { textContent } from "./chat-content.ts";
-import { isJsonObject } from "../../../http/json-body.ts";
+import { isJsonObject } from "../../../http/json-object.ts";
 import {
   anyObject,
   flag,

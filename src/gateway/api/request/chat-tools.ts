@@ -1,7 +1,7 @@
 /** Tools, the choice among them, and the calls that a model made of them. */
 import { Type } from "@sinclair/typebox";
 import { readToolCallId } from "../../providers/wire/tool-call-id.ts";
-import { isJsonObject } from "../../../http/json-body.ts";
+import { isJsonObject } from "../../../http/json-object.ts";
 import {
   anyObject,
   flag,

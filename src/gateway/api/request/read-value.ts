@@ -4,7 +4,7 @@
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
 export interface ReadContext {

@@ -1,5 +1,5 @@
 /** Routing is early access and off: its fields are refused by their names, in this order. */
-import { isJsonObject, type JsonObject } from "../../../http/json-body.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { unsupportedParameter } from "../../../http/bad-request.ts";
 
 const providerFields = ["order", "only", "ignore", "sort"];

@@ -1,6 +1,6 @@
 /** How much text an answer holds: what its tokens are estimated from where a provider counts none. */
 import { Buffer } from "node:buffer";
-import { isJsonObject } from "../../../http/json-body.ts";
+import { isJsonObject } from "../../../http/json-object.ts";
 
 const bytesPerToken = 4;
 

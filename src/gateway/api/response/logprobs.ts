@@ -1,6 +1,6 @@
 /** Log probabilities in the official form, whatever a provider leaves out of it: SDKs read both lists and every token's parts. */
 import { Type, type Static } from "@sinclair/typebox";
-import { isJsonObject } from "../../../http/json-body.ts";
+import { isJsonObject } from "../../../http/json-object.ts";
 
 const alternativeFields = {
   token: Type.String({ description: "The token's text" }),

@@ -1,10 +1,7 @@
 /** Reads JSON from others: every step may find something unexpected. */
+import { isJsonObject } from "../../../http/json-object.ts";
 
 export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Called for every delta of a stream, so it builds no list of the fields. */
 export function isEmpty(object: JsonObject): boolean {
@@ -14,7 +11,7 @@ export function isEmpty(object: JsonObject): boolean {
 
 /** null if it is not an object. */
 export function asObject(value: unknown): JsonObject | null {
-  return isObject(value) ? value : null;
+  return isJsonObject(value) ? value : null;
 }
 
 /** null if it is not a text. */

@@ -1,5 +1,6 @@
 /** The body of a call, piece by piece as it arrives: within its size, its time, and what may be under way together. */
 import { BodyReader } from "../../../http/body-reader.ts";
+import { isEncoded } from "../../../http/content-coding.ts";
 import { declaredBytes } from "../../../http/declared-bytes.ts";
 import { drainRequest } from "../../../http/drain-request.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
@@ -21,8 +22,7 @@ interface Options {
  * @throws DomainError when there is more, or not all of it in time; LimitReachedError
  */
 export async function* bodyPieces(request: Request, { clock, bytesMax, lease, breathe }: Options): AsyncGenerator<Uint8Array> {
-  const encoding = request.headers.get("content-encoding") ?? "identity";
-  if (encoding.toLowerCase() !== "identity") throw new DomainError("invalid_body", "The body is compressed: send it as it is");
+  if (isEncoded(request)) throw new DomainError("invalid_body", "The body is compressed: send it as it is");
   const declared = declaredBytes(request) ?? 0;
   if (declared > bytesMax) throw tooLarge(bytesMax);
   lease.grow(declared);

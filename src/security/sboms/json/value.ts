@@ -1,4 +1,5 @@
 /** JSON as it is read: anything may be anywhere until a shape has judged it. */
+import { isJsonObject } from "../../../http/json-object.ts";
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -6,7 +7,7 @@ export interface JsonObject {
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 /** An own field, never one that objects inherit. */

@@ -2,7 +2,7 @@
  * SPDX 2 tag-value text to the value that the same document has in JSON, with the line of each field.
  * Source: https://spdx.github.io/spdx-spec/v2.3/ (each field's "tag" example)
  */
-import type { JsonObject, JsonValue } from "../json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { readTags, type Tag } from "./tags.ts";
 
@@ -95,7 +95,7 @@ class Sections {
 
   #creation(line: number): JsonObject {
     const known = this.value["creationInfo"];
-    if (typeof known === "object" && known !== null && !Array.isArray(known)) return known;
+    if (isObject(known)) return known;
     const made: JsonObject = {};
     this.value["creationInfo"] = made;
     this.lines.set(made, new Map([["", line]]));
