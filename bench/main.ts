@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { capacityCommand, capacityUsage } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";
 import { loadCommand } from "./load/command.ts";
-import { loadUsage } from "./load/words.ts";
+import { loadUsage } from "./load/load-arguments.ts";
 import { microCommand, runMicro } from "./micro/run.ts";
 import { runCatalog } from "./parts/catalog.ts";
 import { runBodies } from "./parts/bodies.ts";

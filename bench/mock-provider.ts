@@ -4,7 +4,7 @@
  */
 import { sentMark } from "./load/event-reader.ts";
 
-interface Manner {
+interface AnswerPlan {
   gapMs: number;
   events: number;
 }
@@ -13,7 +13,7 @@ const head = { id: "chatcmpl-mock", created: 1_700_000_000, model: "mock" };
 const usage = (events: number) => ({ prompt_tokens: 20, completion_tokens: events, total_tokens: 20 + events });
 const bytesLooked = 4_096;
 
-function mannerOf(text: string): Manner {
+function answerPlanOf(text: string): AnswerPlan {
   const [, gapMs = "0", events = "16"] = /"model": ?"(?:[^"]*\/)?(?:paced-(\d+)|instant)-(\d+)"/.exec(text) ?? [];
   return { gapMs: Number(gapMs), events: Number(events) };
 }
@@ -48,7 +48,7 @@ function instantStream(events: number): string {
  * Each event is due at a time of its own from the stream's start. Counted from the event before it, streams that were late together
  * would stay together, and from then on come as one burst.
  */
-function pacedStream({ gapMs, events }: Manner): ReadableStream<Uint8Array> {
+function pacedStream({ gapMs, events }: AnswerPlan): ReadableStream<Uint8Array> {
   const ended = Promise.withResolvers<void>();
   const startedAt = performance.now();
   let timer: ReturnType<typeof setTimeout>;
@@ -91,11 +91,11 @@ async function answer(request: Request): Promise<Response> {
   const bytes = Buffer.from(await request.arrayBuffer());
   const end = bytes.toString("latin1", Math.max(0, bytes.length - bytesLooked), bytes.length);
   const text = bytes.length <= bytesLooked ? end : bytes.toString("latin1", 0, bytesLooked) + end;
-  const manner = mannerOf(text);
+  const plan = answerPlanOf(text);
   if (!/"stream": ?true/.test(text)) {
-    return new Response(wholeAnswerFor(manner.events), { headers: { "content-type": "application/json" } });
+    return new Response(wholeAnswerFor(plan.events), { headers: { "content-type": "application/json" } });
   }
-  const body = manner.gapMs === 0 ? instantStream(manner.events) : pacedStream(manner);
+  const body = plan.gapMs === 0 ? instantStream(plan.events) : pacedStream(plan);
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 

@@ -28,13 +28,13 @@ export interface Capacity {
 /** Requests at once to each gateway: enough for its messages to be full. */
 const connectionsPerGateway = 128;
 /** In the bench only, on the same cores. */
-const notWeirs = new Set(["load generator", "provider"]);
+const benchProcesses = new Set(["load generator", "provider"]);
 
 /** With one Redis and one PostgreSQL, and so many workspaces that none has a large part of it. NATS uses the cores that it is given. */
 export function capacityOf(size: Size, model: Model): Capacity {
   const { gateways, workers, metering, cores } = size;
   const shape: Shape = { gateways, workers, connections: gateways * connectionsPerGateway };
-  const own = Object.entries(predict({ shape, cores }, model).costs).filter(([kind]) => !notWeirs.has(kind));
+  const own = Object.entries(predict({ shape, cores }, model).costs).filter(([kind]) => !benchProcesses.has(kind));
   const costs = Object.fromEntries(own);
   const cost = total(costs);
   const limit = (by: string, units: number, microseconds: number): Limit => {

@@ -3,15 +3,15 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { keysFile } from "../data/prepare.ts";
 import type { ComposedStep } from "../features/steps.ts";
-import { dataFolder } from "../places.ts";
+import { dataFolder } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender, Running } from "./contender.ts";
-import { instantModel, wakeSeconds } from "./provider.ts";
+import { instantModel, warmUpSeconds } from "./provider.ts";
 import { environmentOf, modelId, type FleetPlan } from "./weir.ts";
 
 export function composed(step: ComposedStep, plan: FleetPlan): Contender {
-  return { name: step, wakeSeconds, model: modelId, start: () => startComposed(step, plan) };
+  return { name: step, warmUpSeconds, model: modelId, start: () => startComposed(step, plan) };
 }
 
 async function startComposed(step: ComposedStep, plan: FleetPlan): Promise<Running> {

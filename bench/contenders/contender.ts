@@ -5,7 +5,7 @@ import type { Usage } from "../processes/usage.ts";
 export interface Subject {
   name: string;
   /** How long it is under load before anything is measured, so that each key was used once. */
-  wakeSeconds: number;
+  warmUpSeconds: number;
   /** What it calls a model of the provider. */
   model(upstream: string): string;
 }

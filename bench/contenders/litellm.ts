@@ -7,11 +7,11 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../scripts/services/free-port.ts";
-import { root } from "../places.ts";
+import { root } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender, Running } from "./contender.ts";
-import { instantModel, itself, openaiTarget, wakeSeconds, type Provider } from "./provider.ts";
+import { instantModel, itself, openaiTarget, warmUpSeconds, type Provider } from "./provider.ts";
 
 export interface LitellmPlan {
   provider: Provider;
@@ -27,7 +27,7 @@ const offline = { LITELLM_LOCAL_MODEL_COST_MAP: "True" };
 const production = { LITELLM_MODE: "PRODUCTION", LITELLM_LOG: "ERROR" };
 
 export function litellm(plan: LitellmPlan): Contender {
-  return { name: "LiteLLM", wakeSeconds, model: itself, start: () => startLitellm(plan) };
+  return { name: "LiteLLM", warmUpSeconds, model: itself, start: () => startLitellm(plan) };
 }
 
 /** null: it is not installed. */

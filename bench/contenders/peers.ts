@@ -1,6 +1,6 @@
 /** The other gateways that can be had on this machine. */
 import { stripVTControlCharacters } from "node:util";
-import type { Setting } from "../parts/setting.ts";
+import type { Testbed } from "../parts/testbed.ts";
 import type { Contender } from "./contender.ts";
 import { litellm, litellmVersion } from "./litellm.ts";
 import { installPortkey, portkey, portkeyVersion } from "./portkey.ts";
@@ -12,7 +12,7 @@ export interface Peers {
   leftOut: string[];
 }
 
-export async function findPeers({ provider, emptyDatabase }: Setting, say: (line: string) => void): Promise<Peers> {
+export async function findPeers({ provider, emptyDatabase }: Testbed, say: (line: string) => void): Promise<Peers> {
   await installPortkey(say);
   const found: Peers = { contenders: [portkey(provider)], versions: { Portkey: portkeyVersion() }, leftOut: [] };
   const version = litellmVersion();

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../scripts/services/free-port.ts";
-import { peersFolder, root } from "../places.ts";
+import { peersFolder, root } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender } from "./contender.ts";
@@ -18,7 +18,7 @@ const packageFolder = join(folder, "node_modules/@portkey-ai/gateway");
 export function portkey(provider: Provider): Contender {
   return {
     name: "Portkey",
-    wakeSeconds: 10,
+    warmUpSeconds: 10,
     model: itself,
     async start() {
       const port = await freePort();

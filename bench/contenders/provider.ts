@@ -14,7 +14,7 @@ export const instantModel = "instant-16";
 export const pacedModel = "paced-100-200";
 
 /** Connections are open then, and what is called for every request is compiled: a service runs for days, not for its first second. */
-export const wakeSeconds = 5;
+export const warmUpSeconds = 5;
 
 const chatPath = "/v1/chat/completions";
 
@@ -41,7 +41,7 @@ export function itself(upstream: string): string {
 export function direct(provider: Provider): Contender {
   return {
     name: "direct",
-    wakeSeconds,
+    warmUpSeconds,
     model: itself,
     start: async () => ({ target: openaiTarget(provider.port), usage: () => ({}), async [Symbol.asyncDispose]() {} }),
   };
@@ -51,7 +51,7 @@ export function direct(provider: Provider): Contender {
 export function bareProxy(provider: Provider): Contender {
   return {
     name: "bare proxy",
-    wakeSeconds,
+    warmUpSeconds,
     model: itself,
     async start() {
       const child = new Child({ name: "bare proxy", arguments: ["bench/bare-proxy.ts", chatUrl(provider)] });

@@ -8,13 +8,13 @@ import { freePort } from "../../scripts/services/free-port.ts";
 import { shareCore } from "../../scripts/services/share-core.ts";
 import { keysFile } from "../data/prepare.ts";
 import type { Population } from "../data/plan.ts";
-import { dataFolder } from "../places.ts";
+import { dataFolder } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import { pause } from "../until.ts";
 import type { Contender, Running, Subject } from "./contender.ts";
 import type { Installation } from "./installation.ts";
-import { instantModel, pacedModel, wakeSeconds, type Provider } from "./provider.ts";
+import { instantModel, pacedModel, warmUpSeconds, type Provider } from "./provider.ts";
 import { Verifier } from "./verifier.ts";
 
 export interface FleetPlan {
@@ -32,7 +32,7 @@ export interface WeirPlan extends FleetPlan {
 }
 
 /** 10,000 keys are each loaded into the counters when they are used first. */
-const spreadWakeSeconds = 8;
+const spreadWarmUpSeconds = 8;
 const readyMsMax = 60_000;
 const settledMsMax = 120_000;
 
@@ -61,7 +61,7 @@ export function sharedWeir(names: Population["name"][], plan: WeirPlan): Install
 function subjectOf(population: Population["name"]): Subject {
   return {
     name: `Weir ${population}`,
-    wakeSeconds: population === "spread" ? spreadWakeSeconds : wakeSeconds,
+    warmUpSeconds: population === "spread" ? spreadWarmUpSeconds : warmUpSeconds,
     model: modelId,
   };
 }

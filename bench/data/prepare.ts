@@ -10,7 +10,7 @@ import { mintKey, newKeyId, newWorkspaceId } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { createLogPartitions } from "../../src/gateway/metering/maintenance-store.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
-import { dataFolder, root } from "../places.ts";
+import { dataFolder, root } from "../paths.ts";
 import { planVersion, populations, type Population } from "./plan.ts";
 import * as store from "./store.ts";
 

@@ -1,11 +1,11 @@
 /** `load`: what is pointed at a gateway that already runs. */
 import { reportOf } from "./report.ts";
 import { runLoad } from "./run-load.ts";
-import { planOf, readLoadWords } from "./words.ts";
+import { planOf, readLoadArguments } from "./load-arguments.ts";
 
 /** @returns the exit code: 1 where a request failed or none was made */
 export async function loadCommand(words: string[]): Promise<number> {
-  const values = readLoadWords(words);
+  const values = readLoadArguments(words);
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
   const result = await runLoad({ ...planOf(values), stop: stopping.signal, progress: (line) => console.error(line) });

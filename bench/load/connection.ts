@@ -14,15 +14,15 @@ export interface Outcome {
 }
 
 /** Who asks: is told of each event, and once of the end. */
-export interface Asker {
+export interface ResponseHandler {
   event(at: number, latenessMs: number | null): void;
   ended(outcome: Outcome): void;
 }
 
 const errorBytesMax = 4_096;
 
-interface UpstreamCall {
-  asker: Asker;
+interface OpenRequest {
+  handler: ResponseHandler;
   since: number;
   status: number;
   closing: boolean;
@@ -36,10 +36,10 @@ interface UpstreamCall {
 export class Connection {
   readonly #target: Target;
   #socket: Promise<Socket> | null = null;
-  #open: Socket | null = null;
+  #openSocket: Socket | null = null;
   #unsent: Buffer[] = [];
   #reader: ResponseReader;
-  #exchange: UpstreamCall | null = null;
+  #current: OpenRequest | null = null;
 
   constructor(target: Target) {
     this.#target = target;
@@ -47,21 +47,21 @@ export class Connection {
   }
 
   get busy(): boolean {
-    return this.#exchange !== null;
+    return this.#current !== null;
   }
 
   /** Monotonic start of the request under way; null: none. */
   get busySince(): number | null {
-    return this.#exchange?.since ?? null;
+    return this.#current?.since ?? null;
   }
 
   /** Sends a request; the connection must not be busy. */
-  ask(request: Buffer[], asker: Asker): void {
+  ask(request: Buffer[], handler: ResponseHandler): void {
     const { streamed } = this.#target;
     const since = performance.now();
-    const begun = { asker, since, status: 0, closing: false, streamed, events: new EventReader() };
-    this.#exchange = { ...begun, done: !streamed, error: null, failureText: "" };
-    if (this.#open !== null) return this.#write(this.#open, request);
+    const begun = { handler, since, status: 0, closing: false, streamed, events: new EventReader() };
+    this.#current = { ...begun, done: !streamed, error: null, failureText: "" };
+    if (this.#openSocket !== null) return this.#write(this.#openSocket, request);
     this.#socket ??= this.#connect();
     this.#socket.then(
       (socket) => this.#write(socket, request),
@@ -71,15 +71,15 @@ export class Connection {
 
   /** Gives the request up and closes the connection. */
   giveUp(code: string): void {
-    const socket = this.#open;
+    const socket = this.#openSocket;
     this.#forget();
     socket?.terminate();
     this.#finish(code);
   }
 
   close(): void {
-    const socket = this.#open;
-    this.#exchange = null;
+    const socket = this.#openSocket;
+    this.#current = null;
     this.#forget();
     socket?.end();
   }
@@ -98,7 +98,7 @@ export class Connection {
       },
     });
     socket.setNoDelay(true);
-    this.#open = socket;
+    this.#openSocket = socket;
     return socket;
   }
 
@@ -133,41 +133,41 @@ export class Connection {
   }
 
   #head({ status, closing }: Head): void {
-    if (this.#exchange !== null) Object.assign(this.#exchange, { status, closing });
+    if (this.#current !== null) Object.assign(this.#current, { status, closing });
   }
 
   #body(bytes: Buffer, from: number, to: number): void {
-    const exchange = this.#exchange;
-    if (exchange === null) return;
-    if (exchange.status !== 200) {
+    const current = this.#current;
+    if (current === null) return;
+    if (current.status !== 200) {
       const end = Math.min(to, from + errorBytesMax);
-      if (exchange.failureText.length < errorBytesMax) exchange.failureText += bytes.toString("latin1", from, end);
+      if (current.failureText.length < errorBytesMax) current.failureText += bytes.toString("latin1", from, end);
       return;
     }
-    if (!exchange.streamed) return;
+    if (!current.streamed) return;
     const at = performance.now();
-    for (const event of exchange.events.push(bytes, from, to)) {
-      if (event.done) exchange.done = true;
-      else exchange.asker.event(at, event.sentAt === null ? null : preciseNow() - event.sentAt);
-      exchange.error ??= event.error;
+    for (const event of current.events.push(bytes, from, to)) {
+      if (event.done) current.done = true;
+      else current.handler.event(at, event.sentAt === null ? null : preciseNow() - event.sentAt);
+      current.error ??= event.error;
     }
   }
 
   #end(): void {
-    const exchange = this.#exchange;
-    if (exchange === null) return;
+    const current = this.#current;
+    if (current === null) return;
     // Who answers before all of the request has arrived cannot be sent another one on the same connection.
-    if (exchange.closing || this.#unsent.length > 0) {
-      const socket = this.#open;
+    if (current.closing || this.#unsent.length > 0) {
+      const socket = this.#openSocket;
       this.#forget();
       socket?.end();
     }
-    if (exchange.status !== 200) return this.#finish(codeOf(exchange));
-    this.#finish(exchange.error ?? (exchange.done ? null : "stream without its end"));
+    if (current.status !== 200) return this.#finish(codeOf(current));
+    this.#finish(current.error ?? (current.done ? null : "stream without its end"));
   }
 
   #closed(from: Socket): void {
-    if (from !== this.#open) return;
+    if (from !== this.#openSocket) return;
     if (!this.#reader.closed()) this.#broke("connection closed");
     this.#forget();
   }
@@ -178,22 +178,22 @@ export class Connection {
   }
 
   #forget(): void {
-    this.#open = null;
+    this.#openSocket = null;
     this.#socket = null;
     this.#unsent = [];
     this.#reader = this.#newReader();
   }
 
   #finish(code: string | null): void {
-    const exchange = this.#exchange;
-    if (exchange === null) return;
-    this.#exchange = null;
-    exchange.asker.ended({ status: exchange.status, code, endedAt: performance.now() });
+    const current = this.#current;
+    if (current === null) return;
+    this.#current = null;
+    current.handler.ended({ status: current.status, code, endedAt: performance.now() });
   }
 }
 
 /** Our error shape, and most others', name a code; without one the status has to do. */
-function codeOf({ status, failureText }: UpstreamCall): string {
+function codeOf({ status, failureText }: OpenRequest): string {
   return /"code": ?"([^"]{1,80})"/.exec(failureText)?.[1] ?? `status ${status}`;
 }
 

@@ -1,5 +1,5 @@
 /** Open and closed loops over one target. */
-import { Connection, type Asker, type Outcome } from "./connection.ts";
+import { Connection, type ResponseHandler, type Outcome } from "./connection.ts";
 import type { Target } from "./target.ts";
 import { Tally, type Result } from "./tally.ts";
 
@@ -106,10 +106,10 @@ class LoadRun {
     this.#underWay++;
     this.#underWayMax = Math.max(this.#underWayMax, this.#underWay);
     const number = loop.kind === "closed" ? this.#sent++ : this.#endedInAll + this.#underWay;
-    connection.ask(target.request(number), this.#asker(connection, intendedAt));
+    connection.ask(target.request(number), this.#handler(connection, intendedAt));
   }
 
-  #asker(connection: Connection, intendedAt: number): Asker {
+  #handler(connection: Connection, intendedAt: number): ResponseHandler {
     const tally = this.#tally;
     let last = -1;
     return {

@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { runLoad } from "./run-load.ts";
 import { targetOf, type Target, type TargetPlan } from "./target.ts";
 import type { Result } from "./tally.ts";
-import { planOf, readLoadWords } from "./words.ts";
+import { planOf, readLoadArguments } from "./load-arguments.ts";
 
 export type LoadAnswer = { result: Result } | { error: string };
 
@@ -21,7 +21,7 @@ export async function serveLoads({ questions, answers, progress }: LoadWire): Pr
   const stopping = new AbortController();
   const answer = async (line: string): Promise<LoadAnswer> => {
     try {
-      const plan = planOf(readLoadWords(wordsOf(line)), keep);
+      const plan = planOf(readLoadArguments(wordsOf(line)), keep);
       return { result: await runLoad({ ...plan, stop: stopping.signal, progress }) };
     } catch (error) {
       return { error: error instanceof Error ? error.message : String(error) };

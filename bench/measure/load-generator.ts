@@ -5,8 +5,8 @@ import type { Readable, Writable } from "node:stream";
 import { shareCore } from "../../scripts/services/share-core.ts";
 import type { LoadAnswer } from "../load/serve.ts";
 import type { Result } from "../load/tally.ts";
-import { readLoadWords, timesOf } from "../load/words.ts";
-import { root } from "../places.ts";
+import { readLoadArguments, timesOf } from "../load/load-arguments.ts";
+import { root } from "../paths.ts";
 import { inherited } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 
@@ -60,7 +60,7 @@ export class LoadGenerator implements AsyncDisposable {
 
   /** One at a time. @param words as after `npm run bench -- load`. @throws Error when there is no result */
   async load(words: string[]): Promise<Loaded> {
-    const { warmUpSeconds, seconds, timeoutSeconds } = timesOf(readLoadWords(words));
+    const { warmUpSeconds, seconds, timeoutSeconds } = timesOf(readLoadArguments(words));
     const before = usageOf(this.pid).cpuSeconds;
     const answered = new Promise<string>((resolve) => (this.#answer = resolve));
     this.#child.stdin.write(`${JSON.stringify(words)}\n`);

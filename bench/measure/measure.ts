@@ -68,7 +68,7 @@ export async function measure(plan: MeasurePlan): Promise<Measurement> {
 }
 
 /** A line of progress. */
-export function saidOf({ contender, load, result }: Measurement): string {
+export function progressLine({ contender, load, result }: Measurement): string {
   const { perSecond, failedInAll, latencyMs, codes } = result;
   const failures = failedInAll > 0 ? `, ${failedInAll} FAILED ${JSON.stringify(codes)}` : "";
   return `${contender}, ${load}: ${perSecond} /s, p50 ${latencyMs?.p50} ms, p99 ${latencyMs?.p99} ms${failures}`;

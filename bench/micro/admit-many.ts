@@ -9,15 +9,15 @@ import { monthOf, systemClock } from "../../src/kernel/clock.ts";
 import { newGenerationId, newWorkspaceId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { dataFolder } from "../places.ts";
-import type { Case, Question } from "./question.ts";
+import { dataFolder } from "../paths.ts";
+import type { Case, Microbenchmark } from "./benchmark.ts";
 
 const counts = [1, 16, 128];
 /** So many that no key meets its limit of requests per minute. */
 const keys = 200;
 const balance = 1_000_000_000_000_000n;
 
-export const admitMany: Question = {
+export const admitMany: Microbenchmark = {
   unit: "request",
   async prepare(stack) {
     const servers = await findServers();

@@ -11,12 +11,12 @@ import { hashKey } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { findKeyRecords } from "../../src/accounts/keys/find.ts";
 import { keysFile, preparedDatabase } from "../data/prepare.ts";
-import { dataFolder } from "../places.ts";
-import type { Question } from "./question.ts";
+import { dataFolder } from "../paths.ts";
+import type { Microbenchmark } from "./benchmark.ts";
 
 const counts = [1, 128];
 
-export const authenticate: Question = {
+export const authenticate: Microbenchmark = {
   unit: "key",
   async prepare(stack) {
     const servers = await findServers();

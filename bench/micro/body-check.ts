@@ -1,6 +1,6 @@
 /** Check 2: from the bytes of a body to a request that can be priced and sent. */
 import { checkChat } from "../../src/gateway/api/request/chat.ts";
-import type { Question } from "./question.ts";
+import type { Microbenchmark } from "./benchmark.ts";
 
 const sizes = { "1 KiB": 1_024, "100 KiB": 100 * 1_024, "1 MiB": 1_024 * 1_024 };
 const messageBytes = 512;
@@ -13,7 +13,7 @@ function bodyOf(bytes: number): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ model: "bench/instant-16", messages, max_tokens: 16, temperature: 0.5 }));
 }
 
-export const bodyCheck: Question = {
+export const bodyCheck: Microbenchmark = {
   unit: "request",
   async prepare() {
     return Object.entries(sizes).map(([name, bytes]) => {

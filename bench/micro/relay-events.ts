@@ -6,7 +6,7 @@ import { StopSignal } from "../../src/kernel/stop-signal.ts";
 import { openaiStreamDecoder } from "../../src/gateway/providers/openai/stream.ts";
 import type { ProviderEventStream, EventReceiver } from "../../src/gateway/providers/provider.ts";
 import { EventParser } from "../../src/gateway/providers/transport/sse.ts";
-import type { Question } from "./question.ts";
+import type { Microbenchmark } from "./benchmark.ts";
 
 const events = 1_000;
 const charged = { promptTokens: 20, completionTokens: events, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -68,7 +68,7 @@ function decoded(): number {
   return pieces.reduce((sum, piece) => sum + parser.feed(piece).flatMap(decode).length, 0);
 }
 
-export const relayEvents: Question = {
+export const relayEvents: Microbenchmark = {
   unit: "event",
   async prepare() {
     return [

@@ -5,7 +5,7 @@ import { RequestBatcher } from "../../src/gateway/admission/client/request-batch
 import type { Bus, Reply } from "../../src/backing/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { hashKey, newGenerationId } from "../../src/kernel/ids.ts";
-import type { Question } from "./question.ts";
+import type { Microbenchmark } from "./benchmark.ts";
 
 const counts = [1, 16, 128];
 
@@ -41,7 +41,7 @@ function askable(bus: Pick<Bus, "request" | "width">): Bus {
   return bus as Bus;
 }
 
-export const questionsCoalescer: Question = {
+export const requestBatcher: Microbenchmark = {
   unit: "question",
   async prepare() {
     return counts.map((count) => {

@@ -3,16 +3,16 @@ import { UsageError } from "../usage-error.ts";
 import { admitMany } from "./admit-many.ts";
 import { authenticate } from "./authenticate.ts";
 import { bodyCheck } from "./body-check.ts";
-import { questionsCoalescer } from "./request-batcher.ts";
-import type { Case, Question } from "./question.ts";
+import { requestBatcher } from "./request-batcher.ts";
+import type { Case, Microbenchmark } from "./benchmark.ts";
 import { relayEvents } from "./relay-events.ts";
 import { settleRows } from "./settle-rows.ts";
 
-const questions: Record<string, Question> = {
+const microbenchmarks: Record<string, Microbenchmark> = {
   authenticate,
   "body-check": bodyCheck,
   "admit-many": admitMany,
-  "request-batcher": questionsCoalescer,
+  "request-batcher": requestBatcher,
   "relay-events": relayEvents,
   "settle-rows": settleRows,
 };
@@ -22,7 +22,7 @@ const batchMs = 200;
 const batches = 9;
 
 /** Microseconds per unit. */
-export interface Answer {
+export interface MicroResult {
   question: string;
   what: string;
   unit: string;
@@ -32,10 +32,11 @@ export interface Answer {
 }
 
 export async function microCommand(names: string[]): Promise<number> {
-  const unknown = names.find((name) => !(name in questions));
-  if (unknown !== undefined) throw new UsageError(`Cannot ask "${unknown}": there are ${Object.keys(questions).join(", ")}`);
+  const unknown = names.find((name) => !(name in microbenchmarks));
+  if (unknown !== undefined)
+    throw new UsageError(`Cannot ask "${unknown}": there are ${Object.keys(microbenchmarks).join(", ")}`);
   console.log(`${"".padEnd(64)}${"µs (median)".padStart(14)}${"µs (best)".padStart(14)}${"per second".padStart(14)}`);
-  await askAll(names.length > 0 ? names : Object.keys(questions), ({ question, what, unit, median, least }) => {
+  await measureAll(names.length > 0 ? names : Object.keys(microbenchmarks), ({ question, what, unit, median, least }) => {
     const label = `${question}: ${what}, per ${unit}`;
     const rate = Math.round(1_000_000 / median).toLocaleString("en");
     console.log(
@@ -45,30 +46,30 @@ export async function microCommand(names: string[]): Promise<number> {
   return 0;
 }
 
-/** All questions. */
-export async function runMicro({ say }: { say(line: string): void }): Promise<Answer[]> {
-  return askAll(Object.keys(questions), ({ question, what, unit, median }) =>
+/** All microbenchmarks. */
+export async function runMicro({ say }: { say(line: string): void }): Promise<MicroResult[]> {
+  return measureAll(Object.keys(microbenchmarks), ({ question, what, unit, median }) =>
     say(`${question}: ${what}: ${median.toPrecision(3)} µs per ${unit}`),
   );
 }
 
-async function askAll(names: string[], onAnswer: (answer: Answer) => void): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function measureAll(names: string[], onResult: (result: MicroResult) => void): Promise<MicroResult[]> {
+  const results: MicroResult[] = [];
   for (const name of names) {
-    const question = questions[name];
-    if (question === undefined) continue;
+    const benchmark = microbenchmarks[name];
+    if (benchmark === undefined) continue;
     console.error(`preparing ${name}`);
     await using stack = new AsyncDisposableStack();
-    for (const one of await question.prepare(stack)) {
-      const answer = { question: name, what: one.name, unit: question.unit, ...(await time(one)) };
-      answers.push(answer);
-      onAnswer(answer);
+    for (const one of await benchmark.prepare(stack)) {
+      const result = { question: name, what: one.name, unit: benchmark.unit, ...(await time(one)) };
+      results.push(result);
+      onResult(result);
     }
   }
-  return answers;
+  return results;
 }
 
-async function time(one: Case): Promise<Pick<Answer, "median" | "least">> {
+async function time(one: Case): Promise<Pick<MicroResult, "median" | "least">> {
   await batch(one, warmUpMs);
   const times: number[] = [];
   for (let n = 0; n < batches; n++) times.push(await batch(one, batchMs));

@@ -16,13 +16,13 @@ import { oncePerGeneration, settle } from "../../src/gateway/metering/settle.ts"
 import { settlementStore } from "../../src/gateway/metering/store.ts";
 import type { Population } from "../data/plan.ts";
 import { freshCopy, keysFile } from "../data/prepare.ts";
-import { dataFolder } from "../places.ts";
-import type { Case, Question } from "./question.ts";
+import { dataFolder } from "../paths.ts";
+import type { Case, Microbenchmark } from "./benchmark.ts";
 
 const counts = [1, 200, 1_000];
 const populations: Population["name"][] = ["hot", "spread"];
 
-export const settleRows: Question = {
+export const settleRows: Microbenchmark = {
   unit: "row",
   async prepare(stack) {
     const servers = await findServers();

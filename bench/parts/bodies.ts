@@ -3,10 +3,10 @@ import type { Contender, Running } from "../contenders/contender.ts";
 import { findPeers, type Peers } from "../contenders/peers.ts";
 import { bareProxy, direct, instantModel, type Provider } from "../contenders/provider.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
-import { measure, saidOf, type Measurement } from "../measure/measure.ts";
-import { openSetting, type SettingPlan } from "./setting.ts";
+import { measure, progressLine, type Measurement } from "../measure/measure.ts";
+import { openTestbed, type TestbedPlan } from "./testbed.ts";
 
-export interface BodiesPlan extends SettingPlan {
+export interface BodiesPlan extends TestbedPlan {
   seconds: number;
 }
 
@@ -38,23 +38,23 @@ const cases: BodyCase[] = [
 
 /** One round: the sizes differ by far more than rounds do. */
 export async function runBodies(plan: BodiesPlan): Promise<Bodies> {
-  await using setting = await openSetting(plan);
-  const { provider } = setting;
-  const { contenders, versions, leftOut } = await findPeers(setting, plan.say);
+  await using testbed = await openTestbed(plan);
+  const { provider } = testbed;
+  const { contenders, versions, leftOut } = await findPeers(testbed, plan.say);
   const found: Bodies = { cases, measurements: [], versions, leftOut };
-  for (const contender of [direct(provider), bareProxy(provider), ...contenders, setting.weir("hot")]) {
+  for (const contender of [direct(provider), bareProxy(provider), ...contenders, testbed.weir("hot")]) {
     await using running = await contender.start();
-    await wake(contender, running);
+    await warmUp(contender, running);
     for (const one of cases) await measureCase({ one, contender, running, provider, plan, found });
     await running.settled?.();
     await running.verify?.(plan.say);
-    await setting.quiet();
+    await testbed.quiet();
   }
   return found;
 }
 
-async function wake(contender: Contender, { target }: Running): Promise<void> {
-  const words = ["--connections", "64", "--warm-up", "0", "--seconds", String(contender.wakeSeconds)];
+async function warmUp(contender: Contender, { target }: Running): Promise<void> {
+  const words = ["--connections", "64", "--warm-up", "0", "--seconds", String(contender.warmUpSeconds)];
   await runLoadProcess([...target, "--model", contender.model(instantModel), ...words]);
 }
 
@@ -76,6 +76,6 @@ async function measureCase({ one, contender, running, provider, plan, found }: C
     const load = `${one.name}, ${loop === "closed" ? `${connections} connections` : `${rate}/s`}`;
     const measurement = await measure({ contender: contender.name, running, provider, load, words, round: 1 });
     found.measurements.push({ case: one.name, loop, measurement });
-    plan.say(saidOf(measurement));
+    plan.say(progressLine(measurement));
   }
 }

@@ -4,7 +4,7 @@ import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { freePort } from "../../scripts/services/free-port.ts";
 import { Histogram, type Summary } from "../load/histogram.ts";
-import { dataFolder } from "../places.ts";
+import { dataFolder } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 
 export interface Catalog {
@@ -20,7 +20,7 @@ export interface CatalogPlan {
 }
 
 const path = "/api/connector-exports/latest.ndjson";
-const wakeCount = 200;
+const warmUpCount = 200;
 
 /** The service as `npm start` runs it, with its own catalog. */
 export async function runCatalog({ seconds, say }: CatalogPlan): Promise<Catalog> {
@@ -45,7 +45,7 @@ export async function runCatalog({ seconds, say }: CatalogPlan): Promise<Catalog
   ];
   const cases: Catalog["cases"] = [];
   for (const { name, status, ask } of questions) {
-    for (let n = 0; n < wakeCount; n++) await ask();
+    for (let n = 0; n < warmUpCount; n++) await ask();
     const measured = await measureFor(seconds, ask, status);
     cases.push({ name, ...measured });
     say(`catalog, ${name}: p99 ${measured.latencyMs?.p99} ms, ${measured.bytes} bytes, ${measured.failed} failed`);

@@ -4,10 +4,10 @@ import type { Contender } from "../contenders/contender.ts";
 import { bareProxy, instantModel } from "../contenders/provider.ts";
 import { steps, type Step } from "../features/steps.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
-import { measure, saidOf, type Measurement } from "../measure/measure.ts";
-import { openSetting, type Setting, type SettingPlan } from "./setting.ts";
+import { measure, progressLine, type Measurement } from "../measure/measure.ts";
+import { openTestbed, type Testbed, type TestbedPlan } from "./testbed.ts";
 
-export interface FeaturesPlan extends SettingPlan {
+export interface FeaturesPlan extends TestbedPlan {
   rounds: number;
   seconds: number;
 }
@@ -21,7 +21,7 @@ export interface Features {
 /** Where Weir reaches its ceiling. */
 export const manyConnections = 128;
 /** Until the code of each step is compiled as far as it will be. */
-const waking = ["--connections", "64", "--warm-up", "0", "--seconds", "2"];
+const warmUpArguments = ["--connections", "64", "--warm-up", "0", "--seconds", "2"];
 
 export async function runFeatures(plan: FeaturesPlan): Promise<Features> {
   const found: Features = { steps, measurements: [] };
@@ -45,29 +45,29 @@ interface Turn {
 }
 
 async function measureSteps({ names, round, plan, found }: Turn): Promise<void> {
-  await using setting = await openSetting(plan);
+  await using testbed = await openTestbed(plan);
   for (const { name } of names) {
-    const contender = contenderOf(name, setting);
+    const contender = contenderOf(name, testbed);
     await using running = await contender.start();
     const model = ["--model", contender.model(instantModel)];
-    await runLoadProcess([...running.target, ...model, ...waking]);
+    await runLoadProcess([...running.target, ...model, ...warmUpArguments]);
     for (const connections of [manyConnections, 1]) {
       const load = `${connections} connections`;
       const time = ["--warm-up", "1", "--seconds", String(plan.seconds)];
       const words = [...model, ...time, "--connections", String(connections)];
-      const measured = await measure({ contender: name, running, provider: setting.provider, load, words, round });
+      const measured = await measure({ contender: name, running, provider: testbed.provider, load, words, round });
       found.measurements.push(measured);
-      plan.say(`round ${round}/${plan.rounds} ${saidOf(measured)}`);
+      plan.say(`round ${round}/${plan.rounds} ${progressLine(measured)}`);
     }
     await running.settled?.();
     await running.verify?.(plan.say);
-    await setting.quiet();
+    await testbed.quiet();
   }
 }
 
-function contenderOf(name: Step["name"], setting: Setting): Contender {
-  if (name === "relay") return bareProxy(setting.provider);
-  if (name === "metering") return setting.weir("hot");
-  if (name === "prompts") return setting.weir("hot", { storePrompts: true });
-  return composed(name, setting.fleet);
+function contenderOf(name: Step["name"], testbed: Testbed): Contender {
+  if (name === "relay") return bareProxy(testbed.provider);
+  if (name === "metering") return testbed.weir("hot");
+  if (name === "prompts") return testbed.weir("hot", { storePrompts: true });
+  return composed(name, testbed.fleet);
 }

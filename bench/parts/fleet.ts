@@ -4,10 +4,10 @@
  */
 import { instantModel } from "../contenders/provider.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
-import { measure, saidOf, type Measurement } from "../measure/measure.ts";
-import { openSetting, type SettingPlan } from "./setting.ts";
+import { measure, progressLine, type Measurement } from "../measure/measure.ts";
+import { openTestbed, type TestbedPlan } from "./testbed.ts";
 
-export interface FleetPlan extends SettingPlan {
+export interface FleetPlan extends TestbedPlan {
   rounds: number;
   seconds: number;
 }
@@ -37,27 +37,27 @@ export const checkedShapes: Shape[] = [
 const sizes = [1, 2];
 
 export async function runFleet(plan: FleetPlan): Promise<Fleet> {
-  await using setting = await openSetting(plan);
+  await using testbed = await openTestbed(plan);
   const shapes = [...fittedShapes, ...checkedShapes];
   const found: Fleet = { measurements: [] };
   for (let round = 1; round <= plan.rounds; round++) {
     for (const size of round % 2 === 1 ? sizes : sizes.toReversed()) {
-      const contender = setting.weir("spread", { gateways: size, workers: size });
+      const contender = testbed.weir("spread", { gateways: size, workers: size });
       await using running = await contender.start();
       const model = ["--model", contender.model(instantModel)];
-      const waking = ["--connections", "64", "--warm-up", "0", "--seconds", String(contender.wakeSeconds)];
-      await runLoadProcess([...running.target, ...model, ...waking]);
+      const warmUpArguments = ["--connections", "64", "--warm-up", "0", "--seconds", String(contender.warmUpSeconds)];
+      await runLoadProcess([...running.target, ...model, ...warmUpArguments]);
       for (const shape of shapes.filter(({ gateways }) => gateways === size)) {
         const load = `${size} + ${size}, ${shape.connections} connections`;
         const words = [...model, "--warm-up", "1", "--seconds", String(plan.seconds), "--connections", String(shape.connections)];
-        const at = { contender: contender.name, running, provider: setting.provider };
+        const at = { contender: contender.name, running, provider: testbed.provider };
         const measurement = await measure({ ...at, load, words, round });
         found.measurements.push({ shape, measurement });
-        plan.say(`round ${round}/${plan.rounds} ${saidOf(measurement)}`);
+        plan.say(`round ${round}/${plan.rounds} ${progressLine(measurement)}`);
       }
       await running.settled?.();
       if (round === plan.rounds) await running.verify?.(plan.say);
-      await setting.quiet();
+      await testbed.quiet();
     }
   }
   return found;

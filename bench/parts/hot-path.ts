@@ -2,12 +2,12 @@
 import { alone, type Installation } from "../contenders/installation.ts";
 import { findPeers, type Peers } from "../contenders/peers.ts";
 import { bareProxy, direct, instantModel } from "../contenders/provider.ts";
-import { measure, saidOf, type MeasurePlan, type Measurement } from "../measure/measure.ts";
+import { measure, progressLine, type MeasurePlan, type Measurement } from "../measure/measure.ts";
 import { pause } from "../until.ts";
-import { openSetting, type Setting, type SettingPlan } from "./setting.ts";
-import { idleCores, residentBytes, startAll, wake, type Side, type Stand } from "./side-by-side.ts";
+import { openTestbed, type Testbed, type TestbedPlan } from "./testbed.ts";
+import { idleCores, residentBytes, startAll, warmUp, type Side, type Stand } from "./side-by-side.ts";
 
-export interface HotPathPlan extends SettingPlan {
+export interface HotPathPlan extends TestbedPlan {
   rounds: number;
   /** How long each slice is measured. */
   seconds: number;
@@ -51,31 +51,31 @@ const restMs = 2_000;
 const sliceConnections = [...ceilingConnections, 1];
 
 export async function runHotPath(plan: HotPathPlan): Promise<HotPath> {
-  await using setting = await openSetting(plan);
-  const { provider } = setting;
-  const { contenders, versions, leftOut } = await findPeers(setting, plan.say);
+  await using testbed = await openTestbed(plan);
+  const { provider } = testbed;
+  const { contenders, versions, leftOut } = await findPeers(testbed, plan.say);
   const others = [direct(provider), bareProxy(provider), ...contenders];
-  const installations = [...others.map(alone), setting.sharedWeir(["hot", "spread"])];
+  const installations = [...others.map(alone), testbed.sharedWeir(["hot", "spread"])];
   const found: HotPath = { measurements: [], memory: [], idle: [], versions, leftOut };
-  for (let round = 1; round <= plan.rounds; round++) await takeRound({ installations, setting, round, plan, found });
+  for (let round = 1; round <= plan.rounds; round++) await takeRound({ installations, testbed, round, plan, found });
   return found;
 }
 
 interface Round {
   installations: Installation[];
-  setting: Setting;
+  testbed: Testbed;
   round: number;
   plan: HotPathPlan;
   found: HotPath;
 }
 
 async function takeRound(round: Round): Promise<void> {
-  const { installations, setting, plan, found } = round;
+  const { installations, testbed, plan, found } = round;
   await using stack = new AsyncDisposableStack();
   const stands = await startAll(installations, stack);
-  plan.say(`round ${round.round}/${plan.rounds} waking ${stands.map(({ name }) => name).join(", ")}`);
-  for (const side of stands.flatMap(({ sides }) => sides)) await wake(side);
-  await setting.quiet();
+  plan.say(`round ${round.round}/${plan.rounds} warming up ${stands.map(({ name }) => name).join(", ")}`);
+  for (const side of stands.flatMap(({ sides }) => sides)) await warmUp(side);
+  await testbed.quiet();
   if (round.round === 1) found.idle = await idleCores(stands);
   const loaded = new Map<string, number>();
   const take = async (stand: Stand, side: Side, load: Load): Promise<void> => {
@@ -85,7 +85,7 @@ async function takeRound(round: Round): Promise<void> {
   for (let n = 1; n <= sweepsPerRound; n++) {
     await takeSweep({ stands, sweep: (round.round - 1) * sweepsPerRound + n, seconds: plan.seconds, take });
     // Once a sweep and not after each slice of Weir's: PostgreSQL writes each page whole that it touches first after a checkpoint.
-    await setting.quiet();
+    await testbed.quiet();
   }
   for (const stand of stands) {
     for (const side of stand.sides) await take(stand, side, { load: `${openLoopRate}/s`, words: openLoop });
@@ -122,12 +122,12 @@ async function takeSweep({ stands, sweep, seconds, take }: Sweep): Promise<void>
 
 /** Nobody else is measured before what this load left to be done is done. */
 async function takeLoad({ subject, running, generator }: Side, { load, words, sweep }: Load, round: Round): Promise<void> {
-  const { setting, plan, found } = round;
+  const { testbed, plan, found } = round;
   const asked = ["--model", subject.model(instantModel), ...words];
-  const at = { contender: subject.name, running, provider: setting.provider, round: round.round };
+  const at = { contender: subject.name, running, provider: testbed.provider, round: round.round };
   const when = sweep === undefined ? {} : { sweep };
   const measured = await measure({ ...at, ...when, load, words: asked, generator, untilSettled: true });
   found.measurements.push(measured);
   const place = sweep === undefined ? "" : `, sweep ${sweep}/${plan.rounds * sweepsPerRound}`;
-  plan.say(`round ${round.round}/${plan.rounds}${place} ${saidOf(measured)}`);
+  plan.say(`round ${round.round}/${plan.rounds}${place} ${progressLine(measured)}`);
 }

@@ -12,7 +12,7 @@ import { connect, preparedLists } from "../lists/prepare.ts";
 import * as store from "../lists/store.ts";
 import { Histogram, type Summary } from "../load/histogram.ts";
 import { tidy } from "../data/store.ts";
-import { dataFolder } from "../places.ts";
+import { dataFolder } from "../paths.ts";
 import { randomFrom } from "../../test/support/random.ts";
 
 export interface Lists {

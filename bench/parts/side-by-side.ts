@@ -22,7 +22,7 @@ export interface Stand {
   idleBytes: number;
 }
 
-const wakeConnections = "64";
+const warmUpConnections = "64";
 const idleMs = 5_000;
 
 /** @param stack ends everything, in the opposite order */
@@ -39,8 +39,8 @@ export async function startAll(installations: Installation[], stack: AsyncDispos
 }
 
 /** Until connections are open, keys were used, and what is called for every request is compiled. */
-export async function wake({ subject, running, generator }: Side): Promise<void> {
-  const words = ["--warm-up", "0", "--seconds", String(subject.wakeSeconds), "--connections", wakeConnections];
+export async function warmUp({ subject, running, generator }: Side): Promise<void> {
+  const words = ["--warm-up", "0", "--seconds", String(subject.warmUpSeconds), "--connections", warmUpConnections];
   await generator.load([...running.target, "--model", subject.model(instantModel), ...words]);
   await running.settled?.();
 }

@@ -6,7 +6,7 @@ import type { Result } from "../load/tally.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
 import type { Usage } from "../processes/usage.ts";
 import { pause } from "../until.ts";
-import { openSetting, type SettingPlan } from "./setting.ts";
+import { openTestbed, type TestbedPlan } from "./testbed.ts";
 
 export interface Soak {
   /** What a closed loop sustained just before. */
@@ -23,7 +23,7 @@ export interface Soak {
   stored: Stored;
 }
 
-export interface SoakPlan extends SettingPlan {
+export interface SoakPlan extends TestbedPlan {
   seconds: number;
 }
 
@@ -36,18 +36,18 @@ const connectionsMax = "256";
 const ceilingWords = ["--connections", "128", "--warm-up", "10", "--seconds", "5"];
 
 export async function runSoak({ seconds, say, ...sizes }: SoakPlan): Promise<Soak> {
-  await using setting = await openSetting({ say, ...sizes });
-  const contender = setting.weir("hot");
+  await using testbed = await openTestbed({ say, ...sizes });
+  const contender = testbed.weir("hot");
   await using running = await contender.start();
   await pause(1_000);
   const idle = running.usage();
   const words = [...running.target, "--model", contender.model(instantModel)];
   const { result: ceiling } = await runLoadProcess([...words, ...ceilingWords]);
   await running.settled?.();
-  await setting.quiet();
+  await testbed.quiet();
   const perSecond = Math.floor(ceiling.perSecond * share);
   say(`soak: ${seconds} s at ${perSecond} /s, 80 % of ${ceiling.perSecond} /s`);
-  const storedBefore = await setting.stored();
+  const storedBefore = await testbed.stored();
   const rate = ["--rate", String(perSecond), "--connections-max", connectionsMax, "--warm-up", "2"];
   const looking = pause(seconds * 800).then(() => running.usage());
   const watching = watchUnsettled(running);
@@ -58,7 +58,7 @@ export async function runSoak({ seconds, say, ...sizes }: SoakPlan): Promise<Soa
   const unsettled = await watching.end();
   const lagSeconds = (settledAt - result.lastEndedAt) / 1_000;
   say(`soak: p99 ${result.latencyMs?.p99} ms; the ledger had everything after ${lagSeconds} s`);
-  const stored = grownBy({ before: storedBefore, after: await setting.stored(), requests: result.endedInAll });
+  const stored = grownBy({ before: storedBefore, after: await testbed.stored(), requests: result.endedInAll });
   await pause(recoveryMs);
   const memory = memoryOf({ idle, loaded: await looking, recovered: running.usage() });
   await running.verify?.(say);

@@ -13,7 +13,7 @@ import type { Loaded } from "../measure/load-generator.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
 import type { Usage } from "../processes/usage.ts";
 import { pause } from "../until.ts";
-import { openSetting, type SettingPlan } from "./setting.ts";
+import { openTestbed, type TestbedPlan } from "./testbed.ts";
 
 export interface StreamTurn {
   contender: string;
@@ -40,7 +40,7 @@ export interface Streams {
   memoryRatio: number[];
 }
 
-export interface StreamPlan extends SettingPlan {
+export interface StreamPlan extends TestbedPlan {
   rounds: number;
   streams: number;
 }
@@ -52,18 +52,18 @@ const lookAfterMs = 10_000;
 const restMs = 3_000;
 const recoveryMs = 5_000;
 /** Before idle is measured: what streams need is compiled and connections are open, memory of many streams is not there yet. */
-const wakeWords = ["--stream", "--connections", "8", "--warm-up", "0", "--seconds", "5", "--model"];
+const warmUpArguments = ["--stream", "--connections", "8", "--warm-up", "0", "--seconds", "5", "--model"];
 
 export async function runStreams(plan: StreamPlan): Promise<Streams> {
-  await using setting = await openSetting(plan);
-  shareCore([setting.provider.pid]);
-  const contenders = [bareProxy(setting.provider), setting.weir("spread")];
+  await using testbed = await openTestbed(plan);
+  shareCore([testbed.provider.pid]);
+  const contenders = [bareProxy(testbed.provider), testbed.weir("spread")];
   const turns: StreamTurn[] = [];
   for (let round = 1; round <= plan.rounds; round++) {
     for (const contender of round % 2 === 1 ? contenders : contenders.toReversed()) {
       const turn = await takeTurn(contender, round, plan);
       turns.push(turn);
-      await setting.quiet();
+      await testbed.quiet();
       const { lateness, idleBytes, loadedBytes, failed, codes } = turn;
       const grown = ((loadedBytes - idleBytes) / 2 ** 20).toFixed(0);
       const failures = failed > 0 ? `, ${failed} FAILED ${JSON.stringify(codes)}` : "";
@@ -76,7 +76,7 @@ export async function runStreams(plan: StreamPlan): Promise<Streams> {
 async function takeTurn(contender: Contender, round: number, { streams, rounds, say }: StreamPlan): Promise<StreamTurn> {
   await using running = await contender.start();
   if (running.front !== undefined) takeFirstCore(running.front);
-  await runLoadProcess([...running.target, ...wakeWords, contender.model(instantModel)], { sharesCore: true });
+  await runLoadProcess([...running.target, ...warmUpArguments, contender.model(instantModel)], { sharesCore: true });
   await pause(restMs);
   const idleBytes = relayBytes(running);
   const before = running.usage();

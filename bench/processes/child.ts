@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunEnvironment, endingWithParent } from "../../scripts/bootstrap/bun-environment.mjs";
-import { dataFolder, root } from "../places.ts";
+import { dataFolder, root } from "../paths.ts";
 import { until } from "../until.ts";
 
 export interface ChildPlan {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { environmentOf, type Program } from "../../scripts/services/program.ts";
-import type { Answer } from "../micro/run.ts";
+import type { MicroResult } from "../micro/run.ts";
 import type { Bodies } from "../parts/bodies.ts";
 import type { Catalog } from "../parts/catalog.ts";
 import type { Features } from "../parts/features.ts";
@@ -14,7 +14,7 @@ import type { HotPath } from "../parts/hot-path.ts";
 import type { Lists } from "../parts/lists.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
-import { root } from "../places.ts";
+import { root } from "../paths.ts";
 
 export interface Facts {
   at: string;
@@ -34,7 +34,7 @@ export interface Facts {
   soak?: Soak;
   catalog?: Catalog;
   lists?: Lists;
-  micro?: Answer[];
+  micro?: MicroResult[];
 }
 
 /** What a whole run has. */

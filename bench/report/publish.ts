@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { docsFolder, root } from "../places.ts";
+import { docsFolder, root } from "../paths.ts";
 import { UsageError } from "../usage-error.ts";
 import { partNames } from "./facts.ts";
 import { newestWith, readFacts } from "./results.ts";

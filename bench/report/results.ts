@@ -1,7 +1,7 @@
 /** Results that are there. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { resultsFolder } from "../places.ts";
+import { resultsFolder } from "../paths.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Facts } from "./facts.ts";
 

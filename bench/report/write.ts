@@ -1,7 +1,7 @@
 /** Writes a run to bench/results: everything as JSON, a document, and plots. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { resultsFolder, root } from "../places.ts";
+import { resultsFolder, root } from "../paths.ts";
 import type { Facts } from "./facts.ts";
 import { bodyOf } from "./sections/section.ts";
 import { sectionsOf } from "./sections/sections.ts";

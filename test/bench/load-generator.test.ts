@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "bun:test";
 import { LoadGenerator } from "../../bench/measure/load-generator.ts";
-import { root } from "../../bench/places.ts";
+import { root } from "../../bench/paths.ts";
 
 function startServer(): { url: string; stop(): void } {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("{}") });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { bodyOf } from "../../bench/load/body.ts";
-import { isLoopback } from "../../bench/load/words.ts";
+import { isLoopback } from "../../bench/load/load-arguments.ts";
 import { EventReader, sentMark } from "../../bench/load/event-reader.ts";
 import { Histogram } from "../../bench/load/histogram.ts";
 import { ResponseReader } from "../../bench/load/response-reader.ts";

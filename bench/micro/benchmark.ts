@@ -7,7 +7,7 @@ export interface Case {
   call(): unknown;
 }
 
-export interface Question {
+export interface Microbenchmark {
   /** What a unit is, such as "request". */
   unit: string;
   /** Makes what the cases need; disposed when they are measured. */

@@ -43,10 +43,10 @@ const options = {
   "yes-remote": { type: "boolean" },
 } as const;
 
-export type LoadValues = ReturnType<typeof readLoadWords>;
+export type LoadValues = ReturnType<typeof readLoadArguments>;
 
 /** @throws UsageError */
-export function readLoadWords(words: string[]) {
+export function readLoadArguments(words: string[]) {
   try {
     return parseArgs({ args: words, options }).values;
   } catch (error) {

@@ -10,9 +10,9 @@ import type { Contender } from "../contenders/contender.ts";
 import type { Population } from "../data/plan.ts";
 import { emptyDatabase, freshCopy, settleDisk, storedIn } from "../data/prepare.ts";
 import type { Stored } from "../data/store.ts";
-import { dataFolder } from "../places.ts";
+import { dataFolder } from "../paths.ts";
 
-export interface Setting extends AsyncDisposable {
+export interface Testbed extends AsyncDisposable {
   provider: Provider;
   /** What every process of a fleet works with. */
   fleet: FleetPlan;
@@ -27,14 +27,14 @@ export interface Setting extends AsyncDisposable {
   quiet(): Promise<void>;
 }
 
-export interface SettingPlan {
+export interface TestbedPlan {
   gateways: number;
   workers: number;
   say(line: string): void;
 }
 
 /** @throws Error naming what to install */
-export async function openSetting({ gateways, workers, say }: SettingPlan): Promise<Setting> {
+export async function openTestbed({ gateways, workers, say }: TestbedPlan): Promise<Testbed> {
   const servers = await findServers();
   if ("missing" in servers) throw new Error(`Cannot start the servers: ${servers.missing}`);
   await using stack = new AsyncDisposableStack();
