@@ -1,4 +1,4 @@
-/** A worker of admission over counters in this process, a ledger in memory, and a table of keys. */
+/** An admission worker over counters in this process, a ledger in memory and a table of keys. */
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { decodeReplies, encodeRequest, encodeRequests } from "../../src/gateway/admission/codec.ts";
 import { fingerprintOf } from "../../src/gateway/admission/fingerprint.ts";
@@ -15,13 +15,13 @@ import { hashOf, keyRecord } from "./key-records.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
 import { chatModel } from "./model.ts";
 
-/** "acme/one" costs 1,000 nano-USD an input token and 2,000 an output token; 64 tokens of input are added to what is sent. */
+/** "acme/one" costs 1,000 nano-USD an input token and 2,000 an output token; its hidden prompt has 64 tokens. */
 const model = chatModel();
 
 /** What `admitAsk` reserves: (36 + 64) × 1,000 + 50 × 2,000 nano-USD. */
-export const askedAmount = 200_000n;
+export const reservedAmount = 200_000n;
 
-export function admitAsk(fields: Partial<AdmitGeneration> = {}): AdmitGeneration {
+export function admitRequest(fields: Partial<AdmitGeneration> = {}): AdmitGeneration {
   const facts = { hash: hashOf("key"), model: model.id, inputTokens: 36, maxTokens: 50, tools: false, ...fields };
   return {
     kind: "admit",
@@ -46,7 +46,7 @@ export class AdmissionWorker {
   readonly models: ModelsView & { isReadable: boolean };
   isBehind = false;
   isDatabaseDown = false;
-  /** What stands between the worker and its counters. */
+  /** The worker's counters; a test may replace them or their methods. */
   counters: Counters;
   readonly service: AdmissionService;
 
@@ -70,7 +70,7 @@ export class AdmissionWorker {
     this.service = this.worker();
   }
 
-  /** One more worker over the same counters, bus and ledger. */
+  /** Another worker over the same counters, bus and ledger. */
   worker(): AdmissionService {
     return new AdmissionService({
       bus: this.bus,
@@ -87,32 +87,32 @@ export class AdmissionWorker {
     });
   }
 
-  /** @returns its hash */
+  /** @returns the key's hash */
   addKey(name: string, fields: Partial<KeyRecord> = {}): string {
     this.records.set(hashOf(name), keyRecord({ id: `key-${name}`, ...fields }));
     return hashOf(name);
   }
 
-  /** The counters lose everything. */
+  /** Empties the counters. */
   wipe(): void {
     this.counters = new EmbeddedCounters(this.clock);
   }
 
-  async message(asks: AdmissionRequest[], service = this.service): Promise<ReplyBatch> {
-    return decodeReplies(await service.reply(encodeRequests(asks.map(encodeRequest))));
+  async message(requests: AdmissionRequest[], service = this.service): Promise<ReplyBatch> {
+    return decodeReplies(await service.reply(encodeRequests(requests.map(encodeRequest))));
   }
 
-  async answers(...asks: AdmissionRequest[]): Promise<AdmissionReply[]> {
-    return (await this.message(asks)).answers;
+  async replies(...requests: AdmissionRequest[]): Promise<AdmissionReply[]> {
+    return (await this.message(requests)).answers;
   }
 
-  /** One word for each question: its code where it was refused. */
-  async words(...asks: AdmissionRequest[]): Promise<string[]> {
-    return (await this.answers(...asks)).map((answer) => (answer.kind === "refused" ? answer.code : answer.kind));
+  /** For each request the kind of its reply, or the code of its refusal. */
+  async outcomes(...requests: AdmissionRequest[]): Promise<string[]> {
+    return (await this.replies(...requests)).map((reply) => (reply.kind === "refused" ? reply.code : reply.kind));
   }
 }
 
-/** Counters that may be exchanged behind the worker's back. */
+/** Counters that a test may replace while the worker uses them. */
 export function forwardTo(current: () => Counters): Counters {
   return {
     admitMany: (batch) => current().admitMany(batch),

@@ -1,6 +1,6 @@
 /**
- * Two fronts, two workers and one metering over counters in this process and a ledger in memory. What is said between them is
- * delayed, lost and given twice; all chance comes from one seed.
+ * Two gateways, two workers and one metering over counters in this process and a ledger in memory. Messages between them are delayed,
+ * lost and duplicated. All chance comes from one seed.
  */
 import { join } from "node:path";
 import { BusTimeoutError, type Reply } from "../../src/backing/bus.ts";
@@ -12,7 +12,7 @@ import { settleEvents } from "../../src/gateway/metering/worker.ts";
 import { AdmissionWorker, forwardTo } from "./admission-worker.ts";
 import { settled } from "./clock.ts";
 import type { StoredEvent } from "./fake-bus.ts";
-import { endOf, TestFront } from "./fronts.ts";
+import { endOf, TestGateway } from "./test-gateway.ts";
 import { hashOf, keyRecord } from "./key-records.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
 import { noDatabase } from "./no-database.ts";
@@ -23,21 +23,21 @@ const keyLimit = 900_000n;
 const workspaceLimit = 1_300_000n;
 
 export type Step =
-  | { kind: "admit" | "abandon"; front: number; key: number }
+  | { kind: "admit" | "abandon"; gateway: number; key: number }
   | { kind: "end"; which: number; promptTokens: number; completionTokens: number }
   | { kind: "repeat"; which: number }
-  | { kind: "kill"; front: number }
+  | { kind: "kill"; gateway: number }
   | { kind: "pass"; ms: number }
   | { kind: "deliver" | "wipe" | "turn" };
 
-/** A provider's call: from here on its reservation may be owed. */
+/** A provider call, whose reservation may be owed from its start. */
 interface Call {
   reservation: Reservation;
-  front: number;
+  gateway: number;
   ended: boolean;
 }
 
-/** A call was begun that the credit or a limit does not cover. */
+/** A call began that the credit or a limit does not cover. */
 class UncoveredError extends Error {
   override name = "UncoveredError";
 }
@@ -45,14 +45,14 @@ class UncoveredError extends Error {
 export class CreditWorld {
   readonly ledger = new MemoryLedger().open("ws-1", worldCredit);
   readonly worker = new AdmissionWorker({ ledger: this.ledger });
-  /** How many provider calls there were. */
+  /** Count of provider calls. */
   called = 0;
   readonly #bus = this.worker.bus;
-  readonly #fronts: [TestFront, TestFront];
+  readonly #gateways: [TestGateway, TestGateway];
   readonly #keys: { hash: string; record: KeyRecord }[];
   readonly #calls = new Map<string, Call>();
   readonly #published: StoredEvent[] = [];
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
   readonly #random: () => number;
   readonly #folder: string;
   #failure: UncoveredError | null = null;
@@ -79,7 +79,7 @@ export class CreditWorld {
     counters.resolveMany = (batch) => this.#around(() => resolveMany(batch));
     const metering = { bus: this.#bus, store: this.ledger, counters, maintenance: maintenanceStore(noDatabase), log: silentLog };
     void this.#bus.consume("settlements", { messagesMax: 5 }, (events) => settleEvents(events, metering));
-    this.#fronts = [this.#front(0), this.#front(1)];
+    this.#gateways = [this.#gateway(0), this.#gateway(1)];
   }
 
   async run(steps: readonly Step[]): Promise<void> {
@@ -89,7 +89,7 @@ export class CreditWorld {
     }
   }
 
-  /** Everything ends and everything arrives, with nothing in between any longer. */
+  /** All calls end and all messages arrive, without further faults. */
   async quiesce(): Promise<void> {
     this.#bus.carry = async (deliver) => ({ payload: await deliver(), resent: false });
     for (let round = 0; round < 4; round++) {
@@ -98,21 +98,21 @@ export class CreditWorld {
       await settled();
       await this.#bus.deliver();
     }
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
-  /** What the counters say when they are asked now. */
-  position(key: number): Promise<unknown> {
-    const asked = this.worker.message([{ kind: "position", workspace: "ws-1", key: `key-${key}` }]);
-    return asked.then(({ answers }) => answers[0]);
+  /** The counters' present values. */
+  async position(key: number): Promise<unknown> {
+    const [reply] = await this.worker.replies({ kind: "position", workspace: "ws-1", key: `key-${key}` });
+    return reply;
   }
 
-  get voids(): number {
-    return this.#fronts[0].admission.releases.size + this.#fronts[1].admission.releases.size;
+  get pendingReleases(): number {
+    return this.#gateways[0].admission.releases.size + this.#gateways[1].admission.releases.size;
   }
 
   close(): void {
-    for (const front of this.#fronts) front[Symbol.dispose]();
+    for (const gateway of this.#gateways) gateway[Symbol.dispose]();
   }
 
   async #take(step: Step): Promise<void> {
@@ -137,7 +137,7 @@ export class CreditWorld {
       case "wipe":
         return this.worker.wipe();
       case "kill":
-        return this.#kill(step.front);
+        return this.#kill(step.gateway);
       case "pass":
         return this.worker.clock.pass(step.ms);
       case "turn":
@@ -145,59 +145,60 @@ export class CreditWorld {
     }
   }
 
-  async #call({ front, key }: { front: number; key: number }): Promise<void> {
-    const at = this.#frontAt(front);
+  async #call({ gateway, key }: { gateway: number; key: number }): Promise<void> {
+    const at = this.#gatewayAt(gateway);
     const { hash, record } = this.#keyAt(key);
     const reservation = await at.begin(hash, record);
     this.called++;
-    this.#calls.set(reservation.generation, { reservation, front, ended: false });
+    this.#calls.set(reservation.generation, { reservation, gateway, ended: false });
     this.#assertCovered();
   }
 
-  /** Admitted, and then there was no use for it. */
-  async #abandon({ front, key }: { front: number; key: number }): Promise<void> {
+  /** An admission that is released unused. */
+  async #abandon({ gateway, key }: { gateway: number; key: number }): Promise<void> {
     const { hash, record } = this.#keyAt(key);
-    const at = this.#frontAt(front);
+    const at = this.#gatewayAt(gateway);
     at.admission.release((await at.admit(hash, record)).reservation);
   }
 
   #end(call: Call, usage: { promptTokens: number; completionTokens: number }): void {
     if (call.ended) return;
     call.ended = true;
-    void this.#frontAt(call.front).journal.end(endOf(call.reservation, usage));
+    void this.#gatewayAt(call.gateway).journal.end(endOf(call.reservation, usage));
   }
 
-  /** Its successor finds its spool; the calls that were under way end with it and are charged nothing. */
+  /** The successor finds the gateway's spool. Calls in flight end with the gateway and are not charged. */
   #kill(number: number): void {
-    this.#frontAt(number)[Symbol.dispose]();
-    for (const [generation, { front, ended }] of this.#calls) if (front === number && !ended) this.#calls.delete(generation);
-    const successor = this.#front(number);
+    this.#gatewayAt(number)[Symbol.dispose]();
+    for (const [generation, { gateway, ended }] of this.#calls) if (gateway === number && !ended) this.#calls.delete(generation);
+    const successor = this.#gateway(number);
     for (const { workspace, generation } of successor.journal.recover().pendingAdmissions)
       successor.admission.releases.add(workspace, generation);
-    this.#fronts[number === 0 ? 0 : 1] = successor;
+    this.#gateways[number === 0 ? 0 : 1] = successor;
   }
 
-  /** What may still be owed is never more than what is there, nor more than a key or the workspace may spend in the month. */
+  /** The amount that may be owed never exceeds the balance or the monthly limit of a key or the workspace. */
   #assertCovered(): void {
     const open = [...this.#calls.values()].filter(({ reservation }) => !this.ledger.charges.has(reservation.generation));
     const sum = (calls: Call[]) => calls.reduce((total, { reservation }) => total + reservation.amount, 0n);
     const balance = this.ledger.accounts.get("ws-1")?.balance ?? 0n;
-    if (balance < sum(open)) throw new UncoveredError(`Overdrawn: ${balance} nano-USD are there and ${sum(open)} may be owed`);
+    if (balance < sum(open))
+      throw new UncoveredError(`Overdrawn: the balance is ${balance} nano-USD and ${sum(open)} may be owed`);
     const ofKey = sum(open.filter(({ reservation }) => reservation.key === "key-1"));
     const spentByKey = this.ledger.keyMonths.get("key-1 2026-11")?.spent ?? 0n;
     if (spentByKey + ofKey > keyLimit)
-      throw new UncoveredError(`A key's limit is passed: ${spentByKey} spent, ${ofKey} may be owed`);
+      throw new UncoveredError(`A key's limit is exceeded: ${spentByKey} spent, ${ofKey} may be owed`);
     const spent = this.ledger.workspaceMonths.get("ws-1 2026-11") ?? 0n;
     if (spent + sum(open) > workspaceLimit)
-      throw new UncoveredError(`The limit is passed: ${spent} spent, ${sum(open)} may be owed`);
+      throw new UncoveredError(`The workspace's limit is exceeded: ${spent} spent, ${sum(open)} may be owed`);
   }
 
-  #front(number: number): TestFront {
-    return new TestFront({ bus: this.#bus, clock: this.worker.clock, folder: join(this.#folder, String(number)) });
+  #gateway(number: number): TestGateway {
+    return new TestGateway({ bus: this.#bus, clock: this.worker.clock, folder: join(this.#folder, String(number)) });
   }
 
-  #frontAt(number: number): TestFront {
-    return number === 0 ? this.#fronts[0] : this.#fronts[1];
+  #gatewayAt(number: number): TestGateway {
+    return number === 0 ? this.#gateways[0] : this.#gateways[1];
   }
 
   #keyAt(number: number): { hash: string; record: KeyRecord } {
@@ -207,12 +208,12 @@ export class CreditWorld {
   }
 
   async #carry(deliver: () => Promise<Uint8Array>): Promise<Reply> {
-    await this.#dawdle();
+    await this.#delay();
     const chance = this.#random();
-    if (chance < 0.05) throw new BusTimeoutError("lost on its way");
+    if (chance < 0.05) throw new BusTimeoutError("the request was lost");
     const payload = await deliver();
-    await this.#dawdle();
-    if (chance < 0.1) throw new BusTimeoutError("its answer was lost");
+    await this.#delay();
+    if (chance < 0.1) throw new BusTimeoutError("the reply was lost");
     if (chance < 0.2) return { payload: await deliver(), resent: true };
     return { payload, resent: false };
   }
@@ -225,27 +226,27 @@ export class CreditWorld {
   }
 
   async #around<T>(read: () => Promise<T>): Promise<T> {
-    await this.#dawdle();
-    const answer = await read();
-    await this.#dawdle();
-    return answer;
+    await this.#delay();
+    const result = await read();
+    await this.#delay();
+    return result;
   }
 
-  async #dawdle(): Promise<void> {
+  async #delay(): Promise<void> {
     for (let left = Math.floor(this.#random() * 6); left > 0; left--) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** What fails here is refused or lost; what must not be is asserted. */
+  /** Steps may fail when messages are refused or lost; only broken assertions count. */
   #track(promise: Promise<unknown>): void {
-    const tracked = promise.catch((error: unknown) => this.#note(error)).finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
+    const tracked = promise.catch((error: unknown) => this.#record(error)).finally(() => this.#inFlight.delete(tracked));
+    this.#inFlight.add(tracked);
   }
 
-  #note(error: unknown): void {
+  #record(error: unknown): void {
     if (error instanceof UncoveredError) this.#failure ??= error;
   }
 
-  /** @throws what an assertion found while nobody waited for it */
+  /** @throws the first assertion that failed in the background */
   assertSound(): void {
     if (this.#failure) throw this.#failure;
   }

@@ -1,4 +1,4 @@
-/** A worker of admission that answers as a test says, and a front's client that asks it. */
+/** An admission worker whose replies a test sets, and a gateway's client that sends requests to it. */
 import type { AdmissionIntent } from "../../src/gateway/journal/spool-line.ts";
 import { AdmissionClient, type Caller, type RequestFacts } from "../../src/gateway/admission/client/client.ts";
 import { decodeRequests, encodeReplies } from "../../src/gateway/admission/codec.ts";
@@ -11,10 +11,10 @@ import { FakeBus } from "./fake-bus.ts";
 import { hashOf, keyRecord } from "./key-records.ts";
 
 export const caller: Caller = { hash: hashOf("key"), record: recordOnBus(keyRecord()) };
-export const wanted: RequestFacts = { model: "sandbox/echo", inputTokens: 10, maxTokens: 20, tools: false };
-export const recordAnswer: AdmissionReply = { kind: "record", ageMs: 0, record: caller.record };
+export const requestFacts: RequestFacts = { model: "sandbox/echo", inputTokens: 10, maxTokens: 20, tools: false };
+export const keyRecordReply: AdmissionReply = { kind: "record", ageMs: 0, record: caller.record };
 
-export function admittedAnswer(fields: Partial<AdmissionReply & { kind: "admitted" }> = {}): AdmissionReply {
+export function admittedReply(fields: Partial<AdmissionReply & { kind: "admitted" }> = {}): AdmissionReply {
   return {
     kind: "admitted",
     at: 1_000,
@@ -29,49 +29,52 @@ export function admittedAnswer(fields: Partial<AdmissionReply & { kind: "admitte
 export class ScriptedAdmission {
   readonly clock = new ManualClock();
   readonly bus = new FakeBus();
-  readonly asks: AdmissionRequest[] = [];
-  /** Milliseconds of the counters' clock in each answer; null: they do not answer. */
+  readonly requests: AdmissionRequest[] = [];
+  /** Milliseconds of the counters' clock in each reply; null: the counters do not answer. */
   now: number | null = 1_000_000;
-  admit: (ask: AdmitGeneration) => AdmissionReply = () => admittedAnswer();
-  giveUp: () => AdmissionReply = () => ({ kind: "done" });
-  authenticate: () => AdmissionReply = () => recordAnswer;
-  other: (ask: AdmissionRequest) => AdmissionReply = () => ({ kind: "done" });
-  /** What is written down before a message goes out. */
-  journal: (asked: AdmissionIntent[]) => void = () => {};
+  admit: (request: AdmitGeneration) => AdmissionReply = () => admittedReply();
+  release: () => AdmissionReply = () => ({ kind: "done" });
+  authenticate: () => AdmissionReply = () => keyRecordReply;
+  other: (request: AdmissionRequest) => AdmissionReply = () => ({ kind: "done" });
+  /** Called with the intents of each message before it is sent. */
+  recordIntents: (intents: AdmissionIntent[]) => void = () => {};
   readonly client: AdmissionClient;
 
   constructor() {
-    void this.bus.serve("admission", (payload) => this.#answer(payload));
+    void this.bus.serve("admission", (payload) => this.#replyTo(payload));
     this.client = new AdmissionClient({
       bus: this.bus,
       clock: this.clock,
       log: silentLog,
-      journal: { recordIntents: (asked) => this.journal(asked), onReport: (listener) => this.#report(listener) },
+      journal: {
+        recordIntents: (intents) => this.recordIntents(intents),
+        onReport: (listener) => this.#serveEmptyReports(listener),
+      },
     });
   }
 
-  /** Of this kind, in order. */
-  asked<Kind extends AdmissionRequest["kind"]>(kind: Kind): Extract<AdmissionRequest, { kind: Kind }>[] {
-    return this.asks.filter((ask): ask is Extract<AdmissionRequest, { kind: Kind }> => ask.kind === kind);
+  /** The received requests of this kind, in order. */
+  received<Kind extends AdmissionRequest["kind"]>(kind: Kind): Extract<AdmissionRequest, { kind: Kind }>[] {
+    return this.requests.filter((request): request is Extract<AdmissionRequest, { kind: Kind }> => request.kind === kind);
   }
 
-  /** Nothing is open here. */
-  #report(listener: (workspace: string) => void): void {
+  /** Reports no open generation. */
+  #serveEmptyReports(listener: (workspace: string) => void): void {
     this.bus.serveScatter("open-generations", (payload) => {
       listener(decodeReportRequest(payload).workspace);
       return encodeOpenReport({ holds: [], windows: [] });
     });
   }
 
-  async #answer(payload: Uint8Array): Promise<Uint8Array> {
+  async #replyTo(payload: Uint8Array): Promise<Uint8Array> {
     const { asks } = decodeRequests(payload);
-    this.asks.push(...asks);
-    return encodeReplies({ now: this.now, answers: asks.map((ask) => this.#answerOne(ask)) });
+    this.requests.push(...asks);
+    return encodeReplies({ now: this.now, answers: asks.map((request) => this.#replyToOne(request)) });
   }
 
-  #answerOne(ask: AdmissionRequest): AdmissionReply {
-    if (ask.kind === "admit") return this.admit(ask);
-    if (ask.kind === "void") return this.giveUp();
-    return ask.kind === "authenticate" ? this.authenticate() : this.other(ask);
+  #replyToOne(request: AdmissionRequest): AdmissionReply {
+    if (request.kind === "admit") return this.admit(request);
+    if (request.kind === "void") return this.release();
+    return request.kind === "authenticate" ? this.authenticate() : this.other(request);
   }
 }

@@ -1,54 +1,54 @@
-/** A gateway may die between being admitted and hearing of it: what it asked for is written down first. */
+/** A gateway may die before it reads an admission: it writes an intent first. */
 import { expect, test } from "bun:test";
 import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { FakeBus } from "../../support/fake-bus.ts";
-import { ScriptedAdmission, caller, wanted } from "../../support/scripted-admission.ts";
+import { ScriptedAdmission, caller, requestFacts } from "../../support/scripted-admission.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-test("an admission is written down before it is asked for", async () => {
+test("the gateway writes an admission's intent before it sends the request", async () => {
   const scripted = new ScriptedAdmission();
   const order: string[] = [];
-  scripted.journal = (asked) => order.push(...asked.map(({ workspace }) => `written for ${workspace}`));
+  scripted.recordIntents = (intents) => order.push(...intents.map(({ workspace }) => `written for ${workspace}`));
   const admit = scripted.admit;
-  scripted.admit = (ask) => {
-    order.push("asked");
-    return admit(ask);
+  scripted.admit = (request) => {
+    order.push("received");
+    return admit(request);
   };
-  await scripted.client.admit(caller, wanted);
-  expect(order).toEqual([`written for ${caller.record.workspace}`, "asked"]);
+  await scripted.client.admit(caller, requestFacts);
+  expect(order).toEqual([`written for ${caller.record.workspace}`, "received"]);
 });
 
-test("where it cannot be written down nothing is asked, and the answer is billing_unavailable", async () => {
+test("the gateway sends no request if the intent cannot be written, and answers billing_unavailable", async () => {
   const scripted = new ScriptedAdmission();
-  scripted.journal = () => {
+  scripted.recordIntents = () => {
     throw new Error("The disk is full");
   };
-  const refused = await scripted.client.admit(caller, wanted).catch((error: unknown) => error);
+  const refused = await scripted.client.admit(caller, requestFacts).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: "billing_unavailable" });
-  expect(scripted.asked("admit")).toEqual([]);
+  expect(scripted.received("admit")).toEqual([]);
 });
 
-test("what could not be asked for is not written down later: a full disk leaves no pile behind", async () => {
+test("the gateway does not write a refused request's intent later: a full disk leaves no backlog", async () => {
   const scripted = new ScriptedAdmission();
   const written: string[] = [];
-  scripted.journal = () => {
+  scripted.recordIntents = () => {
     throw new Error("The disk is full");
   };
-  for (let number = 0; number < 3; number++) await failureOf(scripted.client.admit(caller, wanted));
-  scripted.journal = (asked) => written.push(...asked.map(({ generation }) => generation));
-  const { reservation } = await scripted.client.admit(caller, wanted);
+  for (let number = 0; number < 3; number++) await failureOf(scripted.client.admit(caller, requestFacts));
+  scripted.recordIntents = (intents) => written.push(...intents.map(({ generation }) => generation));
+  const { reservation } = await scripted.client.admit(caller, requestFacts);
   expect(written).toEqual([reservation.generation]);
 });
 
-test("a successor is told what was asked for and never dispatched", async () => {
+test("a successor recovers the admissions that were requested and never dispatched", async () => {
   await using folder = await temporaryFolder();
   const parts = { bus: new FakeBus(), clock: new ManualClock(), log: silentLog, folder: folder.path };
-  const asked = { workspace: "ws-a", generation: "gen-aaaaaaaaaaaaaaaaaaaaaaaaaa" };
+  const intent = { workspace: "ws-a", generation: "gen-aaaaaaaaaaaaaaaaaaaaaaaaaa" };
   const dead = new GenerationJournal(parts);
-  dead.recordIntents([asked]);
+  dead.recordIntents([intent]);
   using successor = new GenerationJournal(parts);
-  expect(successor.recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [asked] });
+  expect(successor.recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [intent] });
 });

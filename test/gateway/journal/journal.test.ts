@@ -7,7 +7,7 @@ import { holdMs } from "../../../src/backing/limits.ts";
 import { settlementPauseMs, unsettledMax } from "../../../src/gateway/limits.ts";
 import { TestJournals } from "../../support/test-journals.ts";
 import { settled } from "../../support/clock.ts";
-import { endOf } from "../../support/fronts.ts";
+import { endOf } from "../../support/test-gateway.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { canFillDisk, withDiskFullAt } from "../../support/full-disk.ts";
 import { reservation } from "../../support/intents.ts";

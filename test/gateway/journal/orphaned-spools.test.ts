@@ -8,7 +8,7 @@ import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/s
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { FakeBus } from "../../support/fake-bus.ts";
-import { endOf } from "../../support/fronts.ts";
+import { endOf } from "../../support/test-gateway.ts";
 import { reservation } from "../../support/intents.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 

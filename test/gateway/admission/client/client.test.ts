@@ -6,7 +6,7 @@ import { encodeReportRequest } from "../../../../src/gateway/journal/open-report
 import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
-import { admittedAnswer, caller, ScriptedAdmission, wanted } from "../../../support/scripted-admission.ts";
+import { admittedReply, caller, ScriptedAdmission, requestFacts } from "../../../support/scripted-admission.ts";
 
 const refusals = {
   credit: { kind: "refused", code: "insufficient_credit" },
@@ -18,55 +18,55 @@ function codeOf(error: unknown): string {
   return error instanceof GatewayError ? error.code : String(error);
 }
 
-/** Its error, with the clock going on until there is one. */
+/** The code of the client's error, while the clock advances. */
 async function refusalOf(admission: ScriptedAdmission): Promise<string> {
-  const failed = failureOf(admission.client.admit(caller, wanted));
+  const failed = failureOf(admission.client.admit(caller, requestFacts));
   await admission.clock.pass(3_000);
   return codeOf(await failed);
 }
 
-/** Once: the handler acts, and what it said is lost. */
-function loseNextAnswer(admission: ScriptedAdmission): void {
+/** The worker acts on the next message, and its reply is lost. */
+function loseNextReply(admission: ScriptedAdmission): void {
   const { carry } = admission.bus;
   admission.bus.carry = async (deliver) => {
     admission.bus.carry = carry;
     await deliver();
-    throw new BusTimeoutError("no answer within 2 s");
+    throw new BusTimeoutError("no reply within 2 s");
   };
 }
 
-describe("asking who calls", () => {
-  test("is done once, then known until it is 30 seconds old or something changed", async () => {
+describe("the authentication of a key", () => {
+  test("the client requests a key's record once, and again when it is 30 seconds old or a record changed", async () => {
     const admission = new ScriptedAdmission();
     expect(await admission.client.authenticate(caller.hash)).toEqual(caller);
     await admission.client.authenticate(caller.hash);
-    expect(admission.asked("authenticate").length).toBe(1);
+    expect(admission.received("authenticate").length).toBe(1);
     admission.bus.broadcast("records-changed");
     await admission.client.authenticate(caller.hash);
-    expect(admission.asked("authenticate").length).toBe(2);
+    expect(admission.received("authenticate").length).toBe(2);
     admission.clock.advance(30_000);
     await admission.client.authenticate(caller.hash);
-    expect(admission.asked("authenticate").length).toBe(3);
+    expect(admission.received("authenticate").length).toBe(3);
   });
 
-  test("ends with null for a key that is not usable", async () => {
+  test("the client returns null for a key that cannot be used", async () => {
     const admission = new ScriptedAdmission();
     admission.authenticate = () => ({ kind: "record", ageMs: 0, record: null });
     expect(await admission.client.authenticate(caller.hash)).toBeNull();
     expect(await admission.client.authenticate(caller.hash)).toBeNull();
-    expect(admission.asked("authenticate").length).toBe(1);
+    expect(admission.received("authenticate").length).toBe(1);
   });
 
   test.each([
-    ["nobody is there", new BusUnavailableError("nobody")],
-    ["nobody answers", new BusTimeoutError("no answer")],
-  ])("ends with auth_unavailable where %s", async (_, failure) => {
+    ["no worker runs", new BusUnavailableError("no worker")],
+    ["no worker replies", new BusTimeoutError("no reply")],
+  ])("the client throws auth_unavailable when %s", async (_, failure) => {
     const admission = new ScriptedAdmission();
     admission.bus.carry = () => Promise.reject(failure);
     expect(codeOf(await failureOf(admission.client.authenticate(caller.hash)))).toBe("auth_unavailable");
   });
 
-  test("ends with auth_unavailable where a worker cannot read keys, and that is not remembered", async () => {
+  test("the client throws auth_unavailable when a worker cannot read keys, and does not cache that", async () => {
     const admission = new ScriptedAdmission();
     const { authenticate } = admission;
     admission.authenticate = () => ({ kind: "refused", code: "auth_unavailable" });
@@ -76,10 +76,10 @@ describe("asking who calls", () => {
   });
 });
 
-describe("asking for admission", () => {
-  test("gives a reservation of what was decided", async () => {
+describe("the admission of a request", () => {
+  test("the client returns a reservation with the decided values", async () => {
     const admission = new ScriptedAdmission();
-    const { reservation, window } = await admission.client.admit(caller, wanted);
+    const { reservation, window } = await admission.client.admit(caller, requestFacts);
     expect(reservation).toMatchObject({ workspace: "ws-1", key: "key-1", month: "2026-11", amount: 114_000n, admittedAt: 1_000 });
     expect(reservation.generation).toMatch(/^gen-[a-z2-7]{26}$/);
     expect(reservation.request).toMatch(/^req-/);
@@ -87,131 +87,136 @@ describe("asking for admission", () => {
     expect(admission.client.releases.size).toBe(0);
   });
 
-  test("bears a deadline of 2 seconds by the counters' clock, which the first answer of any kind tells", async () => {
+  test("a request has a deadline of 2 seconds by the counters' clock, which the first reply of any kind carries", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
     admission.clock.advance(500);
-    await admission.client.admit(caller, wanted);
-    expect(admission.asked("admit")[0]?.deadline).toBe(1_000_000 + 500 + 2_000);
+    await admission.client.admit(caller, requestFacts);
+    expect(admission.received("admit")[0]?.deadline).toBe(1_000_000 + 500 + 2_000);
   });
 
-  test("asks for the time first where it is not known, and goes without a deadline where nobody tells it", async () => {
+  test("the client first requests the counters' time if it has none, and sends no deadline if no reply carries it", async () => {
     const admission = new ScriptedAdmission();
-    await admission.client.admit(caller, wanted);
-    expect(admission.asked("admit")[0]?.deadline).toBe(1_002_000);
+    await admission.client.admit(caller, requestFacts);
+    expect(admission.received("admit")[0]?.deadline).toBe(1_002_000);
 
     const timeless = new ScriptedAdmission();
     timeless.now = null;
-    timeless.admit = ({ deadline }) => (deadline === null ? refusals.billing : admittedAnswer());
+    timeless.admit = ({ deadline }) => (deadline === null ? refusals.billing : admittedReply());
     expect(await refusalOf(timeless)).toBe("billing_unavailable");
   });
 
-  test("ends with the worker's refusal, and nothing is given up where it is certain", async () => {
+  test("the client throws the worker's refusal, and releases nothing when the refusal is certain", async () => {
     const admission = new ScriptedAdmission();
     const window = { limit: 60, remaining: 0, resetMs: 100 };
     admission.admit = () => ({ kind: "refused", code: "rate_limited", retryAfterMs: 1_234, window });
-    const error = await failureOf(admission.client.admit(caller, wanted));
+    const error = await failureOf(admission.client.admit(caller, requestFacts));
     expect(error).toBeInstanceOf(RefusedError);
     expect(error).toMatchObject({ code: "rate_limited", retryAfterMs: 1_234, window });
     await settled();
-    expect(admission.asked("void")).toEqual([]);
+    expect(admission.received("void")).toEqual([]);
   });
 
-  test("is not repeated under another id: with nobody there it ends at once in billing_unavailable, and nothing is owed", async () => {
+  test("without a worker the client throws billing_unavailable at once, and has nothing to release", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
-    admission.bus.carry = () => Promise.reject(new BusUnavailableError("nobody"));
-    expect(codeOf(await failureOf(admission.client.admit(caller, wanted)))).toBe("billing_unavailable");
+    admission.bus.carry = () => Promise.reject(new BusUnavailableError("no worker"));
+    expect(codeOf(await failureOf(admission.client.admit(caller, requestFacts)))).toBe("billing_unavailable");
     expect(admission.client.releases.size).toBe(0);
   });
 
-  test("without an answer ends in billing_unavailable, and its generation is given up until a worker says done", async () => {
+  test("without a reply the client throws billing_unavailable, and requests a release until a worker confirms it", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
-    loseNextAnswer(admission);
-    admission.giveUp = () => refusals.billing;
-    expect(codeOf(await failureOf(admission.client.admit(caller, wanted)))).toBe("billing_unavailable");
-    const [{ generation } = { generation: "" }] = admission.asked("admit");
+    loseNextReply(admission);
+    admission.release = () => refusals.billing;
+    expect(codeOf(await failureOf(admission.client.admit(caller, requestFacts)))).toBe("billing_unavailable");
+    const [{ generation } = { generation: "" }] = admission.received("admit");
     await admission.clock.pass(1_600);
-    expect(admission.asked("void").length).toBe(4);
-    expect(new Set(admission.asked("void").map((ask) => ask.generation))).toEqual(new Set([generation]));
+    expect(admission.received("void").length).toBe(4);
+    expect(new Set(admission.received("void").map((request) => request.generation))).toEqual(new Set([generation]));
     expect(admission.client.releases.size).toBe(1);
 
-    admission.giveUp = () => ({ kind: "done" });
+    admission.release = () => ({ kind: "done" });
     await admission.clock.pass(500);
     expect(admission.client.releases.size).toBe(0);
-    const asked = admission.asked("void").length;
+    const releases = admission.received("void").length;
     await admission.clock.pass(5_000);
-    expect(admission.asked("void").length).toBe(asked);
+    expect(admission.received("void").length).toBe(releases);
     expect(admission.clock.pending).toBe(0);
   });
 
-  test.each(["billing", "internal"] as const)("refused as %s may have been done all the same: it is given up", async (name) => {
-    const admission = new ScriptedAdmission();
-    admission.admit = () => refusals[name];
-    expect(await refusalOf(admission)).toBe(refusals[name].code);
-    expect(admission.asked("void").map((ask) => ask.generation)).toEqual(admission.asked("admit").map((ask) => ask.generation));
-  });
+  test.each(["billing", "internal"] as const)(
+    "an admission refused as %s is released, since the counters may hold it",
+    async (name) => {
+      const admission = new ScriptedAdmission();
+      admission.admit = () => refusals[name];
+      expect(await refusalOf(admission)).toBe(refusals[name].code);
+      expect(admission.received("void").map((request) => request.generation)).toEqual(
+        admission.received("admit").map((request) => request.generation),
+      );
+    },
+  );
 
-  test("refused by the second of two workers is given up, for the first may have admitted it", async () => {
+  test("an admission refused by the second of two workers is released, since the first may have admitted it", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
     admission.admit = () => refusals.credit;
     admission.bus.carry = async (deliver) => ({ payload: await deliver(), resent: true });
     expect(await refusalOf(admission)).toBe("insufficient_credit");
-    expect(admission.asked("void").length).toBe(1);
+    expect(admission.received("void").length).toBe(1);
   });
 
-  test("given up by who had no use for it leaves nothing held", async () => {
+  test("the caller's release of an unused admission leaves no hold", async () => {
     const admission = new ScriptedAdmission();
-    const { reservation } = await admission.client.admit(caller, wanted);
+    const { reservation } = await admission.client.admit(caller, requestFacts);
     admission.client.release(reservation);
     await settled();
-    expect(admission.asked("void")).toEqual([{ kind: "void", workspace: "ws-1", generation: reservation.generation }]);
+    expect(admission.received("void")).toEqual([{ kind: "void", workspace: "ws-1", generation: reservation.generation }]);
   });
 
-  test("is asked again under the same id for as long as a second while counters are loaded, then is billing_unavailable", async () => {
+  test("the client repeats the request under the same id for a second while counters are loaded, then throws billing_unavailable", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
     admission.admit = () => ({ kind: "again" });
     const began = admission.clock.monotonic();
     let ended = began;
-    const failed = failureOf(admission.client.admit(caller, wanted)).finally(() => (ended = admission.clock.monotonic()));
+    const failed = failureOf(admission.client.admit(caller, requestFacts)).finally(() => (ended = admission.clock.monotonic()));
     await admission.clock.pass(3_000);
     expect(codeOf(await failed)).toBe("billing_unavailable");
     expect(ended - began).toBeGreaterThanOrEqual(1_000);
     expect(ended - began).toBeLessThan(1_100);
-    expect(new Set(admission.asked("admit").map((ask) => ask.generation)).size).toBe(1);
-    expect(admission.asked("admit").length).toBeGreaterThan(10);
-    // It was certainly not admitted, so nothing has to be given up.
-    expect(admission.asked("void")).toEqual([]);
+    expect(new Set(admission.received("admit").map((request) => request.generation)).size).toBe(1);
+    expect(admission.received("admit").length).toBeGreaterThan(10);
+    // It was certainly not admitted, so there is nothing to release.
+    expect(admission.received("void")).toEqual([]);
   });
 
-  test("is admitted as soon as its counters are there", async () => {
+  test("the client admits a request as soon as its counters are loaded", async () => {
     const admission = new ScriptedAdmission();
-    let asked = 0;
-    admission.admit = () => (++asked < 4 ? { kind: "again" } : admittedAnswer());
-    const admitted = admission.client.admit(caller, wanted);
+    let requests = 0;
+    admission.admit = () => (++requests < 4 ? { kind: "again" } : admittedReply());
+    const admitted = admission.client.admit(caller, requestFacts);
     await admission.clock.pass(60);
     expect((await admitted).reservation.amount).toBe(114_000n);
     expect(admission.clock.pending).toBe(0);
   });
 
-  test("that two workers may have seen, then 'again', then nobody there, is given up", async () => {
+  test("an admission that two workers may have seen is released when then no worker runs", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
     admission.admit = () => ({ kind: "again" });
     const replies: ((deliver: () => Promise<Uint8Array>) => Promise<Reply>)[] = [
       async (deliver) => ({ payload: await deliver(), resent: true }),
-      () => Promise.reject(new BusUnavailableError("nobody")),
+      () => Promise.reject(new BusUnavailableError("no worker")),
     ];
     const { carry } = admission.bus;
     admission.bus.carry = (deliver) => (replies.shift() ?? carry)(deliver);
     expect(await refusalOf(admission)).toBe("billing_unavailable");
-    expect(admission.asked("void").length).toBe(1);
+    expect(admission.received("void").length).toBe(1);
   });
 
-  test("answered after the counters were rebuilt without it is asked again, for its hold may be gone", async () => {
+  test("the client repeats a request whose counters were rebuilt before its reply, since its hold may be lost", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
     const { carry } = admission.bus;
@@ -221,14 +226,14 @@ describe("asking for admission", () => {
       await admission.bus.scatter("open-generations", encodeReportRequest({ workspace: "ws-1" }));
       return { payload, resent: false };
     };
-    const admitted = admission.client.admit(caller, wanted);
+    const admitted = admission.client.admit(caller, requestFacts);
     await admission.clock.pass(100);
     await admitted;
-    expect(admission.asked("admit").length).toBe(2);
-    expect(new Set(admission.asked("admit").map((ask) => ask.generation)).size).toBe(1);
+    expect(admission.received("admit").length).toBe(2);
+    expect(new Set(admission.received("admit").map((request) => request.generation)).size).toBe(1);
   });
 
-  test("is not asked again when another workspace was rebuilt", async () => {
+  test("the client does not repeat a request when another workspace's counters were rebuilt", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
     admission.bus.carry = async (deliver) => {
@@ -236,11 +241,11 @@ describe("asking for admission", () => {
       await admission.bus.scatter("open-generations", encodeReportRequest({ workspace: "ws-2" }));
       return { payload, resent: false };
     };
-    await admission.client.admit(caller, wanted);
-    expect(admission.asked("admit").length).toBe(1);
+    await admission.client.admit(caller, requestFacts);
+    expect(admission.received("admit").length).toBe(1);
   });
 
-  test("whose counters are rebuilt again and again is given up after a second", async () => {
+  test("the client releases an admission after a second of repeated rebuilds", async () => {
     const admission = new ScriptedAdmission();
     await admission.client.authenticate(caller.hash);
     admission.bus.carry = async (deliver) => {
@@ -249,6 +254,6 @@ describe("asking for admission", () => {
       return { payload, resent: false };
     };
     expect(await refusalOf(admission)).toBe("billing_unavailable");
-    expect(admission.asked("void").length).toBe(1);
+    expect(admission.received("void").length).toBe(1);
   });
 });

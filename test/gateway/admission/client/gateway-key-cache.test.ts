@@ -10,40 +10,40 @@ import { keyRecord } from "../../../support/key-records.ts";
 const known: KeyRecordReply = { kind: "record", ageMs: 0, record: recordOnBus(keyRecord()) };
 const unknown: KeyRecordReply = { kind: "record", ageMs: 0, record: null };
 
-describe("what a front remembers of a key", () => {
-  test("lasts until the record is 30 seconds old, reckoned from before it was asked for", () => {
+describe("the gateway's key cache", () => {
+  test("the cache keeps a record until it is 30 seconds old, counted from before the request", () => {
     const clock = new ManualClock();
-    const hints = new GatewayKeyCache(clock);
-    const asked = { at: clock.monotonic(), version: hints.version() };
+    const cache = new GatewayKeyCache(clock);
+    const sent = { at: clock.monotonic(), version: cache.version() };
     clock.advance(1_000);
-    hints.set("hash", { ...known, ageMs: 20_000 }, asked);
+    cache.set("hash", { ...known, ageMs: 20_000 }, sent);
     clock.advance(8_999);
-    expect(hints.get("hash")?.id).toBe("key-1");
+    expect(cache.get("hash")?.id).toBe("key-1");
     clock.advance(1);
-    expect(hints.get("hash")).toBeUndefined();
+    expect(cache.get("hash")).toBeUndefined();
   });
 
-  test("lasts 5 seconds where the key is not known", () => {
+  test("the cache keeps an unknown key for 5 seconds", () => {
     const clock = new ManualClock();
-    const hints = new GatewayKeyCache(clock);
-    hints.set("hash", { ...unknown, ageMs: 2_000 }, { at: 0, version: hints.version() });
+    const cache = new GatewayKeyCache(clock);
+    cache.set("hash", { ...unknown, ageMs: 2_000 }, { at: 0, version: cache.version() });
     clock.advance(2_999);
-    expect(hints.get("hash")).toBeNull();
+    expect(cache.get("hash")).toBeNull();
     clock.advance(1);
-    expect(hints.get("hash")).toBeUndefined();
+    expect(cache.get("hash")).toBeUndefined();
   });
 
-  test("is not taken from an answer that was on its way while something changed", () => {
+  test("the cache ignores a reply whose record may have changed before it arrived", () => {
     const clock = new ManualClock();
-    const hints = new GatewayKeyCache(clock);
-    const asked = { at: clock.monotonic(), version: hints.version() };
-    hints.clear();
-    hints.set("hash", known, asked);
-    expect(hints.get("hash")).toBeUndefined();
+    const cache = new GatewayKeyCache(clock);
+    const sent = { at: clock.monotonic(), version: cache.version() };
+    cache.clear();
+    cache.set("hash", known, sent);
+    expect(cache.get("hash")).toBeUndefined();
   });
 
-  test("together with the worker's cache is never believed for more than 30 seconds after the read", async () => {
-    const waits = fc.record({ asking: fc.nat(2_000), answering: fc.nat(2_000), idle: fc.nat(40_000) });
+  test("the caches of gateway and worker together never use a record for more than 30 seconds after its read", async () => {
+    const waits = fc.record({ requesting: fc.nat(2_000), replying: fc.nat(2_000), idle: fc.nat(40_000) });
     const rounds = fc.array(waits, { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(rounds, async (steps) => {
@@ -51,20 +51,20 @@ describe("what a front remembers of a key", () => {
         let readAt = 0;
         const find = async () => ((readAt = clock.monotonic()), new Map([["hash", keyRecord()]]));
         const records = new KeyRecordCache(find, clock);
-        const hints = new GatewayKeyCache(clock);
-        let hintReadAt = 0;
-        for (const { asking, answering, idle } of steps) {
-          if (hints.get("hash") === undefined) {
-            const asked = { at: clock.monotonic(), version: hints.version() };
-            clock.advance(asking);
+        const cache = new GatewayKeyCache(clock);
+        let cachedReadAt = 0;
+        for (const { requesting, replying, idle } of steps) {
+          if (cache.get("hash") === undefined) {
+            const sent = { at: clock.monotonic(), version: cache.version() };
+            clock.advance(requesting);
             const entry = (await records.get(["hash"])).get("hash");
             const ageMs = Math.ceil(clock.monotonic() - (entry?.readAt ?? 0));
-            hintReadAt = readAt;
-            clock.advance(answering);
-            hints.set("hash", { ...known, ageMs }, asked);
+            cachedReadAt = readAt;
+            clock.advance(replying);
+            cache.set("hash", { ...known, ageMs }, sent);
           }
           clock.advance(idle);
-          if (hints.get("hash") !== undefined) expect(clock.monotonic() - hintReadAt).toBeLessThan(30_000);
+          if (cache.get("hash") !== undefined) expect(clock.monotonic() - cachedReadAt).toBeLessThan(30_000);
         }
       }),
       { numRuns: 150, verbose: 1 },

@@ -13,7 +13,7 @@ import { failureOf } from "../../../support/failure-of.ts";
 const done = (payload: Uint8Array): Uint8Array =>
   encodeReplies({ now: 7, answers: decodeRequests(payload).asks.map(() => ({ kind: "done" })) });
 
-function giveUp(generation: string): AdmissionRequest {
+function releaseOf(generation: string): AdmissionRequest {
   return { kind: "void", workspace: "ws-1", generation };
 }
 
@@ -26,41 +26,41 @@ async function open() {
     clock,
     bus,
     times,
-    questions: new RequestBatcher({ bus, clock, onCountersTime: (now) => times.push(now), recordIntents: () => {} }),
+    batcher: new RequestBatcher({ bus, clock, onCountersTime: (now) => times.push(now), recordIntents: () => {} }),
   };
 }
 
-const asksOf = (bus: FakeBus): AdmissionRequest[][] => bus.requests.map((payload) => decodeRequests(payload).asks);
+const requestsOf = (bus: FakeBus): AdmissionRequest[][] => bus.requests.map((payload) => decodeRequests(payload).asks);
 
-describe("questions of a front", () => {
-  test("that are asked in one turn of the event loop travel as one message", async () => {
-    const { bus, questions } = await open();
-    const asks = Array.from({ length: 100 }, (_, number) => giveUp(`gen-${number}`));
-    const told = await Promise.all(asks.map((ask) => questions.send(ask)));
-    expect(asksOf(bus)).toEqual([asks]);
-    expect(told.every(({ reply: answer }) => answer.kind === "done")).toBe(true);
-    await questions.send(giveUp("gen-later"));
+describe("the batcher of a gateway's requests", () => {
+  test("the batcher sends the requests of one turn of the event loop as one message", async () => {
+    const { bus, batcher } = await open();
+    const requests = Array.from({ length: 100 }, (_, number) => releaseOf(`gen-${number}`));
+    const replies = await Promise.all(requests.map((request) => batcher.send(request)));
+    expect(requestsOf(bus)).toEqual([requests]);
+    expect(replies.every(({ reply }) => reply.kind === "done")).toBe(true);
+    await batcher.send(releaseOf("gen-later"));
     expect(bus.requests.length).toBe(2);
   });
 
-  test("are at most 128 and 64 KiB a message, in the order of asking, whatever their size and script", async () => {
+  test("a message holds at most 128 requests and 64 KiB, in order, for requests of any size and script", async () => {
     const letter = fc.constantFrom("a", "é", "漢", "🜁", '"', "\n");
     const text = fc.tuple(letter, fc.integer({ min: 1, max: 700 })).map(([one, times]) => one.repeat(times));
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 400, size: "max" }), async (texts) => {
-        const { bus, questions } = await open();
-        await Promise.all(texts.map((id) => questions.send(giveUp(id))));
-        const messages = asksOf(bus);
-        expect(messages.flat()).toEqual(texts.map(giveUp));
-        for (const asks of messages) expect(asks.length).toBeLessThanOrEqual(admissionBatchMax);
+        const { bus, batcher } = await open();
+        await Promise.all(texts.map((id) => batcher.send(releaseOf(id))));
+        const messages = requestsOf(bus);
+        expect(messages.flat()).toEqual(texts.map(releaseOf));
+        for (const requests of messages) expect(requests.length).toBeLessThanOrEqual(admissionBatchMax);
         for (const { length } of bus.requests) expect(length).toBeLessThanOrEqual(admissionBatchBytesMax);
       }),
       { numRuns: 60, verbose: 1 },
     );
   }, 30_000);
 
-  test("are never under way in more messages than the workers take; the rest waits and travels together", async () => {
-    const { bus, questions } = await open();
+  test("the batcher sends no more messages at a time than the workers take; further requests wait and are sent together", async () => {
+    const { bus, batcher } = await open();
     bus.widthNow = 2;
     const arrived: (() => void)[] = [];
     bus.carry = async (deliver): Promise<Reply> => {
@@ -69,7 +69,7 @@ describe("questions of a front", () => {
     };
     const all: Promise<unknown>[] = [];
     for (let turn = 0; turn < 10; turn++) {
-      all.push(questions.send(giveUp(`gen-${turn}`)));
+      all.push(batcher.send(releaseOf(`gen-${turn}`)));
       await settled();
     }
     expect(bus.requests.length).toBe(2);
@@ -80,110 +80,110 @@ describe("questions of a front", () => {
     }
     await Promise.all(all);
     expect(bus.inFlightMost).toBe(2);
-    expect(asksOf(bus).map((asks) => asks.length)).toEqual([1, 1, 8]);
+    expect(requestsOf(bus).map((requests) => requests.length)).toEqual([1, 1, 8]);
   });
 
-  test("about keys, which may wait for the database, hold no decision up and take half of the places at most", async () => {
-    const { bus, questions } = await open();
+  test("look-ups of keys, which may wait for the database, delay no decision and take at most half of the slots", async () => {
+    const { bus, batcher } = await open();
     bus.widthNow = 2;
     const stuck = Promise.withResolvers<void>();
     bus.carry = async (deliver): Promise<Reply> => {
-      if (asksOf(bus).at(-1)?.[0]?.kind === "authenticate") await stuck.promise;
+      if (requestsOf(bus).at(-1)?.[0]?.kind === "authenticate") await stuck.promise;
       return { payload: await deliver(), resent: false };
     };
-    const lookups = Array.from({ length: 10 }, () => questions.send({ kind: "authenticate", hash: "a" }));
+    const lookups = Array.from({ length: 10 }, () => batcher.send({ kind: "authenticate", hash: "a" }));
     await settled();
-    const later = questions.send({ kind: "authenticate", hash: "b" });
+    const later = batcher.send({ kind: "authenticate", hash: "b" });
     for (let turn = 0; turn < 10; turn++) {
-      const { reply: answer } = await questions.send(giveUp(`gen-${turn}`));
-      expect(answer.kind).toBe("done");
+      const { reply } = await batcher.send(releaseOf(`gen-${turn}`));
+      expect(reply.kind).toBe("done");
     }
-    expect(asksOf(bus).filter((asks) => asks[0]?.kind === "authenticate").length).toBe(1);
+    expect(requestsOf(bus).filter((requests) => requests[0]?.kind === "authenticate").length).toBe(1);
     stuck.resolve();
     await Promise.all([...lookups, later]);
   });
 
-  test("about keys have their turn where decisions take every place", async () => {
-    const { bus, questions } = await open();
+  test("look-ups of keys get their turn when decisions fill every slot", async () => {
+    const { bus, batcher } = await open();
     bus.widthNow = 1;
-    const first = questions.send(giveUp("gen-0"));
+    const first = batcher.send(releaseOf("gen-0"));
     await settled();
-    const answered: string[] = [];
-    const note = (what: string) => () => void answered.push(what);
-    const decisions = [1, 2, 3].map((n) => questions.send(giveUp(`gen-${n}`)).then(note("decision")));
-    const lookup = questions.send({ kind: "authenticate", hash: "a" }).then(note("look-up"));
+    const replied: string[] = [];
+    const record = (kind: string) => () => void replied.push(kind);
+    const decisions = [1, 2, 3].map((n) => batcher.send(releaseOf(`gen-${n}`)).then(record("decision")));
+    const lookup = batcher.send({ kind: "authenticate", hash: "a" }).then(record("look-up"));
     await Promise.all([first, lookup, ...decisions]);
-    expect(answered[0]).toBe("look-up");
+    expect(replied[0]).toBe("look-up");
   });
 
-  test("that nobody received were certainly not acted on, and those without an answer may have been", async () => {
-    const { bus, questions } = await open();
+  test("the batcher distinguishes requests that no worker received from those without a reply", async () => {
+    const { bus, batcher } = await open();
     const failures: [unknown, typeof RequestNotSentError | typeof NoReplyError][] = [
-      [new BusUnavailableError("nobody there"), RequestNotSentError],
-      [new BusTimeoutError("no answer"), NoReplyError],
+      [new BusUnavailableError("no worker"), RequestNotSentError],
+      [new BusTimeoutError("no reply"), NoReplyError],
       [new Error("the connection broke"), NoReplyError],
     ];
     for (const [failure, kind] of failures) {
       bus.carry = async () => {
         throw failure;
       };
-      expect(await failureOf(questions.send(giveUp("gen-1")))).toBeInstanceOf(kind);
+      expect(await failureOf(batcher.send(releaseOf("gen-1")))).toBeInstanceOf(kind);
     }
   });
 
-  test("whose answer is read more than 2 seconds later, as by a process that was frozen, have none: the decision is of then", async () => {
-    const { bus, clock, times, questions } = await open();
+  test("the batcher drops a reply that is read more than 2 seconds after its request, as after a freeze", async () => {
+    const { bus, clock, times, batcher } = await open();
     let frozenMs = admissionDeadlineMs;
     bus.carry = async (deliver): Promise<Reply> => {
       const payload = await deliver();
       await clock.advance(frozenMs);
       return { payload, resent: false };
     };
-    expect((await questions.send(giveUp("gen-a"))).reply.kind).toBe("done");
+    expect((await batcher.send(releaseOf("gen-a"))).reply.kind).toBe("done");
     frozenMs = admissionDeadlineMs + 1;
-    expect(await failureOf(questions.send(giveUp("gen-b")))).toBeInstanceOf(NoReplyError);
+    expect(await failureOf(batcher.send(releaseOf("gen-b")))).toBeInstanceOf(NoReplyError);
     expect(times.length).toBe(1);
   });
 
-  test("with fewer answers than questions, or an answer nobody can read, have no answer", async () => {
-    const { bus, questions } = await open();
+  test("the batcher rejects requests when replies are missing or unreadable", async () => {
+    const { bus, batcher } = await open();
     bus.carry = async () => ({ payload: encodeReplies({ now: null, answers: [{ kind: "done" }] }), resent: false });
-    const [first, second] = await Promise.all([questions.send(giveUp("a")), failureOf(questions.send(giveUp("b")))]);
+    const [first, second] = await Promise.all([batcher.send(releaseOf("a")), failureOf(batcher.send(releaseOf("b")))]);
     expect(first.reply.kind).toBe("done");
     expect(second).toBeInstanceOf(NoReplyError);
     bus.carry = async () => ({ payload: new TextEncoder().encode("{"), resent: false });
-    expect(await failureOf(questions.send(giveUp("c")))).toBeInstanceOf(NoReplyError);
+    expect(await failureOf(batcher.send(releaseOf("c")))).toBeInstanceOf(NoReplyError);
   });
 
-  test("tell whether two workers may have acted, and the counters' clock where it is known", async () => {
-    const { bus, questions, times } = await open();
+  test("a reply shows whether two workers may have acted, and the counters' time if it is known", async () => {
+    const { bus, batcher, times } = await open();
     bus.carry = async (deliver) => ({ payload: await deliver(), resent: true });
-    expect(await questions.send(giveUp("a"))).toEqual({ reply: { kind: "done" }, resent: true, now: 7 });
+    expect(await batcher.send(releaseOf("a"))).toEqual({ reply: { kind: "done" }, resent: true, now: 7 });
     bus.carry = async () => ({ payload: encodeReplies({ now: null, answers: [{ kind: "done" }] }), resent: false });
-    expect((await questions.send(giveUp("b"))).now).toBeNull();
+    expect((await batcher.send(releaseOf("b"))).now).toBeNull();
     expect(times).toEqual([7]);
   });
 
-  test("wait in a line that ends: beyond it one is refused at once, for certain not asked", async () => {
-    const { bus, questions } = await open();
+  test("the batcher rejects a request at once when its queue is full", async () => {
+    const { bus, batcher } = await open();
     bus.widthNow = 0;
-    const waiting = Array.from({ length: admissionRequestsWaitingMax }, () => failureOf(questions.send(giveUp("a"))));
-    expect(await failureOf(questions.send(giveUp("b")))).toBeInstanceOf(RequestNotSentError);
+    const waiting = Array.from({ length: admissionRequestsWaitingMax }, () => failureOf(batcher.send(releaseOf("a"))));
+    expect(await failureOf(batcher.send(releaseOf("b")))).toBeInstanceOf(RequestNotSentError);
     expect(bus.requests.length).toBe(0);
     expect(waiting.length).toBe(20_000);
   });
 
-  test("wait for 2 seconds at most: a turn that comes later is not taken", async () => {
-    const { bus, clock, questions } = await open();
+  test("a request waits for at most 2 seconds and is then not sent", async () => {
+    const { bus, clock, batcher } = await open();
     bus.widthNow = 0;
-    const early = failureOf(questions.send(giveUp("early")));
+    const early = failureOf(batcher.send(releaseOf("early")));
     await clock.pass(1_999);
-    const late = questions.send(giveUp("late"));
+    const late = batcher.send(releaseOf("late"));
     await clock.pass(1);
     bus.widthNow = 1;
-    await questions.send(giveUp("last"));
+    await batcher.send(releaseOf("last"));
     expect(await early).toBeInstanceOf(RequestNotSentError);
     await late;
-    expect(asksOf(bus)).toEqual([[giveUp("late"), giveUp("last")]]);
+    expect(requestsOf(bus)).toEqual([[releaseOf("late"), releaseOf("last")]]);
   });
 });

@@ -4,12 +4,12 @@ import type { KeyRecord } from "../../../../src/accounts/keys/record.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { keyRecord } from "../../../support/key-records.ts";
 
-/** A table of keys that counts its reads and answers when the test lets it. */
+/** A table of keys that records its reads and returns when the test allows it. */
 class Table {
   readonly rows = new Map<string, KeyRecord>([["known", keyRecord()]]);
   readonly reads: string[][] = [];
   isDown = false;
-  /** Resolves the reads under way; null: they answer at once. */
+  /** Resolves the running reads; null: reads return at once. */
   held: (() => void)[] | null = null;
 
   readonly find = async (hashes: string[]): Promise<Map<string, KeyRecord>> => {
@@ -33,7 +33,7 @@ function open() {
 }
 
 describe("the cache of key records", () => {
-  test("serves a record for 30 seconds from the beginning of its read, and not a millisecond longer", async () => {
+  test("the cache serves a record for exactly 30 seconds from the start of its read", async () => {
     const { clock, table, records } = open();
     table.held = [];
     const reading = records.get(["known"]);
@@ -51,7 +51,7 @@ describe("the cache of key records", () => {
     expect(table.reads.length).toBe(2);
   });
 
-  test("is not kept young by use", async () => {
+  test("the use of a record does not extend its life", async () => {
     const { clock, table, records } = open();
     await records.get(["known"]);
     table.isDown = true;
@@ -63,7 +63,7 @@ describe("the cache of key records", () => {
     expect(records.cached("known")).toBeUndefined();
   });
 
-  test("reads what is used at 20 seconds once more, many in one statement, while nobody waits for it", async () => {
+  test("the cache reads records used after 20 seconds again in the background, many in one statement", async () => {
     const { clock, table, records } = open();
     table.rows.set("other", keyRecord());
     await records.get(["known", "other"]);
@@ -88,7 +88,7 @@ describe("the cache of key records", () => {
     expect(table.reads.length).toBe(2);
   });
 
-  test("does not keep a record that was read ahead when something changed meanwhile", async () => {
+  test("the cache drops a record read in the background if a record changed during the read", async () => {
     const { clock, table, records } = open();
     await records.get(["known"]);
     clock.advance(20_000);
@@ -101,32 +101,32 @@ describe("the cache of key records", () => {
     expect(records.cached("known")).toBeUndefined();
   });
 
-  test("remembers for 5 seconds that a key is not known", async () => {
+  test("the cache keeps an unknown key for 5 seconds", async () => {
     const { clock, table, records } = open();
-    expect((await records.get(["wrong"])).get("wrong")?.record).toBeNull();
+    expect((await records.get(["invalid"])).get("invalid")?.record).toBeNull();
     clock.advance(4_999);
-    await records.get(["wrong"]);
+    await records.get(["invalid"]);
     expect(table.reads.length).toBe(1);
     clock.advance(1);
-    await records.get(["wrong"]);
+    await records.get(["invalid"]);
     expect(table.reads.length).toBe(2);
   });
 
-  test("looks up all that is asked in one turn in one statement, each hash once", async () => {
+  test("the cache looks up all hashes of one turn in one statement, each hash once", async () => {
     const { table, records } = open();
-    const answers = await Promise.all([records.get(["a", "known"]), records.get(["b", "known"]), records.get(["c"])]);
+    const results = await Promise.all([records.get(["a", "known"]), records.get(["b", "known"]), records.get(["c"])]);
     expect(table.reads).toEqual([["a", "known", "b", "c"]]);
-    expect(answers.map((answer) => [...answer.keys()].toSorted())).toEqual([["a", "known"], ["b", "known"], ["c"]]);
+    expect(results.map((result) => [...result.keys()].toSorted())).toEqual([["a", "known"], ["b", "known"], ["c"]]);
   });
 
-  test("a flood of wrong keys does not keep a right one from its answer", async () => {
+  test("a flood of invalid keys does not refuse a valid one", async () => {
     const { records } = open();
-    const flood = Array.from({ length: 20_000 }, (_, number) => `wrong ${number}`);
-    const [answer] = await Promise.all([records.get(["known"]), ...flood.map((hash) => records.get([hash]))]);
-    expect(answer.get("known")?.record?.id).toBe("key-1");
+    const flood = Array.from({ length: 20_000 }, (_, number) => `invalid ${number}`);
+    const [result] = await Promise.all([records.get(["known"]), ...flood.map((hash) => records.get([hash]))]);
+    expect(result.get("known")?.record?.id).toBe("key-1");
   });
 
-  test("does not keep what was being read while something changed", async () => {
+  test("the cache drops the result of a read if a record changed during it", async () => {
     const { table, records } = open();
     table.held = [];
     const before = records.get(["known"]);
@@ -139,7 +139,7 @@ describe("the cache of key records", () => {
     expect((await records.get(["known"])).get("known")?.record).toBeNull();
   });
 
-  test("a question after a change does not join a read from before it", async () => {
+  test("a look-up after a change does not join an earlier read", async () => {
     const { table, records } = open();
     const before = records.get(["known"]);
     records.clear();
@@ -148,7 +148,7 @@ describe("the cache of key records", () => {
     expect(table.reads.length).toBe(2);
   });
 
-  test("with the database down serves what is young and fails for the rest, and recovers by itself", async () => {
+  test("without the database the cache serves valid records and fails for the others, and it recovers", async () => {
     const { clock, table, records } = open();
     await records.get(["known"]);
     table.isDown = true;
@@ -160,7 +160,7 @@ describe("the cache of key records", () => {
     expect((await records.get(["known"])).get("known")?.record?.id).toBe("key-1");
   });
 
-  test("gives up on a database that does not answer, and leaves no timer behind", async () => {
+  test("the cache stops waiting for a database that does not answer, and leaves no timer", async () => {
     const { clock, table, records } = open();
     table.held = [];
     const failed = records.get(["known"]).catch(String);

@@ -1,4 +1,4 @@
-/** A database that was restored beside counters that were not: found before anything is admitted, and made good. */
+/** A restored database with newer counters: the check finds it before an admission and repairs it. */
 import { beforeEach, expect, test } from "bun:test";
 import { LedgerRollbackCheck } from "../../../../src/gateway/admission/worker/ledger-rollback-check.ts";
 import type { LoadStore } from "../../../../src/gateway/admission/worker/load.ts";
@@ -10,7 +10,7 @@ import { alarmsRaised } from "../../../support/stored-money.ts";
 
 let clock: ManualClock;
 let counters: EmbeddedCounters;
-/** Of the ledger; null: the database does not answer. */
+/** The ledger's sequence; null: the database does not answer. */
 let head: bigint | null;
 let reads: number;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await counters.load({ account, holds: [], windows: [] });
 });
 
-function fence(): LedgerRollbackCheck {
+function rollbackCheck(): LedgerRollbackCheck {
   const heads: LoadStore["heads"] = async (workspaces) => {
     reads++;
     const sequence = head;
@@ -34,68 +34,68 @@ function fence(): LedgerRollbackCheck {
 
 const isKnown = async () => (await counters.read("w1", null)).account !== null;
 
-test("a ledger behind its counters has them forget the workspace, and raises an alarm", async () => {
+test("the check makes counters ahead of their ledger forget the workspace, and raises an alarm", async () => {
   const before = await alarmsRaised("ledger.went_back");
   head = 3n;
-  await fence().unchecked(["w1"]);
+  await rollbackCheck().unchecked(["w1"]);
   expect(await isKnown()).toBe(false);
   expect(await alarmsRaised("ledger.went_back")).toBe(before + 1);
 });
 
-test("a ledger that is as far as its counters, or ahead of a push, changes nothing", async () => {
+test("the check changes nothing when the ledger is equal to its counters or ahead of them", async () => {
   for (head of [7n, 9n]) {
-    await fence().unchecked(["w1"]);
+    await rollbackCheck().unchecked(["w1"]);
     expect(await isKnown()).toBe(true);
   }
 });
 
-test("a workspace of which the database cannot tell is refused, and no other", async () => {
+test("the check returns a workspace whose ledger cannot be read, and no other", async () => {
   head = null;
-  const on = fence();
-  expect([...(await on.unchecked(["w1", "w2"]))]).toEqual(["w1"]);
+  const check = rollbackCheck();
+  expect([...(await check.unchecked(["w1", "w2"]))]).toEqual(["w1"]);
   head = 7n;
-  expect((await on.unchecked(["w1"])).size).toBe(0);
+  expect((await check.unchecked(["w1"])).size).toBe(0);
   expect(await isKnown()).toBe(true);
 });
 
-test("one that is restored under a running fleet is found within half a minute, and nobody waits for the look", async () => {
-  const on = fence();
-  await on.unchecked(["w1", "w1"]);
-  await on.unchecked(["w1"]);
+test("the check finds a ledger that is restored under a running fleet within half a minute, in the background", async () => {
+  const check = rollbackCheck();
+  await check.unchecked(["w1", "w1"]);
+  await check.unchecked(["w1"]);
   expect(reads).toBe(1);
   head = 3n;
   clock.advance(ledgerCheckMs);
-  await on.unchecked(["w1"]);
+  await check.unchecked(["w1"]);
   await clock.pass(ledgerCheckBatchMs);
   await settled();
   expect(await isKnown()).toBe(false);
 });
 
-test("many that are due are one question to the database", async () => {
+test("the check reads all due workspaces by one statement", async () => {
   const names = Array.from({ length: 50 }, (_, number) => `many ${number}`);
   for (const workspace of names) {
     await counters.load({ account: { workspace, balance: 1n, sequence: 7n, months: [] }, holds: [], windows: [] });
   }
-  const on = fence();
-  await on.unchecked(names);
+  const check = rollbackCheck();
+  await check.unchecked(names);
   expect(reads).toBe(1);
   clock.advance(ledgerCheckMs);
-  for (const name of names) await on.unchecked([name]);
+  for (const name of names) await check.unchecked([name]);
   await clock.pass(ledgerCheckBatchMs);
   await settled();
   expect(reads).toBe(2);
 });
 
-test("one that was not used for a minute is waited for again", async () => {
-  const on = fence();
-  await on.unchecked(["w1"]);
+test("the check makes requests wait for a workspace that was unused for a minute", async () => {
+  const check = rollbackCheck();
+  await check.unchecked(["w1"]);
   clock.advance(2 * ledgerCheckMs);
   head = 3n;
-  await on.unchecked(["w1"]);
+  await check.unchecked(["w1"]);
   expect(await isKnown()).toBe(false);
 });
 
-test("a workspace that the counters do not know is not asked for in the ledger: it is loaded from there", async () => {
-  await fence().unchecked(["w2"]);
+test("the check skips workspaces absent from the counters, which are loaded from the ledger", async () => {
+  await rollbackCheck().unchecked(["w2"]);
   expect(reads).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { AdmissionReply } from "../../../../src/gateway/admission/message.t
 import { BusTimeoutError, BusUnavailableError } from "../../../../src/backing/bus.ts";
 import { ScriptedAdmission } from "../../../support/scripted-admission.ts";
 
-describe("asking for a position", () => {
+describe("the client of admission", () => {
   const position: AdmissionReply = {
     kind: "position",
     balance: "10",
@@ -13,35 +13,35 @@ describe("asking for a position", () => {
     month: "2026-11",
   };
 
-  test("tells it in nano-USD, waiting for counters that are being loaded", async () => {
+  test("the client returns a position in nano-USD, after it waited for counters that were being loaded", async () => {
     const admission = new ScriptedAdmission();
-    let asked = 0;
-    admission.other = () => (++asked < 3 ? { kind: "again" } : position);
-    const told = admission.client.position("ws-1", "key-1");
+    let requests = 0;
+    admission.other = () => (++requests < 3 ? { kind: "again" } : position);
+    const reading = admission.client.position("ws-1", "key-1");
     await admission.clock.pass(40);
-    expect(await told).toEqual({ balance: 10n, reserved: 4n, available: 6n, keySpent: 3n, month: "2026-11" });
+    expect(await reading).toEqual({ balance: 10n, reserved: 4n, available: 6n, keySpent: 3n, month: "2026-11" });
   });
 
-  test("tells null where nobody can answer for the money", async () => {
+  test("the client returns null when the counters cannot be read", async () => {
     const admission = new ScriptedAdmission();
     admission.other = () => ({ kind: "refused", code: "billing_unavailable" });
     expect(await admission.client.position("ws-1", null)).toBeNull();
     admission.other = () => ({ kind: "again" });
-    const told = admission.client.position("ws-1", null);
+    const reading = admission.client.position("ws-1", null);
     await admission.clock.pass(1_100);
-    expect(await told).toBeNull();
-    admission.bus.carry = () => Promise.reject(new BusTimeoutError("no answer"));
+    expect(await reading).toBeNull();
+    admission.bus.carry = () => Promise.reject(new BusTimeoutError("no reply"));
     expect(await admission.client.position("ws-1", null)).toBeNull();
   });
 
-  test("a refresh that nobody hears of fails nobody", async () => {
+  test("a refresh that no worker receives does not throw", async () => {
     const admission = new ScriptedAdmission();
-    admission.bus.carry = () => Promise.reject(new BusUnavailableError("nobody"));
+    admission.bus.carry = () => Promise.reject(new BusUnavailableError("no worker"));
     await admission.client.refresh("ws-1");
-    expect(admission.asked("refresh")).toEqual([]);
+    expect(admission.received("refresh")).toEqual([]);
   });
 
-  test("the check for readiness says what does not answer", async () => {
+  test("the readiness check reports which part does not answer", async () => {
     const admission = new ScriptedAdmission();
     expect(await admission.client.problem()).toBeNull();
     admission.now = null;

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
-import { admitAsk, AdmissionWorker, askedAmount } from "../../../support/admission-worker.ts";
+import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/admission-worker.ts";
 import type { Reservation } from "../../../../src/gateway/credit/reservation.ts";
 import { chargeOf } from "../../../../src/gateway/metering/charge.ts";
 import { encodeReportRequest, encodeOpenReport } from "../../../../src/gateway/journal/open-report.ts";
-import { endOf, TestFront } from "../../../support/fronts.ts";
+import { endOf, TestGateway } from "../../../support/test-gateway.ts";
 import { hashOf, keyRecord } from "../../../support/key-records.ts";
 
 const folders: TemporaryFolder[] = [];
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await folder[Symbol.asyncDispose]();
 });
 
-async function open({ requestsPerMinute = null as number | null, fronts = 1 } = {}) {
+async function open({ requestsPerMinute = null as number | null, gateways = 1 } = {}) {
   const folder = await temporaryFolder();
   folders.push(folder);
   const worker = new AdmissionWorker();
@@ -22,39 +22,39 @@ async function open({ requestsPerMinute = null as number | null, fronts = 1 } = 
   await worker.bus.serve("admission", (payload) => worker.service.reply(payload));
   const parts = { bus: worker.bus, clock: worker.clock };
   const all = Array.from(
-    { length: fronts },
-    (_, number) => new TestFront({ ...parts, folder: join(folder.path, String(number)) }),
+    { length: gateways },
+    (_, number) => new TestGateway({ ...parts, folder: join(folder.path, String(number)) }),
   );
-  const [front] = all;
-  if (!front) throw new Error("The test needs a front");
-  const begin = (from: TestFront = front) => from.begin(hashOf("key"), record);
-  return { worker, front, fronts: all, begin };
+  const [gateway] = all;
+  if (!gateway) throw new Error("The test needs a gateway");
+  const begin = (from: TestGateway = gateway) => from.begin(hashOf("key"), record);
+  return { worker, gateway, gateways: all, begin };
 }
 
 const position = async (worker: AdmissionWorker) => (await worker.counters.read("ws-1", "key-1")).account;
 
-test("a front reports once what is open, and marks in that turn what it has asked for: between two reports an admission could be in neither", async () => {
-  const { worker, front } = await open();
-  let marked = 0;
-  front.journal.onReport(() => marked++);
+test("a gateway marks its pending admissions in the turn of its report, so that each admission is in a report or reported", async () => {
+  const { worker, gateway } = await open();
+  let reported = 0;
+  gateway.journal.onReport(() => reported++);
   const reports = await worker.bus.scatter("open-generations", encodeReportRequest({ workspace: "ws-1" }));
-  expect([reports.length, marked]).toEqual([1, 1]);
+  expect([reports.length, reported]).toEqual([1, 1]);
 });
 
 describe("counters that were emptied", () => {
-  test("know every generation that is open at any front, and admit not one more than the credit", async () => {
-    const { worker, fronts, begin } = await open({ fronts: 2 });
-    for (const front of fronts) for (let number = 0; number < 2; number++) await begin(front);
+  test("rebuilt counters include the open generations of all gateways, and admit no more than the credit covers", async () => {
+    const { worker, gateways, begin } = await open({ gateways: 2 });
+    for (const gateway of gateways) for (let number = 0; number < 2; number++) await begin(gateway);
     worker.wipe();
-    expect(await worker.words(...Array.from({ length: 3 }, () => admitAsk()))).toEqual([
+    expect(await worker.outcomes(...Array.from({ length: 3 }, () => admitRequest()))).toEqual([
       "admitted",
       "insufficient_credit",
       "insufficient_credit",
     ]);
-    expect(await position(worker)).toMatchObject({ reserved: 5n * askedAmount, available: 0n });
+    expect(await position(worker)).toMatchObject({ reserved: 5n * reservedAmount, available: 0n });
   });
 
-  test("know the admissions of the last minute, so that no minute has more than the limit", async () => {
+  test("rebuilt counters include the admissions of the last minute, so that no minute exceeds the limit", async () => {
     const { worker, begin } = await open({ requestsPerMinute: 3 });
     await begin();
     worker.clock.advance(10_000);
@@ -62,34 +62,34 @@ describe("counters that were emptied", () => {
     await begin();
     worker.clock.advance(49_999);
     worker.wipe();
-    const [refused] = await worker.answers(admitAsk());
+    const [refused] = await worker.replies(admitRequest());
     expect(refused).toMatchObject({ code: "rate_limited", retryAfterMs: 1 });
     worker.clock.advance(1);
     worker.wipe();
-    expect(await worker.words(admitAsk(), admitAsk())).toEqual(["admitted", "rate_limited"]);
+    expect(await worker.outcomes(admitRequest(), admitRequest())).toEqual(["admitted", "rate_limited"]);
   });
 
-  test("hold nothing for what the ledger has charged, whether its front has heard of that or not", async () => {
-    const { worker, front, begin } = await open();
+  test("rebuilt counters have no hold for a charged generation, even if its gateway has no confirmation yet", async () => {
+    const { worker, gateway, begin } = await open();
     const reservation = await begin();
     const end = endOf(reservation, { promptTokens: 10, completionTokens: 20 });
-    await front.journal.end(end);
+    await gateway.journal.end(end);
     await worker.ledger.settle([chargeOf(end)]);
     worker.wipe();
-    await worker.words(admitAsk());
-    expect(front.journal.unsettled).toBe(1);
-    expect(await position(worker)).toMatchObject({ balance: 950_000n, reserved: askedAmount });
+    await worker.outcomes(admitRequest());
+    expect(gateway.journal.unsettled).toBe(1);
+    expect(await position(worker)).toMatchObject({ balance: 950_000n, reserved: reservedAmount });
   });
 
-  test("hold what is settled at its front and not in the ledger yet", async () => {
-    const { worker, front, begin } = await open();
-    await front.journal.end(endOf(await begin(), { promptTokens: 10, completionTokens: 20 }));
+  test("rebuilt counters hold what its gateway has settled and the ledger has not charged", async () => {
+    const { worker, gateway, begin } = await open();
+    await gateway.journal.end(endOf(await begin(), { promptTokens: 10, completionTokens: 20 }));
     worker.wipe();
-    await worker.answers({ kind: "position", workspace: "ws-1", key: null });
-    expect(await position(worker)).toMatchObject({ balance: 1_000_000n, reserved: askedAmount });
+    await worker.replies({ kind: "position", workspace: "ws-1", key: null });
+    expect(await position(worker)).toMatchObject({ balance: 1_000_000n, reserved: reservedAmount });
   });
 
-  test("are not rebuilt from what was gathered before another loaded them and they were emptied again", async () => {
+  test("counters are not loaded from data gathered before another load and another wipe", async () => {
     const { worker, begin } = await open();
     const account = worker.ledger.account.bind(worker.ledger);
     const begun: Reservation[] = [];
@@ -102,19 +102,19 @@ describe("counters that were emptied", () => {
       worker.wipe();
       return gathered;
     };
-    await worker.message([admitAsk()], worker.worker());
-    expect(await worker.words(admitAsk())).toEqual(["admitted"]);
+    await worker.message([admitRequest()], worker.worker());
+    expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
     const held = (await worker.counters.holds("ws-1")).map(({ generation }) => generation);
     expect(held).toContain(begun[0]?.generation ?? "");
   });
 
-  test("stay closed while a front's report cannot be read", async () => {
+  test("counters are not loaded while a gateway's report cannot be read", async () => {
     const { worker } = await open();
-    const nonsense = worker.bus.serveScatter("open-generations", () => new TextEncoder().encode('{"holds":[{}],"windows":[]}'));
+    const invalid = worker.bus.serveScatter("open-generations", () => new TextEncoder().encode('{"holds":[{}],"windows":[]}'));
     worker.wipe();
-    expect(await worker.words(admitAsk())).toEqual(["again"]);
-    nonsense[Symbol.dispose]();
+    expect(await worker.outcomes(admitRequest())).toEqual(["again"]);
+    invalid[Symbol.dispose]();
     worker.bus.serveScatter("open-generations", () => encodeOpenReport({ holds: [], windows: [] }));
-    expect(await worker.words(admitAsk())).toEqual(["admitted"]);
+    expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
   });
 });

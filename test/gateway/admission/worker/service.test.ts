@@ -1,31 +1,31 @@
 import { describe, expect, test } from "bun:test";
 import { CountersUnavailableError } from "../../../../src/backing/counters.ts";
-import { admitAsk, AdmissionWorker, askedAmount } from "../../../support/admission-worker.ts";
+import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/admission-worker.ts";
 import { hashOf } from "../../../support/key-records.ts";
 import { MemoryLedger } from "../../../support/memory-ledger.ts";
 
 const position = { kind: "position", workspace: "ws-1", key: "key-1" } as const;
 
 describe("a message of admissions", () => {
-  test("is decided in the order of checks: key, platform, rate, model, credit, key's limit, workspace's limit", async () => {
+  test("the worker decides in the order of checks: key, platform, rate, model, credit, key's limit, workspace's limit", async () => {
     const worker = new AdmissionWorker();
     const off = worker.addKey("off", { enabled: false });
     const once = worker.addKey("once", { requestsPerMinute: 1 });
-    const poor = worker.addKey("poor", { monthlyLimit: askedAmount - 1n, workspaceLimit: askedAmount - 1n });
-    const bound = worker.addKey("bound", { workspaceLimit: askedAmount - 1n });
-    await worker.answers({ ...position, key: "key-once" });
-    const unknown = { model: "nobody/nothing" };
-    const dear = { inputTokens: 100_000 };
+    const poor = worker.addKey("poor", { monthlyLimit: reservedAmount - 1n, workspaceLimit: reservedAmount - 1n });
+    const bound = worker.addKey("bound", { workspaceLimit: reservedAmount - 1n });
+    await worker.replies({ ...position, key: "key-once" });
+    const unknown = { model: "unknown/model" };
+    const expensive = { inputTokens: 100_000 };
     expect(
-      await worker.words(
-        admitAsk({ hash: hashOf("nobody"), ...unknown, ...dear }),
-        admitAsk({ hash: off, ...unknown, ...dear }),
-        admitAsk({ hash: once }),
-        admitAsk({ hash: once, ...unknown, ...dear }),
-        admitAsk({ ...unknown, ...dear }),
-        admitAsk({ hash: poor, ...dear }),
-        admitAsk({ hash: poor }),
-        admitAsk({ hash: bound }),
+      await worker.outcomes(
+        admitRequest({ hash: hashOf("unknown"), ...unknown, ...expensive }),
+        admitRequest({ hash: off, ...unknown, ...expensive }),
+        admitRequest({ hash: once }),
+        admitRequest({ hash: once, ...unknown, ...expensive }),
+        admitRequest({ ...unknown, ...expensive }),
+        admitRequest({ hash: poor, ...expensive }),
+        admitRequest({ hash: poor }),
+        admitRequest({ hash: bound }),
       ),
     ).toEqual([
       "invalid_api_key",
@@ -39,47 +39,47 @@ describe("a message of admissions", () => {
     ]);
   });
 
-  test("admits exactly as many as the credit bounds, in the order of asking", async () => {
+  test("the worker admits exactly as many requests as the credit covers, in order", async () => {
     const worker = new AdmissionWorker();
-    const words = await worker.words(...Array.from({ length: 12 }, () => admitAsk()));
-    expect(words).toEqual([...Array(5).fill("admitted"), ...Array(7).fill("insufficient_credit")]);
-    const [told] = await worker.answers(position);
-    expect(told).toMatchObject({ balance: "1000000", reserved: "1000000", available: "0" });
+    const outcomes = await worker.outcomes(...Array.from({ length: 12 }, () => admitRequest()));
+    expect(outcomes).toEqual([...Array(5).fill("admitted"), ...Array(7).fill("insufficient_credit")]);
+    const [reply] = await worker.replies(position);
+    expect(reply).toMatchObject({ balance: "1000000", reserved: "1000000", available: "0" });
   });
 
-  test("admits exactly as many as a key's and a workspace's monthly limit bound, open holds counted in", async () => {
+  test("the worker admits exactly as many requests as the monthly limits of key and workspace allow, including open holds", async () => {
     const worker = new AdmissionWorker();
-    const bound = worker.addKey("bound", { monthlyLimit: 2n * askedAmount, workspaceLimit: 3n * askedAmount });
-    const other = worker.addKey("other", { workspaceLimit: 3n * askedAmount });
-    expect(await worker.words(...Array.from({ length: 3 }, () => admitAsk({ hash: bound })))).toEqual([
+    const bound = worker.addKey("bound", { monthlyLimit: 2n * reservedAmount, workspaceLimit: 3n * reservedAmount });
+    const other = worker.addKey("other", { workspaceLimit: 3n * reservedAmount });
+    expect(await worker.outcomes(...Array.from({ length: 3 }, () => admitRequest({ hash: bound })))).toEqual([
       "admitted",
       "admitted",
       "key_spend_limit_exceeded",
     ]);
-    expect(await worker.words(admitAsk({ hash: other }), admitAsk({ hash: other }))).toEqual([
+    expect(await worker.outcomes(admitRequest({ hash: other }), admitRequest({ hash: other }))).toEqual([
       "admitted",
       "account_spend_limit_exceeded",
     ]);
   });
 
-  test("says how many output tokens would be affordable", async () => {
+  test("the refusal names the affordable number of output tokens", async () => {
     const worker = new AdmissionWorker();
-    const [answer] = await worker.answers(admitAsk({ maxTokens: 4_096 }));
-    expect(answer).toMatchObject({ code: "insufficient_credit", window: { limit: 60, remaining: 60 } });
+    const [reply] = await worker.replies(admitRequest({ maxTokens: 4_096 }));
+    expect(reply).toMatchObject({ code: "insufficient_credit", window: { limit: 60, remaining: 60 } });
     // 1,000,000 nano-USD less 100 × 1,000 of input leave 450 output tokens of 2,000.
-    expect(answer?.kind === "refused" && answer.message).toEndWith(
+    expect(reply?.kind === "refused" && reply.message).toEndWith(
       "enough for max_tokens up to 450; add credit or lower max_tokens",
     );
-    expect(await worker.words(admitAsk({ maxTokens: 450 }))).toEqual(["admitted"]);
+    expect(await worker.outcomes(admitRequest({ maxTokens: 450 }))).toEqual(["admitted"]);
   });
 
-  test("carries to each what was reserved, the bound that was priced, and the month of the counters' clock", async () => {
+  test("each reply carries the reserved amount, the priced bound and the month of the counters' clock", async () => {
     const worker = new AdmissionWorker();
-    const [answer] = await worker.answers(admitAsk({ maxTokens: null, inputTokens: 0 }));
-    expect(answer).toMatchObject({ code: "insufficient_credit" });
+    const [reply] = await worker.replies(admitRequest({ maxTokens: null, inputTokens: 0 }));
+    expect(reply).toMatchObject({ code: "insufficient_credit" });
     worker.ledger.append("ws-1", 10_000_000n);
-    await worker.answers({ kind: "refresh", workspace: "ws-1" });
-    const [second] = await worker.answers(admitAsk({ maxTokens: null, inputTokens: 0 }));
+    await worker.replies({ kind: "refresh", workspace: "ws-1" });
+    const [second] = await worker.replies(admitRequest({ maxTokens: null, inputTokens: 0 }));
     expect(second).toMatchObject({
       kind: "admitted",
       amount: String(64 * 1_000 + 4_096 * 2_000),
@@ -90,97 +90,98 @@ describe("a message of admissions", () => {
     });
   });
 
-  test("twice does no harm: the same ids hold once and are told the same", async () => {
+  test("a repeated request is held once and gets the same reply", async () => {
     const worker = new AdmissionWorker();
-    const ask = admitAsk();
-    const [first] = await worker.answers(ask);
-    const [second] = await worker.answers(ask);
+    const request = admitRequest();
+    const [first] = await worker.replies(request);
+    const [second] = await worker.replies(request);
     expect(second).toEqual(first);
     expect((await worker.counters.holds("ws-1")).length).toBe(1);
   });
 
-  test("is not admitted at a price that was held for less: another worker may know other prices", async () => {
+  test("the worker does not admit a request whose existing hold is smaller: another worker may have other prices", async () => {
     const worker = new AdmissionWorker();
-    const ask = admitAsk();
-    expect(await worker.words(ask)).toEqual(["admitted"]);
-    const dear = { input: 2_000_000n, output: 2_000_000n, cacheRead: 0n, cacheWrite: 0n };
-    worker.models.usableRoutes = ({ routes }) => ({ routes: routes.map((route) => ({ ...route, prices: dear })), reason: null });
-    expect(await worker.words(ask)).toEqual(["billing_unavailable"]);
+    const request = admitRequest();
+    expect(await worker.outcomes(request)).toEqual(["admitted"]);
+    const expensive = { input: 2_000_000n, output: 2_000_000n, cacheRead: 0n, cacheWrite: 0n };
+    worker.models.usableRoutes = ({ routes }) => ({
+      routes: routes.map((route) => ({ ...route, prices: expensive })),
+      reason: null,
+    });
+    expect(await worker.outcomes(request)).toEqual(["billing_unavailable"]);
   });
 
-  test("refuses an id that another request has, and one that was given up before", async () => {
+  test("the worker refuses a generation id of another request, and one that was released before", async () => {
     const worker = new AdmissionWorker();
-    const ask = admitAsk();
-    await worker.words(ask);
-    expect(await worker.words(admitAsk({ generation: ask.generation, inputTokens: 37 }))).toEqual(["internal_error"]);
-    const late = admitAsk();
-    expect(await worker.words({ kind: "void", workspace: "ws-1", generation: late.generation })).toEqual(["done"]);
-    expect(await worker.words(late)).toEqual(["billing_unavailable"]);
+    const request = admitRequest();
+    await worker.outcomes(request);
+    expect(await worker.outcomes(admitRequest({ generation: request.generation, inputTokens: 37 }))).toEqual(["internal_error"]);
+    const late = admitRequest();
+    expect(await worker.outcomes({ kind: "void", workspace: "ws-1", generation: late.generation })).toEqual(["done"]);
+    expect(await worker.outcomes(late)).toEqual(["billing_unavailable"]);
   });
 
-  test("past its deadline by the counters' clock, or without one, admits nothing", async () => {
+  test("the worker refuses a request past its deadline by the counters' clock, or without a deadline", async () => {
     const worker = new AdmissionWorker();
-    expect(await worker.words(admitAsk({ deadline: worker.clock.now() - 1 }), admitAsk({ deadline: null }), admitAsk())).toEqual([
-      "billing_unavailable",
-      "billing_unavailable",
-      "admitted",
-    ]);
+    expect(
+      await worker.outcomes(admitRequest({ deadline: worker.clock.now() - 1 }), admitRequest({ deadline: null }), admitRequest()),
+    ).toEqual(["billing_unavailable", "billing_unavailable", "admitted"]);
   });
 
-  test("is refused as billing_unavailable while charges do not reach the ledger", async () => {
+  test("the worker refuses with billing_unavailable while charges do not reach the ledger", async () => {
     const worker = new AdmissionWorker();
     worker.isBehind = true;
-    expect(await worker.words(admitAsk(), admitAsk({ hash: hashOf("nobody") }))).toEqual([
+    expect(await worker.outcomes(admitRequest(), admitRequest({ hash: hashOf("unknown") }))).toEqual([
       "billing_unavailable",
       "invalid_api_key",
     ]);
     worker.isBehind = false;
-    expect(await worker.words(admitAsk())).toEqual(["admitted"]);
+    expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
   });
 
-  test("with the database down is decided for keys that are known and young; the others are auth_unavailable", async () => {
+  test("without the database the worker decides for keys with a valid cached record; others are auth_unavailable", async () => {
     const worker = new AdmissionWorker();
     const fresh = worker.addKey("fresh");
-    await worker.words(admitAsk());
+    await worker.outcomes(admitRequest());
     worker.isDatabaseDown = true;
-    const asks = [admitAsk(), admitAsk({ hash: fresh }), { kind: "authenticate", hash: hashOf("key") } as const];
-    expect(await worker.words(...asks)).toEqual(["admitted", "auth_unavailable", "record"]);
+    const requests = [admitRequest(), admitRequest({ hash: fresh }), { kind: "authenticate", hash: hashOf("key") } as const];
+    expect(await worker.outcomes(...requests)).toEqual(["admitted", "auth_unavailable", "record"]);
     worker.clock.advance(30_000);
-    expect(await worker.words(admitAsk(), { kind: "authenticate", hash: hashOf("key") })).toEqual([
+    expect(await worker.outcomes(admitRequest(), { kind: "authenticate", hash: hashOf("key") })).toEqual([
       "auth_unavailable",
       "auth_unavailable",
     ]);
   });
 
-  test("with counters that do not answer is billing_unavailable, and everything else in it is answered", async () => {
+  test("without counters admissions are billing_unavailable, and the message's other requests get their replies", async () => {
     const worker = new AdmissionWorker();
     worker.counters.admitMany = () => Promise.reject(new CountersUnavailableError("Redis does not answer"));
     expect(
-      await worker.words(admitAsk(), { kind: "authenticate", hash: hashOf("key") }, admitAsk({ hash: hashOf("x") })),
+      await worker.outcomes(admitRequest(), { kind: "authenticate", hash: hashOf("key") }, admitRequest({ hash: hashOf("x") })),
     ).toEqual(["billing_unavailable", "record", "invalid_api_key"]);
   });
 
-  test("loses no decision when the counters stop answering between two rounds of it", async () => {
+  test("no decision is lost when the counters stop answering between two rounds of a message", async () => {
     const worker = new AdmissionWorker({ ledger: new MemoryLedger().open("ws-1", 1_000_000n).open("ws-2", 1_000_000n) });
     const elsewhere = worker.addKey("elsewhere", { workspace: "ws-2" });
-    await worker.words(admitAsk());
+    await worker.outcomes(admitRequest());
     const { counters } = worker;
     let calls = 0;
     const admitMany = counters.admitMany.bind(counters);
     counters.admitMany = (batch) =>
       ++calls === 1 ? admitMany(batch) : Promise.reject(new CountersUnavailableError("Redis does not answer"));
-    expect(await worker.words(admitAsk(), admitAsk({ hash: elsewhere }))).toEqual(["admitted", "billing_unavailable"]);
+    expect(await worker.outcomes(admitRequest(), admitRequest({ hash: elsewhere }))).toEqual(["admitted", "billing_unavailable"]);
   });
 
-  test("a request that cannot be priced spoils nobody else's answer", async () => {
+  test("a request that cannot be priced affects no other reply", async () => {
     const worker = new AdmissionWorker();
-    expect(await worker.words(admitAsk({ inputTokens: -65 }), admitAsk())).toEqual(["internal_error", "admitted"]);
+    expect(await worker.outcomes(admitRequest({ inputTokens: -65 }), admitRequest())).toEqual(["internal_error", "admitted"]);
   });
 
-  test("an unreadable catalog is model_unavailable, after the rate and before the money", async () => {
+  test("an unreadable catalog is model_unavailable, after the rate check and before the credit check", async () => {
     const worker = new AdmissionWorker();
     worker.models.isReadable = false;
-    const [answer] = await worker.answers(admitAsk({ inputTokens: 10_000_000 }));
-    expect(answer).toMatchObject({ code: "model_unavailable", reason: "catalog_unreadable", param: "model" });
+    const [reply] = await worker.replies(admitRequest({ inputTokens: 10_000_000 }));
+    expect(reply).toMatchObject({ code: "model_unavailable", reason: "catalog_unreadable", param: "model" });
   });
 });

@@ -1,4 +1,4 @@
-/** Fronts without HTTP: a client of admission and a journal of generations, as `src/server/front.ts` joins them. */
+/** A gateway without HTTP: a client of admission and a journal of generations, joined as in `src/server/front.ts`. */
 import { join } from "node:path";
 import { AdmissionClient, type Admission, type Caller } from "../../src/gateway/admission/client/client.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
@@ -11,18 +11,18 @@ import { silentLog } from "../../src/kernel/log.ts";
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { settlement } from "./settlements.ts";
 
-export interface FrontOptions {
+export interface TestGatewayOptions {
   bus: Bus;
   clock: Clock;
-  /** Its spool is in here. */
+  /** Holds the gateway's spool. */
   folder: string;
 }
 
-export class TestFront implements Disposable {
+export class TestGateway implements Disposable {
   readonly admission: AdmissionClient;
   readonly journal: GenerationJournal;
 
-  constructor({ bus, clock, folder }: FrontOptions) {
+  constructor({ bus, clock, folder }: TestGatewayOptions) {
     this.journal = new GenerationJournal({ bus, clock, log: silentLog, folder: join(folder, "spool") });
     this.admission = new AdmissionClient({ bus, clock, log: silentLog, journal: this.journal });
   }
@@ -32,7 +32,7 @@ export class TestFront implements Disposable {
     return this.admission.admit(caller, { model: "acme/one", inputTokens: 36, maxTokens: 50, tools: false });
   }
 
-  /** From the key to the point where its provider would be called. */
+  /** All steps from the key to the provider call, which is left out. */
   async begin(hash: string, record: KeyRecord): Promise<Reservation> {
     const { reservation, fingerprint } = await this.admit(hash, record);
     try {
@@ -49,7 +49,7 @@ export class TestFront implements Disposable {
   }
 }
 
-/** How the generation of a reservation ended: 1,000 nano-USD an input token and 2,000 an output token. */
+/** The settlement of a reservation's generation, at 1,000 nano-USD an input token and 2,000 an output token. */
 export function endOf(
   reservation: Reservation,
   { promptTokens, completionTokens }: { promptTokens: number; completionTokens: number },
