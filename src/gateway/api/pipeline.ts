@@ -16,8 +16,8 @@ export async function chatCompletion(request: Request, gateway: Gateway, createS
   // 1. The key (401), then the platform (403)
   const caller = await identify(request, gateway);
   // 2. The body's size (413), then its fields (400)
-  using held = gateway.bodies.lease(holderOf(caller));
-  const chat = checkChat(await readBody(request, { clock, bodyMs: clocks.bodyMs, held, caller }), models);
+  using lease = gateway.bodies.lease(holderOf(caller));
+  const chat = checkChat(await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller }), models);
   gateway.inFlight.requireCapacity(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const admitted = await admission.admit(caller, chat);

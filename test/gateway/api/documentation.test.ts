@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
-import { openedAlsoBy, supportWords, type Support } from "../../../src/gateway/api/request/supports.ts";
+import { impliedBy, supportWords, type SupportWord } from "../../../src/gateway/api/request/supports.ts";
 
 const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/inference.md"), "utf8");
@@ -43,7 +43,7 @@ describe("docs/inference.md", () => {
       opens.split(", ").map(code),
       code(also),
     ]);
-    const words = Object.entries(supportWords).map(([word, opens]) => [word, opens, openedAlsoBy[word as Support] ?? ""]);
+    const words = Object.entries(supportWords).map(([word, opens]) => [word, opens, impliedBy[word as SupportWord] ?? ""]);
     expect<unknown>(shown).toEqual(words);
   });
 

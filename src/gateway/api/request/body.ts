@@ -16,7 +16,7 @@ interface ReadBodyOptions {
   /** The time in which the whole body must arrive. */
   bodyMs: number;
   /** What the body is counted in, by its declared length or else as it arrives. */
-  held: ByteLease;
+  lease: ByteLease;
   /** Who is told where that is too much. */
   caller: Caller;
 }
@@ -27,18 +27,18 @@ interface ReadBodyOptions {
  * under way, before a byte of it is read where Content-Length tells; invalid_request for an encoded body, and for
  * one that did not arrive in full and in time
  */
-export async function readBody(request: Request, { clock, bodyMs, held, caller }: ReadBodyOptions): Promise<Uint8Array> {
+export async function readBody(request: Request, { clock, bodyMs, lease, caller }: ReadBodyOptions): Promise<Uint8Array> {
   const declared = declaredBytes(request);
-  if (declared !== null && declared > bodyBytesMax) throw await refuse(request, clock, new GatewayError("request_too_large"));
+  if (declared !== null && declared > bodyBytesMax) throw await drained(request, clock, new GatewayError("request_too_large"));
   if (isEncoded(request))
-    throw await refuse(request, clock, invalidRequest(undefined, "The request body must not be compressed"));
-  const take = (bytes: number): void => grow(held, bytes, caller);
-  take(declared ?? 0);
+    throw await drained(request, clock, invalidRequest(undefined, "The request body must not be compressed"));
+  const reserve = (bytes: number): void => grow(lease, bytes, caller);
+  reserve(declared ?? 0);
   // Where the length is known the stream is not even asked for: the server makes one for who asks.
   const stream = declared === null ? request.body : null;
   const reader = stream === null ? null : new BodyReader(stream);
   try {
-    const reading = reader ? reader.readUpTo(bodyBytesMax, take) : wholeBody(request);
+    const reading = reader ? reader.readUpTo(bodyBytesMax, reserve) : wholeBody(request);
     const body = await withDeadline(clock, bodyMs, "The request body", reading);
     if (body !== null && body.length <= bodyBytesMax) return body;
   } catch (error) {
@@ -49,12 +49,12 @@ export async function readBody(request: Request, { clock, bodyMs, held, caller }
       error instanceof DeadlineError ? "The request body did not arrive in time" : "The request body did not arrive in full",
     );
   }
-  throw await refuse(request, clock, new GatewayError("request_too_large"), reader);
+  throw await drained(request, clock, new GatewayError("request_too_large"), reader);
 }
 
-function grow(held: ByteLease, bytes: number, caller: Caller): void {
+function grow(lease: ByteLease, bytes: number, caller: Caller): void {
   try {
-    held.grow(bytes);
+    lease.grow(bytes);
   } catch (error) {
     throw asGatewayError(error, caller);
   }
@@ -65,7 +65,7 @@ async function wholeBody(request: Request): Promise<Uint8Array> {
   return new Uint8Array(await request.arrayBuffer());
 }
 
-async function refuse(
+async function drained(
   request: Request,
   clock: Clock,
   error: GatewayError,

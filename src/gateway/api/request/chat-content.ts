@@ -1,11 +1,11 @@
 /** What a message says: text, or text in parts. */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json-object.ts";
-import { listOf, objectOf, oneOf, reader, shown, text, type Reader } from "./read-value.ts";
+import { anyString, listOf, objectOf, oneOf, reader, truncated, type Reader } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
-const textPart = objectOf({ type: { read: oneOf("text"), required: true }, text: { read: text(), required: true } });
-const refusalPart = objectOf({ type: { read: oneOf("refusal"), required: true }, refusal: { read: text(), required: true } });
+const textPart = objectOf({ type: { read: oneOf("text"), required: true }, text: { read: anyString, required: true } });
+const refusalPart = objectOf({ type: { read: oneOf("refusal"), required: true }, refusal: { read: anyString, required: true } });
 
 export const textContent: Reader = contentOf({ text: textPart });
 /** The model's own refusal is text too. */
@@ -23,7 +23,7 @@ function contentOf(parts: Record<string, Reader>): Reader {
       if (typeof type !== "string") throw invalidRequest(place, `${place} must be an object with a type`);
       const read = readers.get(type);
       if (!read)
-        throw unsupportedParameter(at, `Cannot send a content part of type "${shown(type)}": only text content is supported`);
+        throw unsupportedParameter(at, `Cannot send a content part of type "${truncated(type)}": only text content is supported`);
       return read(one, place, context);
     });
     return listOf(part, 1)(value, at, context);

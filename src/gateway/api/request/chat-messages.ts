@@ -3,57 +3,67 @@ import { Type } from "@sinclair/typebox";
 import { messagesMax } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
 import { assistantContent, textContent } from "./chat-content.ts";
-import { label } from "./chat-options.ts";
-import { oldFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
+import { checkOnly } from "./chat-options.ts";
+import { legacyFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
-import { leftOut, objectOf, oneOf, reader, readField, text, type Field, type ReadContext, type Reader } from "./read-value.ts";
+import {
+  anyString,
+  ignored,
+  objectOf,
+  oneOf,
+  reader,
+  readField,
+  type Field,
+  type ReadContext,
+  type Reader,
+} from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports } from "./supports.ts";
 
-const role: Field = { read: text(), required: true };
-const name: Field = { read: text(), nullable: true };
+const role: Field = { read: anyString, required: true };
+const name: Field = { read: anyString, nullable: true };
 const content: Field = { read: textContent, required: true };
 
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `Cannot send ${at}: only text content is supported`);
 });
 /** A model's thoughts go back to those that want them back, and are left out for the others. */
-const thoughts: Reader = reader(Type.String(), (value, at, context) => {
-  const read = text()(value, at, context);
+const reasoningContent: Reader = reader(Type.String(), (value, at, context) => {
+  const read = anyString(value, at, context);
   return supports(context.model, "reasoning_content") ? read : undefined;
 });
 
-const speaking = (...roles: string[]): Field => ({ read: oneOf(...roles), required: true });
-const spoken = objectOf({ role: speaking("developer", "system", "user"), content, name });
-const byRole: Record<string, Reader> = {
-  developer: spoken,
-  system: spoken,
-  user: spoken,
+const roleField = (...roles: string[]): Field => ({ read: oneOf(...roles), required: true });
+const plainMessage = objectOf({ role: roleField("developer", "system", "user"), content, name });
+const messageReaders: Record<string, Reader> = {
+  developer: plainMessage,
+  system: plainMessage,
+  user: plainMessage,
   assistant: objectOf({
-    role: speaking("assistant"),
+    role: roleField("assistant"),
     content: { read: assistantContent, nullable: true },
-    refusal: { read: text(), nullable: true },
+    refusal: { read: anyString, nullable: true },
     name,
     audio: { read: noAudio, nullable: true },
     tool_calls: { read: toolCalls, nullable: true },
-    function_call: { read: oldFunctionCall, nullable: true },
-    reasoning_content: { read: thoughts, nullable: true },
-    annotations: { read: leftOut, nullable: true },
-    parsed: { read: leftOut, nullable: true },
+    function_call: { read: legacyFunctionCall, nullable: true },
+    reasoning_content: { read: reasoningContent, nullable: true },
+    annotations: { read: ignored, nullable: true },
+    parsed: { read: ignored, nullable: true },
   }),
   tool: objectOf({
-    role: speaking("tool"),
+    role: roleField("tool"),
     content,
     tool_call_id: { read: toolCallId, required: true },
-    name: { read: label(text()), nullable: true },
+    name: { read: checkOnly(anyString), nullable: true },
   }),
   function: objectOf({
-    role: speaking("function"),
+    role: roleField("function"),
     content: { read: textContent, nullable: true },
-    name: { read: text(), required: true },
+    name: { read: anyString, required: true },
   }),
 };
-const roles = new Map(Object.entries(byRole));
+const roles = new Map(Object.entries(messageReaders));
 
 export const messagesSchema = Type.Array(Type.Union([...new Set(roles.values())].map(({ schema }) => schema)), {
   minItems: 1,
@@ -76,12 +86,12 @@ function readMessage(value: unknown, at: string, context: ReadContext): ChatMess
   if (!read)
     throw invalidRequest(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
   const message = read(value, at, context);
-  if (!isJsonObject(message) || (speaker === "assistant" && saysNothing(message))) {
+  if (!isJsonObject(message) || (speaker === "assistant" && isEmpty(message))) {
     throw invalidRequest(`${at}.content`, `${at}.content is required where no tool is called`);
   }
   return { ...message, role: speaker };
 }
 
-function saysNothing(message: JsonObject): boolean {
+function isEmpty(message: JsonObject): boolean {
   return ["content", "refusal", "tool_calls", "function_call"].every((field) => message[field] === undefined);
 }

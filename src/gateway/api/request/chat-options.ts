@@ -5,7 +5,8 @@ import { textContent } from "./chat-content.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
 import {
   anyObject,
-  flag,
+  anyString,
+  boolean,
   identifier,
   integerFrom,
   numberFrom,
@@ -14,23 +15,22 @@ import {
   reader,
   readField,
   readInteger,
-  text,
   type Field,
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
-import { supports, type Support } from "./supports.ts";
+import { supports, type SupportWord } from "./supports.ts";
 
 const required = (read: Reader): Field => ({ read, required: true });
 
 /** Known to the official schema, and open to no model here: it would change what is answered, kept or charged. */
-export const notOffered: Reader = reader(Type.Never(), (_, at) => {
+export const notSupported: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `${at} is not supported`);
 });
 
 /** Accepted, checked and sent nowhere: it labels a request and changes no answer. */
-export function label(read: Reader): Reader {
+export function checkOnly(read: Reader): Reader {
   return reader(read.schema, (value, at, context) => {
     read(value, at, context);
     return undefined;
@@ -38,7 +38,7 @@ export function label(read: Reader): Reader {
 }
 
 /** Only the value that is the case anyway. */
-export function only(accepted: readonly (string | number | boolean)[], words: string): Reader {
+export function acceptOnly(accepted: readonly (string | number | boolean)[], words: string): Reader {
   return reader(Type.Union(accepted.map((value) => Type.Literal(value))), (value, at) => {
     if (accepted.some((one) => one === value)) return undefined;
     throw unsupportedParameter(at, `${at}: only ${words} is supported`);
@@ -46,20 +46,20 @@ export function only(accepted: readonly (string | number | boolean)[], words: st
 }
 
 /** Models that sample by themselves refuse every value but the default, which then need not be sent. */
-export function unlessFixed(standard: number, read: Reader): Reader {
+export function honorDefaultOnly(standard: number, read: Reader): Reader {
   return reader(read.schema, (value, at, context) => {
     const given = read(value, at, context);
     if (!context.model?.defaultOnly.has(at)) return given;
-    return only([standard], `${at}=${standard}`)(given, at, context);
+    return acceptOnly([standard], `${at}=${standard}`)(given, at, context);
   });
 }
 
-const pairsSchema = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
+const metadataSchema = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
   maxProperties: 16,
   propertyNames: { maxLength: 64 },
 });
 
-export const pairs: Reader = reader(pairsSchema, (value, at) => {
+export const metadata: Reader = reader(metadataSchema, (value, at) => {
   if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   const entries = Object.entries(value);
   if (entries.length > 16) throw invalidRequest(at, `${at} must not have more than 16 pairs`);
@@ -79,40 +79,38 @@ export const modalities: Reader = reader(Type.Array(Type.Literal("text"), { minI
 
 const stopSchema = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })]);
 
-const anyText = text();
-
 export const stop: Reader = reader(stopSchema, (value, at, context) => {
   if (typeof value === "string") return value;
   if (!Array.isArray(value) || value.length > 4)
     throw invalidRequest(at, `${at} must be a string or an array of at most 4 strings`);
-  return value.length === 0 ? undefined : value.map((one, index) => anyText(one, `${at}[${index}]`, context));
+  return value.length === 0 ? undefined : value.map((one, index) => anyString(one, `${at}[${index}]`, context));
 });
 
 const bias = numberFrom(-100, 100);
 
-export const biases: Reader = reader(Type.Record(Type.String(), bias.schema), (value, at, context) => {
+export const logitBias: Reader = reader(Type.Record(Type.String(), bias.schema), (value, at, context) => {
   if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   for (const one of Object.values(value)) bias(one, at, context);
   return Object.keys(value).length === 0 ? undefined : value;
 });
 
-const fewLogprobs = integerFrom(0, 20);
+const logprobsCount = integerFrom(0, 20);
 
-export const topLogprobs: Reader = reader(fewLogprobs.schema, (value, at, context) => {
-  const count = fewLogprobs(value, at, context);
+export const topLogprobs: Reader = reader(logprobsCount.schema, (value, at, context) => {
+  const count = logprobsCount(value, at, context);
   if (count === 0) return undefined;
   if (context.request["logprobs"] !== true) throw invalidRequest(at, `${at} needs logprobs to be true`);
   return count;
 });
 
-const knownStreamOptions = objectOf({
-  include_usage: { read: flag, nullable: true },
-  include_obfuscation: { read: only([false], "false"), nullable: true },
+const streamOptionsObject = objectOf({
+  include_usage: { read: boolean, nullable: true },
+  include_obfuscation: { read: acceptOnly([false], "false"), nullable: true },
 });
 
-export const streamOptions: Reader = reader(knownStreamOptions.schema, (value, at, context) => {
+export const streamOptions: Reader = reader(streamOptionsObject.schema, (value, at, context) => {
   if (context.request["stream"] !== true) throw invalidRequest(at, `${at} needs stream to be true`);
-  return knownStreamOptions(value, at, context);
+  return streamOptionsObject(value, at, context);
 });
 
 /** The model's own limit is checked here, so that a bound beyond it is refused with its name before credit is looked at. */
@@ -133,9 +131,9 @@ const schemaFormat = objectOf({
   json_schema: required(
     objectOf({
       name: required(identifier),
-      description: { read: text(), nullable: true },
+      description: { read: anyString, nullable: true },
       schema: { read: anyObject, nullable: true },
-      strict: { read: flag, nullable: true },
+      strict: { read: boolean, nullable: true },
     }),
   ),
 });
@@ -149,7 +147,7 @@ export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, sch
   return format;
 });
 
-export function requireSupport(word: Support, at: string, { model }: ReadContext): void {
+export function requireSupport(word: SupportWord, at: string, { model }: ReadContext): void {
   if (!supports(model, word)) throw unsupportedParameter(at, `The model does not support ${at}`);
 }
 

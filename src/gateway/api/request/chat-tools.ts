@@ -4,16 +4,16 @@ import { readToolCallId } from "../../providers/wire/tool-call-id.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
 import {
   anyObject,
-  flag,
+  anyString,
+  boolean,
   identifier,
-  leftOut,
+  ignored,
   listOf,
   objectOf,
   oneOf,
   reader,
   readField,
-  text,
-  unless,
+  omitIf,
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
@@ -24,68 +24,68 @@ const functionsMax = 128;
 
 const functionFields = {
   name: { read: identifier, required: true },
-  description: { read: text(), nullable: true },
+  description: { read: anyString, nullable: true },
   parameters: { read: anyObject, nullable: true },
 };
 const required = (read: Reader) => ({ read, required: true });
 
 const functionTool = objectOf({
   type: required(oneOf("function")),
-  function: required(objectOf({ ...functionFields, strict: { read: flag, nullable: true } })),
+  function: required(objectOf({ ...functionFields, strict: { read: boolean, nullable: true } })),
 });
 const customTool = objectOf({
   type: required(oneOf("custom")),
-  custom: required(objectOf({ name: required(text()), description: { read: text() }, format: { read: anyObject } })),
+  custom: required(objectOf({ name: required(anyString), description: { read: anyString }, format: { read: anyObject } })),
 });
 /** A model's signature within the id goes back to those that want it back; the others get the id that it was put into. */
 export const toolCallId: Reader = reader(Type.String(), (value, at, context) => {
-  const id = String(text()(value, at, context));
+  const id = String(anyString(value, at, context));
   return supports(context.model, "thought_signatures") ? id : readToolCallId(id).id;
 });
 /** The official packages put streams together with the index of each call, parse its arguments, and send all of it back. */
-const addedByHelpers = { read: leftOut, nullable: true };
+const addedByHelpers = { read: ignored, nullable: true };
 const functionCall = objectOf({
   id: required(toolCallId),
   index: addedByHelpers,
   type: required(oneOf("function")),
-  function: required(objectOf({ name: required(text()), arguments: required(text()), parsed_arguments: addedByHelpers })),
+  function: required(objectOf({ name: required(anyString), arguments: required(anyString), parsed_arguments: addedByHelpers })),
 });
 const customCall = objectOf({
   id: required(toolCallId),
   index: addedByHelpers,
   type: required(oneOf("custom")),
-  custom: required(objectOf({ name: required(text()), input: required(text()) })),
+  custom: required(objectOf({ name: required(anyString), input: required(anyString) })),
 });
 
-export const tools: Reader = unless(isEmpty, listOf(byType({ function: functionTool, custom: customTool }), 0));
-export const toolCalls: Reader = unless(isEmpty, listOf(byType({ function: functionCall, custom: customCall }), 0));
-export const oldFunctions: Reader = listOf(objectOf(functionFields), 1, functionsMax);
-export const oldFunctionCall: Reader = objectOf({ name: required(text()), arguments: required(text()) });
-export const oldFunctionChoice: Reader = wordOr(oneOf("none", "auto"), objectOf({ name: required(text()) }));
+export const tools: Reader = omitIf(isEmpty, listOf(byType({ function: functionTool, custom: customTool }), 0));
+export const toolCalls: Reader = omitIf(isEmpty, listOf(byType({ function: functionCall, custom: customCall }), 0));
+export const legacyFunctions: Reader = listOf(objectOf(functionFields), 1, functionsMax);
+export const legacyFunctionCall: Reader = objectOf({ name: required(anyString), arguments: required(anyString) });
+export const legacyFunctionChoice: Reader = wordOrObject(oneOf("none", "auto"), objectOf({ name: required(anyString) }));
 
-const named = objectOf({ name: required(text()) });
+const namedTool = objectOf({ name: required(anyString) });
 const choices: Record<string, Reader> = {
-  function: objectOf({ type: required(oneOf("function")), function: required(named) }),
-  custom: objectOf({ type: required(oneOf("custom")), custom: required(named) }),
+  function: objectOf({ type: required(oneOf("function")), function: required(namedTool) }),
+  custom: objectOf({ type: required(oneOf("custom")), custom: required(namedTool) }),
   allowed_tools: objectOf({
     type: required(oneOf("allowed_tools")),
     allowed_tools: required(objectOf({ mode: required(oneOf("auto", "required")), tools: required(listOf(anyObject, 0)) })),
   }),
 };
 const namedChoice = reader(Type.Union(Object.values(choices).map(({ schema }) => schema)), readNamedChoice);
-const anyChoice = wordOr(oneOf("none", "auto", "required"), namedChoice);
+const anyChoice = wordOrObject(oneOf("none", "auto", "required"), namedChoice);
 
 /** Without tools `none` and `auto` say nothing; anything else could not be done. */
 export const toolChoice: Reader = reader(anyChoice.schema, (value, at, context) => {
   const chosen = anyChoice(value, at, context);
-  if (sendsTools(context)) return chosen;
+  if (hasTools(context)) return chosen;
   if (value === "none" || value === "auto") return undefined;
   throw invalidRequest(at, `${at} needs tools to choose from`);
 });
 
-export const parallelToolCalls: Reader = unless((_, context) => !sendsTools(context), flag);
+export const parallelToolCalls: Reader = omitIf((_, context) => !hasTools(context), boolean);
 
-function sendsTools({ request }: ReadContext): boolean {
+function hasTools({ request }: ReadContext): boolean {
   return Array.isArray(request["tools"]) && request["tools"].length > 0;
 }
 
@@ -105,7 +105,7 @@ function byType(readers: { function: Reader; custom: Reader }): Reader {
   });
 }
 
-function wordOr(word: Reader, other: Reader): Reader {
+function wordOrObject(word: Reader, other: Reader): Reader {
   return reader(Type.Union([word.schema, other.schema]), (value, at, context) =>
     typeof value === "string" ? word(value, at, context) : other(value, at, context),
   );
@@ -116,7 +116,7 @@ function readNamedChoice(value: unknown, at: string, context: ReadContext): unkn
   const type = readField(value["type"], `${at}.type`, required(oneOf(...Object.keys(choices))), context);
   const chosen = choices[String(type)]?.(value, at, context);
   const wanted = isJsonObject(value["function"]) ? value["function"]["name"] : undefined;
-  if (type === "function" && sendsTools(context) && !toolNames(context).includes(wanted)) {
+  if (type === "function" && hasTools(context) && !toolNames(context).includes(wanted)) {
     throw invalidRequest(`${at}.function.name`, `${at}.function.name is not the name of a tool that was sent`);
   }
   return chosen;

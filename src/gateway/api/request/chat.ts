@@ -8,10 +8,10 @@ import { readMessages } from "./chat-messages.ts";
 import { requireSupport } from "./chat-options.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
-import { readField, shown, unknownField, type ReadContext } from "./read-value.ts";
+import { readField, truncated, unknownField, type ReadContext } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { estimatedTokens } from "./text-bytes.ts";
-import { refuseRouting, routingFields } from "./routing-fields.ts";
+import { rejectRouting, routingFields } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
 export interface CheckedChat {
@@ -55,8 +55,8 @@ export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): Checke
     if (field.needs) requireSupport(field.needs, field.name, context);
     body[field.name] = value;
   }
-  refuseRouting(request);
-  refuseUnknown(request);
+  rejectRouting(request);
+  rejectUnknownFields(request);
   rejectUnsupportedFields(body, context.model);
   const streamOptions = request["stream_options"];
   const inputTokens = inputTokensBound(body);
@@ -81,8 +81,8 @@ function readModelId(value: unknown): string {
   return value;
 }
 
-function refuseUnknown(request: JsonObject): void {
-  for (const name of Object.keys(request)) if (!knownFields.has(name)) throw unknownField(shown(name));
+function rejectUnknownFields(request: JsonObject): void {
+  for (const name of Object.keys(request)) if (!knownFields.has(name)) throw unknownField(truncated(name));
 }
 
 function numberOrNull(value: unknown): number | null {

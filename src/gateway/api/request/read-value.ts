@@ -35,18 +35,20 @@ export function reader(schema: TSchema, read: Read): Reader {
   return Object.assign(own, { schema });
 }
 
-export const flag: Reader = reader(Type.Boolean(), (value, at) => {
+export const boolean: Reader = reader(Type.Boolean(), (value, at) => {
   if (typeof value !== "boolean") throw invalidRequest(at, `${at} must be true or false`);
   return value;
 });
 
-export function text(charactersMax = Infinity): Reader {
+export function string(charactersMax = Infinity): Reader {
   return reader(Type.String(upTo("maxLength", charactersMax)), (value, at) => {
     if (typeof value !== "string") throw invalidRequest(at, `${at} must be a string`);
     if (value.length > charactersMax) throw invalidRequest(at, `${at} must not be longer than ${charactersMax} characters`);
     return value;
   });
 }
+
+export const anyString: Reader = string();
 
 export function numberFrom(min: number, max: number): Reader {
   return reader(Type.Number({ minimum: min, maximum: max }), (value, at) => {
@@ -99,7 +101,7 @@ export const anyObject: Reader = reader(Type.Object({}), (value, at) => {
 });
 
 /** What was added to an answer, and comes back with it, says nothing to a model. */
-export const leftOut: Reader = reader(Type.Unknown(), () => undefined);
+export const ignored: Reader = reader(Type.Unknown(), () => undefined);
 
 /** An object of these fields and no others, read in this order. */
 export function objectOf(fields: Record<string, Field>): Reader {
@@ -112,7 +114,7 @@ export function objectOf(fields: Record<string, Field>): Reader {
       if (read !== undefined) result[name] = read;
     }
     for (const name of Object.keys(value)) {
-      if (!known.has(name)) throw unknownField(`${at}.${shown(name)}`);
+      if (!known.has(name)) throw unknownField(`${at}.${truncated(name)}`);
     }
     return result;
   });
@@ -138,10 +140,10 @@ export function readField(value: unknown, at: string, { read, required, nullable
 }
 
 /** Read for its errors, and then left out where it asks for what happens anyway. */
-export function unless(saysNothing: (value: unknown, context: ReadContext) => boolean, read: Reader): Reader {
+export function omitIf(isDefault: (value: unknown, context: ReadContext) => boolean, read: Reader): Reader {
   return reader(read.schema, (value, at, context) => {
     const result = read(value, at, context);
-    return saysNothing(value, context) ? undefined : result;
+    return isDefault(value, context) ? undefined : result;
   });
 }
 
@@ -154,6 +156,6 @@ function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, nu
 }
 
 /** A name from a request, short enough to be shown in an answer. */
-export function shown(name: string): string {
+export function truncated(name: string): string {
   return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
 }

@@ -5,7 +5,7 @@ import { unsupportedParameter } from "../../../http/bad-request.ts";
 const providerFields = ["order", "only", "ignore", "sort"];
 
 /** @throws GatewayError unsupported_parameter */
-export function refuseRouting(request: JsonObject): void {
+export function rejectRouting(request: JsonObject): void {
   const field = routingField(request);
   if (field !== null) throw unsupportedParameter(field, `${field} needs routing, which is not available for this workspace`);
 }

@@ -18,14 +18,14 @@ export const supportWords = {
   prediction: ["prediction"],
 } as const satisfies Record<string, readonly string[]>;
 
-export type Support = keyof typeof supportWords;
+export type SupportWord = keyof typeof supportWords;
 
 /** The weaker word needs no mention beside the stronger: who keeps to a schema writes JSON, and functions are tools by their old name. */
-export const openedAlsoBy: Partial<Record<Support, Support>> = { json_object: "json_schema", functions: "tools" };
+export const impliedBy: Partial<Record<SupportWord, SupportWord>> = { json_object: "json_schema", functions: "tools" };
 
 /** True also where the catalog does not know the model, or it is none for chat: that is answered at a later check. */
-export function supports(model: Model | null, word: Support): boolean {
+export function supports(model: Model | null, word: SupportWord): boolean {
   if (model === null || model.kind !== "chat" || model.supports.has(word)) return true;
-  const stronger = openedAlsoBy[word];
+  const stronger = impliedBy[word];
   return stronger !== undefined && model.supports.has(stronger);
 }

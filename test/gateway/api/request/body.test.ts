@@ -20,9 +20,9 @@ import { ManualClock, settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 
 /** Of a budget that is not reached, unless one is given. */
-function held(budget = bodyBudget(), key = "key"): { held: ByteLease; caller: Caller } {
+function leaseFor(budget = bodyBudget(), key = "key"): { lease: ByteLease; caller: Caller } {
   const record = { id: key, workspace: `workspace of ${key}`, requestsPerMinute: 120 };
-  return { held: budget.lease({ key, workspace: record.workspace }), caller: { hash: "", record } as unknown as Caller };
+  return { lease: budget.lease({ key, workspace: record.workspace }), caller: { hash: "", record } as unknown as Caller };
 }
 
 const server = Bun.serve({
@@ -35,7 +35,7 @@ const server = Bun.serve({
       return errorResponse(new GatewayError("invalid_api_key"));
     }
     try {
-      const body = await readBody(request, { clock: systemClock, bodyMs: 5_000, ...held() });
+      const body = await readBody(request, { clock: systemClock, bodyMs: 5_000, ...leaseFor() });
       return Response.json({ bytes: body.length });
     } catch (error) {
       if (error instanceof GatewayError) return errorResponse(error);
@@ -140,7 +140,7 @@ describe("an answer 413 is readable by a client that sends everything before it 
 describe("a body is refused with invalid_request", () => {
   test("when it is compressed", async () => {
     const request = new Request("http://weir/", { method: "POST", body: "{}", headers: { "content-encoding": "gzip" } });
-    await expect(readBody(request, { clock: systemClock, bodyMs: 1_000, ...held() })).rejects.toMatchObject({
+    await expect(readBody(request, { clock: systemClock, bodyMs: 1_000, ...leaseFor() })).rejects.toMatchObject({
       code: "invalid_request",
       message: "The request body must not be compressed",
     });
@@ -154,7 +154,7 @@ describe("a body is refused with invalid_request", () => {
       cancel: () => void (cancelled = true),
     });
     const request = new Request("http://weir/", { method: "POST", body });
-    const reading = readBody(request, { clock, bodyMs: 30_000, ...held() });
+    const reading = readBody(request, { clock, bodyMs: 30_000, ...leaseFor() });
     reading.catch(() => {});
     await clock.pass(29_999);
     expect(cancelled).toBe(false);
@@ -168,7 +168,7 @@ describe("a body is refused with invalid_request", () => {
   test("when its client breaks off", async () => {
     const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
     const request = new Request("http://weir/", { method: "POST", body });
-    await expect(readBody(request, { clock: new ManualClock(), bodyMs: 30_000, ...held() })).rejects.toMatchObject({
+    await expect(readBody(request, { clock: new ManualClock(), bodyMs: 30_000, ...leaseFor() })).rejects.toMatchObject({
       code: "invalid_request",
     });
   });
@@ -223,7 +223,7 @@ describe("a large body that is refused", () => {
 });
 
 test("identity encoding and an absent body pass", async () => {
-  const options = { clock: systemClock, bodyMs: 1_000, ...held() };
+  const options = { clock: systemClock, bodyMs: 1_000, ...leaseFor() };
   const request = new Request("http://weir/", { method: "POST", body: "{}", headers: { "content-encoding": "identity" } });
   expect(new TextDecoder().decode(await readBody(request, options))).toBe("{}");
   expect((await readBody(new Request("http://weir/", { method: "POST" }), options)).length).toBe(0);
@@ -234,12 +234,12 @@ describe("bodies under way", () => {
   const never = (headers: Record<string, string> = {}) =>
     new Request("http://weir/", { method: "POST", body: new ReadableStream({ pull: () => new Promise(() => {}) }), headers });
   const declared = (bytes: number) => never({ "content-length": String(bytes) });
-  const read = (request: Request, of: ReturnType<typeof held>) => readBody(request, { clock, bodyMs: 30_000, ...of });
+  const read = (request: Request, of: ReturnType<typeof leaseFor>) => readBody(request, { clock, bodyMs: 30_000, ...of });
 
   test("of one key end at its budget with rate_limited, which names its requests a minute, before a byte is read", async () => {
     const budget = bodyBudget();
-    for (let body = 0; body < bodiesPerKeyBytesMax / bodyBytesMax; body++) held(budget).held.grow(bodyBytesMax);
-    const error = await failureOf(read(declared(bodyBytesMax), held(budget)));
+    for (let body = 0; body < bodiesPerKeyBytesMax / bodyBytesMax; body++) leaseFor(budget).lease.grow(bodyBytesMax);
+    const error = await failureOf(read(declared(bodyBytesMax), leaseFor(budget)));
     expect(error).toMatchObject({ code: "rate_limited", status: 429, headers: { "retry-after": "1", "retry-after-ms": "1000" } });
     expect(String(error)).toContain("120 requests per minute");
     expect(budget.total).toBe(bodiesPerKeyBytesMax);
@@ -248,39 +248,39 @@ describe("bodies under way", () => {
   test("of all callers end with 503, and small ones still come in", async () => {
     const budget = bodyBudget();
     const large = Math.floor((bodiesBytesMax - bodiesReserveBytes) / bodyBytesMax);
-    for (let body = 0; body < large; body++) held(budget, `key ${body % 8}`).held.grow(bodyBytesMax);
-    expect(await failureOf(read(declared(bodyBytesMax), held(budget, "other")))).toMatchObject({
+    for (let body = 0; body < large; body++) leaseFor(budget, `key ${body % 8}`).lease.grow(bodyBytesMax);
+    expect(await failureOf(read(declared(bodyBytesMax), leaseFor(budget, "other")))).toMatchObject({
       code: "billing_unavailable",
       headers: { "retry-after": "1", "x-should-retry": "true" },
     });
     const request = new Request("http://weir/", { method: "POST", body: "{}" });
-    expect((await read(request, held(budget, "other"))).length).toBe(2);
+    expect((await read(request, leaseFor(budget, "other"))).length).toBe(2);
   });
 
   test("one of unknown length counts as it arrives", async () => {
     const budget = bodyBudget();
-    const full = held(budget);
-    full.held.grow(bodiesPerKeyBytesMax - 1_000);
+    const full = leaseFor(budget);
+    full.lease.grow(bodiesPerKeyBytesMax - 1_000);
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(400)) });
     const request = new Request("http://weir/", { method: "POST", body });
-    const reading = held(budget);
+    const reading = leaseFor(budget);
     expect(await failureOf(read(request, reading))).toMatchObject({ code: "rate_limited" });
-    expect(reading.held.bytes).toBe(800);
-    reading.held[Symbol.dispose]();
-    full.held[Symbol.dispose]();
+    expect(reading.lease.bytes).toBe(800);
+    reading.lease[Symbol.dispose]();
+    full.lease[Symbol.dispose]();
     expect(budget.total).toBe(0);
   });
 });
 
 test("a key that has as many open answers as it can have is refused until one has ended", () => {
   const inFlight = new InFlightRequests();
-  const { caller } = held();
+  const { caller } = leaseFor();
   const holder = { key: caller.record.id, workspace: caller.record.workspace };
   const [first] = Array.from({ length: openAnswersPerKeyMax }, () => inFlight.begin(holder));
   expect(() => inFlight.requireCapacity(caller)).toThrow(
     "Too many requests at once for this key, which may make 120 requests per minute",
   );
-  inFlight.requireCapacity(held(bodyBudget(), "other").caller);
+  inFlight.requireCapacity(leaseFor(bodyBudget(), "other").caller);
   if (first) inFlight.done(first);
   inFlight.requireCapacity(caller);
 });

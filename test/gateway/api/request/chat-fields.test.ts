@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { chatFields } from "../../../../src/gateway/api/request/chat-fields.ts";
-import { openedAlsoBy, supportWords, type Support } from "../../../../src/gateway/api/request/supports.ts";
+import { impliedBy, supportWords, type SupportWord } from "../../../../src/gateway/api/request/supports.ts";
 import { check, everything, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/check-chat.ts";
 import { chatModel } from "../../../support/model.ts";
 import { fieldCases } from "./field-cases.ts";
@@ -71,7 +71,7 @@ describe("what the model supports", () => {
     { role: "assistant", tool_calls: [{ id, type: "function", function: { name: "f", arguments: "{}" } }] },
     { role: "tool", tool_call_id: id, content: "done" },
   ];
-  const fields: Record<Support, Body> = {
+  const fields: Record<SupportWord, Body> = {
     tools: { tools: [tool] },
     custom_tools: { tools: [{ type: "custom", custom: { name: "shell" } }] },
     functions: { functions: [{ name: "f" }] },
@@ -87,9 +87,9 @@ describe("what the model supports", () => {
     logprobs: { logprobs: true },
     prediction: { prediction: { type: "content", content: "x" } },
   };
-  const words = Object.keys(supportWords) as Support[];
-  const needed: Partial<Record<Support, string>> = { custom_tools: "tools" };
-  const openers = (word: Support) => [word, openedAlsoBy[word]].filter((opener) => opener !== undefined);
+  const words = Object.keys(supportWords) as SupportWord[];
+  const needed: Partial<Record<SupportWord, string>> = { custom_tools: "tools" };
+  const openers = (word: SupportWord) => [word, impliedBy[word]].filter((opener) => opener !== undefined);
 
   test.each(words)("%s opens its field, which is then sent on", (word) => {
     const [[name = "", value] = []] = Object.entries(fields[word]);
@@ -97,7 +97,7 @@ describe("what the model supports", () => {
     expect(check(fields[word], model).body[name]).toEqual(value);
   });
 
-  const leftOut: Support[] = ["reasoning_content", "thought_signatures"];
+  const leftOut: SupportWord[] = ["reasoning_content", "thought_signatures"];
   test.each(words.filter((word) => !leftOut.includes(word)))("without %s its field is unsupported_parameter", (word) => {
     const [name = ""] = Object.keys(fields[word]);
     const others = words.filter((other) => !openers(word).includes(other));
@@ -112,8 +112,8 @@ describe("what the model supports", () => {
     expect(check(fields.thought_signatures, nothing).body.messages).toEqual(calling("call_1"));
   });
 
-  test.each(Object.entries(openedAlsoBy))("the field of %s is open as well where the model supports %s", (word, stronger) => {
-    expect(refusal(fields[word as Support], chatModel([stronger]))).toBeNull();
+  test.each(Object.entries(impliedBy))("the field of %s is open as well where the model supports %s", (word, stronger) => {
+    expect(refusal(fields[word as SupportWord], chatModel([stronger]))).toBeNull();
     expect(refusal(fields[stronger], chatModel([word]))).toStartWith("unsupported_parameter");
   });
 
