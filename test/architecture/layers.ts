@@ -35,7 +35,7 @@ export const layers: Layer[] = [
   filesOf("gateway/api"),
 
   filesOf("security"),
-  ...wing("security", ["versions", "archives", "scans", "advisories/cvss", "advisories/reading"]),
+  ...wing("security", ["versions", "archives", "resources", "scans", "advisories/cvss", "advisories/reading"]),
   filesOf("security/advisories"),
   ...wing("security/advisories", ["issues", "import"]),
   { name: "security/sboms/refusal", holds: ["src/security/sboms/refusal.ts"] },

@@ -1,9 +1,9 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type AuditEvent, type Sources } from "../../accounts/audit/change.ts";
+import { change, type Sources } from "../../accounts/audit/change.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { requireProductQuota } from "./quota.ts";
+import { requireResourceQuota, resourceCreated } from "../resources/resource.ts";
 import { insertProduct, selectProductIdByName } from "./store.ts";
 
 /**
@@ -22,14 +22,10 @@ export async function createProduct(
     const now = sources.clock.now();
     const id = newToolsId("prd", now);
     if (await insertProduct({ id, workspace, name, at: new Date(now) }, tx)) {
-      await requireProductQuota(workspace, tx);
-      return { result: id, event: productCreated({ workspace, id, name }) };
+      await requireResourceQuota("product", workspace, tx);
+      return { result: id, event: resourceCreated("product", { workspace, id, name }) };
     }
     const known = await selectProductIdByName({ workspace, name }, tx);
     throw new DomainError("conflict", `There is a product "${name}" already, with the id "${known}"`, { field: "name" });
   });
-}
-
-export function productCreated({ workspace, id, name }: { workspace: WorkspaceId; id: string; name: string }): AuditEvent {
-  return { event: "product.created", workspace, target: id, changes: { name: { from: null, to: name } } };
 }

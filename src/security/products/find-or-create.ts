@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { productCreated } from "./create.ts";
+import { resourceCreated } from "../resources/resource.ts";
 import { requireProduct } from "./require.ts";
 import { insertProduct } from "./store.ts";
 
@@ -23,7 +23,7 @@ export async function findOrCreateProduct({ workspace, product, at }: NamedProdu
   if (!isToolsId("prd", product)) {
     const id = newToolsId("prd", at.getTime());
     const made = await insertProduct({ id, workspace, name: product, at }, tx);
-    if (made) return { id, events: [productCreated({ workspace, id, name: product })] };
+    if (made) return { id, events: [resourceCreated("product", { workspace, id, name: product })] };
   }
   return { id: await requireProduct({ workspace, product }, tx), events: [] };
 }

@@ -26,16 +26,6 @@ export async function selectProductIdByName(
   return row?.id;
 }
 
-export async function anyProduct({ workspace, id }: { workspace: WorkspaceId; id: string }, sql: Queries): Promise<boolean> {
-  const rows = await sql`SELECT 1 FROM products WHERE workspace_id = ${workspace} AND id = ${id}`;
-  return rows.length > 0;
-}
-
-export async function countAllProducts(workspace: WorkspaceId, sql: Queries): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM products WHERE workspace_id = ${workspace}`;
-  return row?.count ?? 0;
-}
-
 export interface ProductFilter {
   workspace: WorkspaceId;
   /** What is looked at; of a project the product that it is in. */

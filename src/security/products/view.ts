@@ -1,7 +1,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import { countsOf, type VulnerabilityCounts } from "../findings/lists/vulnerability-counts.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { productNotFound } from "./require.ts";
+import { resourceNotFound } from "../resources/resource.ts";
 import type { ProductView } from "./schema.ts";
 import { selectProducts, type ProductRow } from "./store.ts";
 
@@ -37,6 +37,6 @@ export async function viewProductOf(
 ): Promise<ProductView> {
   const rows = await selectProducts({ workspace, scope: { kind: "product", id }, name: null, limit: 1, offset: 0 }, sql);
   const [view] = await viewProducts(rows, sql);
-  if (view === undefined) throw productNotFound(id);
+  if (view === undefined) throw resourceNotFound("product", { id });
   return view;
 }

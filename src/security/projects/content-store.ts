@@ -1,5 +1,4 @@
 /** What a project is made of, and what follows from it. */
-import { arrayText } from "../../backing/array-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
@@ -36,24 +35,6 @@ export async function selectComponents(
     FROM sbom_components c LEFT JOIN packages ON packages.id = c.package_id
     WHERE c.sbom_id = ${sbom} AND c.position > 0
     ORDER BY c.position LIMIT ${limit}`;
-}
-
-/** Names from the root, or from the step so many before it, to each of these components. */
-export async function selectPaths(
-  { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
-  sql: Queries,
-): Promise<Map<number, { names: string[]; whole: boolean }>> {
-  const rows = await sql<{ position: number; names: string[]; whole: boolean }[]>`
-    WITH RECURSIVE step AS (
-      SELECT position AS of, name, via, 1 AS steps FROM sbom_components
-      WHERE sbom_id = ${sbom} AND position = ANY (${arrayText(positions, (position) => position)}::integer[])
-      UNION ALL
-      SELECT step.of, before.name, before.via, step.steps + 1
-      FROM step JOIN sbom_components AS before ON before.sbom_id = ${sbom} AND before.position = step.via
-      WHERE step.steps < ${stepsMax}
-    )
-    SELECT of AS position, array_agg(name ORDER BY steps DESC) AS names, bool_or(via IS NULL) AS whole FROM step GROUP BY of`;
-  return new Map(rows.map(({ position, names, whole }) => [position, { names, whole }]));
 }
 
 export interface UnknownRow {

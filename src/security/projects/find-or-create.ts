@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
-import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { DomainError } from "../../accounts/errors.ts";
+import { newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { referenceTo, resourceCreated, resourceNotFound } from "../resources/resource.ts";
 import { insertProject, lockProject, type ProjectRow } from "./store.ts";
 
 interface NamedProject {
@@ -20,9 +20,10 @@ export interface FoundProject {
 
 /** @throws DomainError not_found for an id that the workspace does not have */
 export async function findOrCreateProject({ workspace, project, at }: NamedProject, tx: Transaction): Promise<FoundProject> {
-  if (isToolsId("prj", project)) {
-    const row = await lockProject({ workspace, id: project }, tx);
-    if (!row) throw projectNotFound(project);
+  const reference = referenceTo("project", project);
+  if ("id" in reference) {
+    const row = await lockProject({ workspace, ...reference }, tx);
+    if (!row) throw resourceNotFound("project", reference);
     return { project: row, events: [] };
   }
   const id = newToolsId("prj", at.getTime());
@@ -30,10 +31,5 @@ export async function findOrCreateProject({ workspace, project, at }: NamedProje
   const made = await insertProject({ id, workspace, name: project, provider: "upload", at }, tx);
   const row = await lockProject({ workspace, name: project }, tx);
   if (!row) throw new Error(`The project "${project}" is there and cannot be found`);
-  const created = { event: "project.created", workspace, target: id, changes: { name: { from: null, to: project } } };
-  return { project: row, events: made ? [created] : [] };
-}
-
-export function projectNotFound(id: string): DomainError {
-  return new DomainError("not_found", `There is no project with the id "${id}"`, { field: "project" });
+  return { project: row, events: made ? [resourceCreated("project", { workspace, id, name: project })] : [] };
 }

@@ -1,10 +1,9 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../accounts/audit/change.ts";
-import { isToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
 import { requireProduct } from "../products/require.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import { projectNotFound } from "./find-or-create.ts";
+import { referenceTo, resourceNotFound } from "../resources/resource.ts";
 import { lockProject, updateProduct, type ProjectRow } from "./store.ts";
 
 export interface ProjectMove {
@@ -24,8 +23,9 @@ export interface ProjectMove {
 export async function setProduct({ actor, workspace, project, product }: ProjectMove, sources: Sources): Promise<string> {
   allow(actor, { roles: writers, action: "change a project" });
   return change(actor, sources, async (tx) => {
-    const row = await lockProject({ workspace, ...(isToolsId("prj", project) ? { id: project } : { name: project }) }, tx);
-    if (!row) throw missing(project);
+    const reference = referenceTo("project", project);
+    const row = await lockProject({ workspace, ...reference }, tx);
+    if (!row) throw resourceNotFound("project", reference);
     const target = product === null ? null : await requireProduct({ workspace, product }, tx);
     if (target === row.product) return { result: row.id, event: null };
     await updateProduct({ id: row.id, product: target }, tx);
@@ -36,9 +36,4 @@ export async function setProduct({ actor, workspace, project, product }: Project
 function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }) {
   const changes = { product_id: { from: row.product, to: target } };
   return { event: "project.updated", workspace, target: row.id, changes };
-}
-
-function missing(project: string): DomainError {
-  if (isToolsId("prj", project)) return projectNotFound(project);
-  return new DomainError("not_found", `There is no project "${project}"`, { field: "project" });
 }

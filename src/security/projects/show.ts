@@ -7,17 +7,17 @@ import {
   countUnknowns,
   selectComponents,
   selectMetrics,
-  selectPaths,
   selectUnknowns,
   type ComponentRow,
   type Metrics,
 } from "./content-store.ts";
+import { selectPaths } from "../sboms/path-store.ts";
 import { truncatePage } from "../findings/truncate-page.ts";
 import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
 import { ranksOf } from "../findings/severity.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
 import { viewVulnerability } from "../findings/lists/vulnerability-row.ts";
-import { projectNotFound } from "./find-or-create.ts";
+import { resourceNotFound } from "../resources/resource.ts";
 import type { ComponentView, ProjectDetailsView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
 import { viewProjects, type ViewSources } from "./view.ts";
@@ -30,7 +30,7 @@ export async function showProject(
   const { sql } = sources;
   const row = await selectProject({ workspace, id }, sql);
   const [project] = row === undefined ? [] : await viewProjects([row], sources);
-  if (row === undefined || project === undefined) throw projectNotFound(id);
+  if (row === undefined || project === undefined) throw resourceNotFound("project", { id });
   const limit = projectItemsMax;
   const metrics = await selectMetrics(id, sql);
   const issues = await selectVulnerabilityPage(liveIn(id), sql);

@@ -5,9 +5,8 @@ import { changedFields } from "../../accounts/audit/changes.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Notification } from "../../backing/bus.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
+import { newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { packagesPerStatement } from "../limits.ts";
-import { requireProductQuota } from "../products/quota.ts";
 import { findOrCreateProduct } from "../products/find-or-create.ts";
 import { requestScan } from "../scans/request-scan.ts";
 import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
@@ -16,10 +15,10 @@ import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sbom
 import type { SbomRows } from "../sboms/sbom-rows.ts";
 import { packageIds } from "../versions/store.ts";
 import { allow, writers } from "../../accounts/workspaces/allow.ts";
-import { findOrCreateProject, projectNotFound } from "./find-or-create.ts";
-import { requireProjectQuota } from "./quota.ts";
+import { findOrCreateProject } from "./find-or-create.ts";
+import { referenceTo, requireResource, requireResourceQuota } from "../resources/resource.ts";
 import type { StoredSbom } from "./schema.ts";
-import { anyProject, updateDocument, updateOrigin, updateProduct, type ProjectProvider, type ProjectRow } from "./store.ts";
+import { updateDocument, updateOrigin, updateProduct, type ProjectProvider, type ProjectRow } from "./store.ts";
 
 export interface SbomToStore {
   actor: Actor;
@@ -60,7 +59,8 @@ export async function storeSbom(asked: SbomToStore, { sql, clock, notify }: Sbom
 
 /** Asked before anything is written, and once more when the project is locked. */
 async function requireProject({ workspace, project }: SbomToStore, sql: Database): Promise<void> {
-  if (isToolsId("prj", project) && !(await anyProject({ workspace, id: project }, sql))) throw projectNotFound(project);
+  const reference = referenceTo("project", project);
+  if ("id" in reference) await requireResource("project", { workspace, ...reference }, sql);
 }
 
 /** In statements of their own: packages are everybody's, and are not to be locked for as long as a large document takes. */
@@ -94,8 +94,8 @@ async function storeIn(tx: Transaction, asked: SbomToStore, at: Date): Promise<C
       changes: { sbom_id: { from: project.sbom, to: id } },
     });
   }
-  if ((product?.events ?? []).length > 0) await requireProductQuota(workspace, tx);
-  if (found.events.length > 0) await requireProjectQuota(workspace, tx);
+  if ((product?.events ?? []).length > 0) await requireResourceQuota("product", workspace, tx);
+  if (found.events.length > 0) await requireResourceQuota("project", workspace, tx);
   if (known === undefined) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
   return { result: { ...viewOf(sbom, { project, id, changed }), changed }, event: events };
 }

@@ -44,16 +44,6 @@ export async function lockProject({ workspace, ...named }: ProjectNamed, tx: Tra
   return row;
 }
 
-export async function countAllProjects(workspace: WorkspaceId, sql: Queries): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM projects WHERE workspace_id = ${workspace}`;
-  return row?.count ?? 0;
-}
-
-export async function anyProject({ workspace, id }: { workspace: WorkspaceId; id: string }, sql: Queries): Promise<boolean> {
-  const rows = await sql`SELECT 1 FROM projects WHERE workspace_id = ${workspace} AND id = ${id}`;
-  return rows.length > 0;
-}
-
 export async function updateOrigin(
   { id, provider, repository }: Pick<ProjectRow, "id" | "provider" | "repository">,
   tx: Transaction,

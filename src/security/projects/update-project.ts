@@ -4,8 +4,7 @@ import { projectMoveMs } from "../limits.ts";
 import { actorOf } from "../api/operations/caller.ts";
 import { idField } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
-import { productNotFound } from "../products/require.ts";
-import { projectNotFound } from "./find-or-create.ts";
+import { resourceNotFound } from "../resources/resource.ts";
 import { ProjectView } from "./schema.ts";
 import { setProduct } from "./set-product.ts";
 import { viewProjectOf } from "./view.ts";
@@ -26,8 +25,8 @@ export const updateProject = operation({
   }),
   data: ProjectView,
   async handle({ input: { project_id: project, product_id: product }, caller, parts }) {
-    if (!isToolsId("prj", project)) throw projectNotFound(project);
-    if (product !== null && !isToolsId("prd", product)) throw productNotFound(product);
+    if (!isToolsId("prj", project)) throw resourceNotFound("project", { id: project });
+    if (product !== null && !isToolsId("prd", product)) throw resourceNotFound("product", { id: product });
     const { workspace } = caller;
     await setProduct({ actor: actorOf(caller), workspace, project, product }, parts);
     const view = await viewProjectOf({ workspace, id: project }, parts);

@@ -3,7 +3,7 @@ import { countsOf } from "../findings/lists/vulnerability-counts.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { selectQueuePositions } from "../scans/fair-share-store.ts";
-import { projectNotFound } from "./find-or-create.ts";
+import { resourceNotFound } from "../resources/resource.ts";
 import type { ProjectView } from "./schema.ts";
 import { selectProject, type ListedProject } from "./store.ts";
 
@@ -46,6 +46,6 @@ export async function viewProjectOf(
 ): Promise<ProjectView> {
   const row = await selectProject({ workspace, id }, sources.sql);
   const [view] = row === undefined ? [] : await viewProjects([row], sources);
-  if (view === undefined) throw projectNotFound(id);
+  if (view === undefined) throw resourceNotFound("project", { id });
   return view;
 }

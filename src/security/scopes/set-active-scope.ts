@@ -1,16 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { ScopeKind } from "../../accounts/keys/schema.ts";
 import { updateScope } from "../../accounts/keys/store.ts";
-import type { Queries } from "../../backing/backing.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
-import type { Caller } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { operation } from "../api/operations/operation.ts";
-import { productNotFound } from "../products/require.ts";
-import { anyProduct } from "../products/store.ts";
-import { projectNotFound } from "../projects/find-or-create.ts";
-import { anyProject } from "../projects/store.ts";
+import { requireResource } from "../resources/resource.ts";
 import { ScopeView } from "./schema.ts";
 
 export const setActiveScope = operation({
@@ -32,19 +27,8 @@ export const setActiveScope = operation({
       throw new DomainError("invalid_field", `The field "id" is missing: the id of a ${kind} is needed`);
     }
     const target = id ?? null;
-    if (kind !== "workspace" && target !== null) await requireThere({ kind, id: target }, caller, sql);
+    if (kind !== "workspace" && target !== null) await requireResource(kind, { workspace: caller.workspace, id: target }, sql);
     await updateScope({ id: caller.key, kind, target }, sql);
     return { data: { kind, id: target }, message: `Lists show the ${target === null ? "whole workspace" : `${kind} ${target}`}` };
   },
 });
-
-interface Target {
-  kind: "product" | "project";
-  id: string;
-}
-
-/** @throws DomainError not_found */
-async function requireThere({ kind, id }: Target, { workspace }: Caller, sql: Queries): Promise<void> {
-  const there = kind === "product" ? await anyProduct({ workspace, id }, sql) : await anyProject({ workspace, id }, sql);
-  if (!there) throw kind === "product" ? productNotFound(id) : projectNotFound(id);
-}

@@ -95,10 +95,6 @@ export async function selectProjectOfSbom(
   return row?.project;
 }
 
-export async function projectExists({ id, workspace }: { id: string; workspace: WorkspaceId }, sql: Queries): Promise<boolean> {
-  return (await sql`SELECT FROM projects WHERE id = ${id} AND workspace_id = ${workspace}`).length > 0;
-}
-
 const liveStatuses = ["open", "in_progress"] as const satisfies FindingStatus[];
 
 function matching(shown: FindingFilter["shown"], sql: Queries): Fragment {

@@ -9,7 +9,6 @@ import { DomainError } from "../../../accounts/errors.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
 import {
-  projectExists,
   selectFindingPage,
   selectOccurrencePage,
   selectProjectOfSbom,
@@ -19,6 +18,7 @@ import {
 } from "./finding-list-store.ts";
 import { FindingRow, viewFinding } from "./finding-row.ts";
 import { truncatePage } from "../truncate-page.ts";
+import { requireResource } from "../../resources/resource.ts";
 import { listMessage } from "./list-message.ts";
 import { activeScope } from "./list-scope.ts";
 import { findingStatuses, projectId } from "../schema.ts";
@@ -79,9 +79,7 @@ interface Asked extends FindingFilter {
 /** @throws DomainError for an id that the caller's workspace does not have */
 async function select({ sbom, project, caller, ...filter }: Asked, sql: Queries): Promise<Listed<ListedFinding>> {
   const { workspace } = caller;
-  if (project !== undefined && !(await projectExists({ id: project, workspace }, sql))) {
-    throw new DomainError("not_found", `There is no project with the id "${project}"`);
-  }
+  if (project !== undefined) await requireResource("project", { workspace, id: project }, sql);
   if (sbom === undefined) {
     const scope = project === undefined ? activeScope(caller) : ({ kind: "project", id: project } as const);
     return selectFindingPage({ ...filter, scope }, sql);

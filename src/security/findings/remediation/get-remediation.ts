@@ -8,6 +8,7 @@ import { ecosystemNameOf } from "../ecosystem-names.ts";
 import { truncatePage, type Shorten } from "../truncate-page.ts";
 import { findingNotFound } from "../finding-not-found.ts";
 import { remediationOf, type ComponentRemediation, type FindingRemediation, type Remediation } from "./remediation.ts";
+import { resourceNotFound } from "../../resources/resource.ts";
 import { ecosystem } from "../row-fields.ts";
 import { findingId, projectId, SeverityView } from "../schema.ts";
 import { selectTarget } from "../triage-store.ts";
@@ -87,7 +88,7 @@ export const getRemediation = operation({
     if (finding !== undefined && target === undefined) throw findingNotFound(finding);
     const project = target?.project ?? asked ?? "";
     const remediation = await remediationOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
-    if (remediation === null) throw new DomainError("not_found", `There is no project with the id "${project}"`);
+    if (remediation === null) throw resourceNotFound("project", { id: project });
     return answerOf({ project, remediation, page: { limit, offset } });
   },
 });

@@ -121,28 +121,3 @@ export async function selectPlaces(
     ORDER BY place.package_id, place.version, array_position(ARRAY['root', 'direct', 'transitive', 'unknown'], place.relation),
       place.position`;
 }
-
-export interface StepRow {
-  /** The place that the way leads to. */
-  leaf: number;
-  name: string;
-  version: string | null;
-  /** Whether there is a step before it. */
-  before: boolean;
-}
-
-/** The ways to these places, each from the place upwards. */
-export async function selectWays(
-  { sbom, places, stepsMax }: { sbom: string; places: readonly number[]; stepsMax: number },
-  sql: Queries,
-): Promise<StepRow[]> {
-  return sql<StepRow[]>`
-    WITH RECURSIVE way (leaf, step, name, version, via) AS (
-      SELECT position, 1, name, version, via FROM sbom_components
-      WHERE sbom_id = ${sbom} AND position = ANY (${arrayText(places, (place) => place)}::integer[])
-      UNION ALL
-      SELECT way.leaf, way.step + 1, before.name, before.version, before.via
-      FROM way JOIN sbom_components AS before ON before.sbom_id = ${sbom} AND before.position = way.via
-      WHERE way.step < ${stepsMax})
-    SELECT leaf, name, version, via IS NOT NULL AS before FROM way ORDER BY leaf, step`;
-}

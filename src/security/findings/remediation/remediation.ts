@@ -3,13 +3,13 @@ import type { Queries } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { pathStepsMax } from "../../limits.ts";
+import { selectPaths } from "../../sboms/path-store.ts";
 import { loadIssues } from "../scan/load-issues.ts";
 import {
   selectDocument,
   selectPlaces,
   selectFindingsToFix,
   selectVulnerable,
-  selectWays,
   type Asked,
   type PositionRow,
   type FindingToFixRow,
@@ -68,15 +68,14 @@ type Place = Pick<ComponentRemediation, "relation" | "path">;
 async function placesOf(sbom: string | null, components: VulnerableRow[], sql: Queries): Promise<(row: VulnerableRow) => Place> {
   if (sbom === null) return () => ({ relation: null, path: [] });
   const places = await selectPlaces({ sbom, components }, sql);
-  const rows = await selectWays({ sbom, places: places.map(({ position }) => position), stepsMax: pathStepsMax }, sql);
-  const ways = Map.groupBy(rows, ({ leaf }) => leaf);
+  const paths = await selectPaths({ sbom, positions: places.map(({ position }) => position), stepsMax: pathStepsMax }, sql);
   const keyOf = (about: { package: bigint; version: string }) => `${about.package} ${about.version}`;
   const byKey = new Map(places.map((place) => [keyOf(place), place]));
   return (row) => {
     const place = byKey.get(keyOf(row));
     if (place === undefined) return { relation: null, path: [] };
-    const way = place.relation === "unknown" ? [] : (ways.get(place.position) ?? []);
-    const steps = way.map(({ name, version }) => (version === null ? name : `${name}@${version}`));
-    return { relation: place.relation, path: [...steps, ...(way.at(-1)?.before ? ["…"] : [])].toReversed() };
+    const path = place.relation === "unknown" ? undefined : paths.get(place.position);
+    if (path === undefined) return { relation: place.relation, path: [] };
+    return { relation: place.relation, path: path.whole ? path.labels : ["…", ...path.labels] };
   };
 }

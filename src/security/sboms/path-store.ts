@@ -1,0 +1,31 @@
+import { arrayText } from "../../backing/array-text.ts";
+import type { Queries } from "../../backing/backing.ts";
+
+/** The components on a shortest path from the root of a document to one of its components, both included. */
+export interface DependencyPath {
+  names: string[];
+  /** Each as `name@version`, or as its name where the document names no version. */
+  labels: string[];
+  /** Whether the path begins at the root: of a longer path only the last `stepsMax` components are read. */
+  whole: boolean;
+}
+
+/** @returns by the position of the component that the path leads to */
+export async function selectPaths(
+  { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
+  sql: Queries,
+): Promise<Map<number, DependencyPath>> {
+  const rows = await sql<({ position: number } & DependencyPath)[]>`
+    WITH RECURSIVE step AS (
+      SELECT position AS of, name, version, via, 1 AS steps FROM sbom_components
+      WHERE sbom_id = ${sbom} AND position = ANY (${arrayText(positions, (position) => position)}::integer[])
+      UNION ALL
+      SELECT step.of, before.name, before.version, before.via, step.steps + 1
+      FROM step JOIN sbom_components AS before ON before.sbom_id = ${sbom} AND before.position = step.via
+      WHERE step.steps < ${stepsMax}
+    )
+    SELECT of AS position, array_agg(name ORDER BY steps DESC) AS names,
+      array_agg(name || coalesce('@' || version, '') ORDER BY steps DESC) AS labels, bool_or(via IS NULL) AS whole
+    FROM step GROUP BY of`;
+  return new Map(rows.map(({ position, ...path }) => [position, path]));
+}
