@@ -6,12 +6,12 @@ const root = join(import.meta.dir, "../..");
 const patches = readdirSync(import.meta.dir).filter((name) => name.endsWith(".patch"));
 
 describe("the known mistakes", () => {
-  test("are all fourteen there", () => {
+  test("the fourteen mistakes have patches", () => {
     const numbers = new Set(patches.map((name) => name.slice(0, 2)));
     expect([...numbers].toSorted()).toEqual(["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14"]);
   });
 
-  test.each(patches)("%s says what it is and what catches it, and can still be made", (name) => {
+  test.each(patches)("%s names its mistake and the test that catches it, and applies", (name) => {
     const [, file] =
       /^Mistake: .+\nCaught by: (?:simulation|test (\S+))\n/.exec(readFileSync(join(import.meta.dir, name), "utf8")) ?? [];
     if (file !== undefined) expect(existsSync(join(root, file))).toBe(true);

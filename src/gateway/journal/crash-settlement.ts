@@ -1,4 +1,4 @@
-/** How a generation ends whose gateway died: charged for what was delivered, or for nothing where nothing was sent. */
+/** Settlements of generations whose gateway died: charged for what was delivered, or nothing if the request was not sent. */
 import type { Hold } from "../../backing/counters.ts";
 import { holdMs } from "../../backing/limits.ts";
 import type { Settlement } from "./settlement.ts";
@@ -16,21 +16,21 @@ function uncharged(
 const failed = { usageEstimated: false, status: 500, code: "internal_error", firstTokenMs: null };
 
 /**
- * Its gateway died after the intent and before the settlement. What had been sent is owed: the prompt, and what was delivered by
- * the last line about it.
+ * For a gateway that died between the intent and the settlement. A request that was sent is charged: its prompt, and the tokens
+ * delivered by its last progress line.
  */
-export function interruptedSettlement({ intent, sent, owed, ...told }: InterruptedGeneration, nowMs: number): Settlement {
+export function interruptedSettlement({ intent, sent, owed, ...delivered }: InterruptedGeneration, nowMs: number): Settlement {
   const { generation, request, workspace, key, month, admittedAt, model, streamed } = intent;
-  // A spool may be found after weeks; nothing lasts longer than its hold.
+  // A spool may be found after weeks; no generation lasts longer than its hold.
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
   const facts = { generation, request, workspace, key, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
   if (!sent || !owed) return { ...uncharged("unknown"), ...facts };
   const { provider, prices, promptTokens } = owed;
-  const usage = { ...nothing, ...told, promptTokens };
+  const usage = { ...nothing, ...delivered, promptTokens };
   return { ...facts, ...failed, outcome: "settled", provider, prices, usage, usageEstimated: true };
 }
 
-/** Its hold outlived every stream, and no front knows of it. */
+/** For a hold that outlived every stream and that no gateway reports. */
 export function expiredSettlement(workspace: string, hold: Hold): Settlement {
   const { generation, key, month, admittedAt, deadline } = hold;
   const facts = { generation, key, month, admittedAt, workspace, request: "unknown", model: "unknown", streamed: false };

@@ -1,4 +1,4 @@
-/** The front's journal of generations: opened before a provider is called, closed by exactly one settlement. */
+/** The gateway's journal of generations: each is opened before its provider is called and closed by exactly one settlement. */
 import type { Bus } from "../../backing/bus.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
@@ -23,9 +23,9 @@ export interface JournalParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** A folder of this process alone, locked by the caller. */
+  /** A folder that only this process uses; the caller has locked it. */
   folder: string;
-  /** Absent: those of the disk. */
+  /** Absent: the files of the disk. */
   files?: SpoolFiles;
 }
 
@@ -57,22 +57,22 @@ export class GenerationJournal implements Disposable {
     return this.#open.size;
   }
 
-  /** False while nothing more may be owed: the disk takes no line, or too much waits for the ledger. */
+  /** False while no further generation may begin: the disk takes no line, or too many generations wait for the ledger. */
   accepting(): boolean {
     this.#spool.probe();
     return this.#spool.working && this.#open.size < unsettledMax;
   }
 
   /**
-   * Takes up what an earlier owner of the folder left: what it settled is published again, what it had sent to a provider is charged
-   * as far as it was delivered, and what it had not sent is reported as unknown and charged nothing. Returns how many of each, and
-   * admissions that the caller must give up.
+   * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider
+   * are charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of
+   * each, and the admissions that the caller must release.
    */
   recover(): { settled: number; interrupted: number; unknown: number; pendingAdmissions: AdmissionIntent[] } {
     const { intents, settlements, interrupted, pendingAdmissions } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
     for (const settlement of settlements) this.#publisher.add(settlement.generation, encodeSettlement(settlement));
-    const ends = interrupted.map((one) => interruptedSettlement(one, this.#parts.clock.now()));
+    const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));
     for (const end of ends) void this.end(end);
     this.flush();
     const unknown = ends.filter(({ outcome }) => outcome === "unknown").length;
@@ -80,24 +80,21 @@ export class GenerationJournal implements Disposable {
   }
 
   /**
-   * Before admission is asked: should this process die before it hears, its successor gives these up.
-   * @throws Error when it cannot be written: then nothing may be asked
+   * Call it before requests to admission are sent: if this process dies before their replies, its successor releases them.
+   * @throws Error when the intents cannot be written: the requests must not be sent
    */
   recordIntents(intents: AdmissionIntent[]): void {
     this.#spool.writeAdmissions(intents);
   }
 
-  /**
-   * Has `listener` called in the turn in which what is open in a workspace is reported: what becomes open later is in no report
-   * that was made before.
-   */
+  /** Calls `listener` in the turn in which a workspace's open generations are reported. A report has no generation that opens later. */
   onReport(listener: (workspace: WorkspaceId) => void): void {
     this.#reportListeners.push(listener);
   }
 
   /**
-   * Before the provider is called.
-   * @throws GatewayError billing_unavailable when the intent cannot be written, or when too much waits for the ledger: then the
+   * Call it before the provider is called.
+   * @throws GatewayError billing_unavailable when the intent cannot be written, or when too many generations wait for the ledger: the
    *   provider must not be called
    */
   async begin(
@@ -116,7 +113,7 @@ export class GenerationJournal implements Disposable {
       amount: reservation.amount.toString(),
       ...facts,
     };
-    // Before the line is written, so that nobody who rebuilds the counters meanwhile misses it.
+    // Added before the line is written, so that a rebuild of the counters during the write includes it.
     this.#open.add(intent, this.#parts.clock.monotonic());
     try {
       await this.#spool.writeIntent(intent);
@@ -132,15 +129,15 @@ export class GenerationJournal implements Disposable {
     }
   }
 
-  /** Until it ends, `read` tells how far it is: the spool is told once a second, for whoever takes it over. */
+  /** Writes the generation's progress to the spool once a second until it ends, so that a successor can charge for it. */
   track(generation: GenerationId, read: () => Progress): void {
     this.#progress.track(generation, read);
     this.#cancelProgress ??= this.#parts.clock.after(progressMs, () => this.#writeProgress());
   }
 
   /**
-   * Once for each generation. When this resolves its client may have the whole answer: it is charged whatever dies. `flush`
-   * makes it so at once.
+   * Call it once for each generation. When it resolves, the client may get the whole answer: the generation is charged even if this
+   * process dies. `flush` makes it resolve at once.
    */
   async end(settlement: Settlement): Promise<void> {
     const { generation } = settlement;
@@ -155,12 +152,12 @@ export class GenerationJournal implements Disposable {
     }
   }
 
-  /** Writes now what else would be written at the end of the event loop's turn. */
+  /** Writes now the lines that would be written at the end of the event loop's turn. */
   flush(): void {
     this.#spool.flush();
   }
 
-  /** Resolves true when the ledger has all that ended. */
+  /** Resolves true when the ledger has every settlement. */
   flushed(deadlineMs: number): Promise<boolean> {
     return this.#publisher.flushed(deadlineMs);
   }
@@ -173,14 +170,14 @@ export class GenerationJournal implements Disposable {
     this.#spool[Symbol.dispose]();
   }
 
-  /** A line that cannot be written is written again with the next: the disk that is full is told of elsewhere. */
+  /** A line that cannot be written is repeated with the next one. The spool reports the full disk. */
   #writeProgress(): void {
     const { clock } = this.#parts;
-    const news = this.#progress.changes(clock.monotonic());
+    const changes = this.#progress.changes(clock.monotonic());
     try {
-      if (news !== null) this.#spool.writeProgress(news);
+      if (changes !== null) this.#spool.writeProgress(changes);
     } catch {
-      // The spool refuses admissions from here on, and says so.
+      // The spool now refuses admissions and reports it.
       this.#progress.markUnwritten();
     }
     this.#cancelProgress = this.#progress.size === 0 ? null : clock.after(progressMs, () => this.#writeProgress());

@@ -1,4 +1,4 @@
-/** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions: what a rebuild asks for. */
+/** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions. Counters are rebuilt from them. */
 import type { Hold } from "../../backing/counters.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { holdMs, rateWindowMs } from "../../backing/limits.ts";
@@ -13,23 +13,23 @@ interface OpenWorkspace {
 interface Admissions {
   /** Milliseconds of the counters' clock. */
   times: number[];
-  /** Of our monotonic clock: what the counters show meanwhile is not known here. */
+  /** By this process's monotonic clock, since it has no current reading of the counters' clock. */
   addedAt: number;
 }
 
-/** Admissions of a key: what is old is in no processor's cache, and is not looked at each time. */
+/** Old admissions of a key are dropped once in so many additions: they are not in the processor's cache. */
 const forgetEvery = 128;
 
 export class OpenGenerations {
   readonly #workspaces = new Map<WorkspaceId, OpenWorkspace>();
   readonly #workspaceOf = new Map<GenerationId, WorkspaceId>();
 
-  /** Admitted, and not in the ledger yet. */
+  /** Count of generations that are admitted and not in the ledger yet. */
   get size(): number {
     return this.#workspaceOf.size;
   }
 
-  /** @param monotonicMs when */
+  /** @param monotonicMs time of the addition */
   add(intent: GenerationIntent, monotonicMs: number): void {
     const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
     const open = this.#open(workspace);
@@ -51,7 +51,7 @@ export class OpenGenerations {
     this.#workspaceOf.set(generation, workspace);
   }
 
-  /** The ledger has it. */
+  /** Call it when the ledger has the generation. */
   remove(generation: GenerationId): void {
     const workspace = this.#workspaceOf.get(generation);
     if (workspace === undefined) return;
@@ -68,7 +68,7 @@ export class OpenGenerations {
     };
   }
 
-  /** Drops workspaces that have nothing open and no admission that was added after `before` (monotonic ms). */
+  /** Drops workspaces without open generations and without admissions added after `before` (monotonic ms). */
   prune(before: number): void {
     for (const [workspace, open] of this.#workspaces) {
       for (const [key, { addedAt }] of open.admissions) if (addedAt < before) open.admissions.delete(key);
@@ -84,7 +84,7 @@ export class OpenGenerations {
   }
 }
 
-/** Seldom, and cuts in halves at most, so that adding stays cheap for a key with ten thousand admissions a minute. */
+/** Runs seldom and drops at most half of the list, so that adding stays cheap for a key with ten thousand admissions a minute. */
 function forgetBefore(times: number[], before: number): void {
   if (times.length % forgetEvery !== 0) return;
   const middle = times[times.length >> 1];

@@ -1,4 +1,4 @@
-/** The survey that rebuilds counters: which generations of a workspace are open here, and when was the last minute's admitted? */
+/** The report that rebuilds counters: a workspace's open generations in this process, and the times of the last minute's admissions. */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Hold } from "../../backing/counters.ts";
@@ -20,7 +20,7 @@ const Report = Type.Object({
   windows: Type.Array(Type.Object({ key: Type.String(), times: Type.Array(Type.Number()) })),
 });
 
-/** `holds` has no charge confirmed yet; `windows` are admission times of the last minute in ms of the counters' clock. */
+/** `holds` are generations without a confirmed charge; `windows` are the last minute's admission times in ms of the counters' clock. */
 export interface OpenReport {
   holds: Hold[];
   windows: { key: string; times: number[] }[];
@@ -29,8 +29,8 @@ export interface OpenReport {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export function encodeReportRequest(question: Static<typeof ReportRequest>): Uint8Array {
-  return encoder.encode(JSON.stringify(question));
+export function encodeReportRequest(request: Static<typeof ReportRequest>): Uint8Array {
+  return encoder.encode(JSON.stringify(request));
 }
 
 export function decodeReportRequest(payload: Uint8Array): Static<typeof ReportRequest> {

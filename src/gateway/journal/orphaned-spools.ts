@@ -1,6 +1,6 @@
 /**
- * Spools whose owner died and did not come back: any process that shares the data folder takes them over, so that what
- * was settled is charged and what was not is released within seconds, whoever is restarted or not.
+ * Spools of gateways that died and did not restart. Any process that shares the data folder adopts them, so that settlements are charged
+ * and other admissions are released within seconds.
  */
 import { join } from "node:path";
 import type { Bus } from "../../backing/bus.ts";
@@ -12,7 +12,7 @@ import { adoptionFlushMs, orphanScanMs } from "../limits.ts";
 import { GenerationJournal } from "./journal.ts";
 import { diskFiles, type SpoolFiles } from "./spool-files.ts";
 
-/** Locks a folder, or gives null where its owner lives. */
+/** Locks a folder; null: its owner is alive. */
 export type LockFolder = (folder: string) => Promise<AsyncDisposable | null>;
 
 interface OrphanedSpoolParts {
@@ -21,13 +21,13 @@ interface OrphanedSpoolParts {
   log: Logger;
   dataDir: string;
   lockFolder: LockFolder;
-  /** Absent: those of the disk. */
+  /** Absent: the files of the disk. */
   files?: SpoolFiles;
-  /** Releases what the dead gateway may have been granted and never heard of. */
+  /** Releases an admission that the dead gateway requested and did not use. */
   release(workspace: WorkspaceId, generation: GenerationId): void;
 }
 
-/** Looks every ten seconds until aborted, and lets go then of what it has taken over and not finished with. */
+/** Looks for orphaned spools every ten seconds until aborted. Spools that are not emptied by then stay for another process. */
 export async function adoptOrphanedSpoolsUntilStopped(parts: OrphanedSpoolParts, signal: AbortSignal): Promise<void> {
   const adopting = new Set<Promise<number>>();
   while (!signal.aborted) {
@@ -54,7 +54,7 @@ function gatewayFolders({ dataDir, log, files = diskFiles }: OrphanedSpoolParts)
   }
 }
 
-/** One that cannot be read keeps nobody from the others. */
+/** Never rejects, so that one unreadable spool does not affect others. */
 async function adopt(folder: string, parts: OrphanedSpoolParts, signal: AbortSignal): Promise<boolean> {
   const spool = join(folder, "spool");
   if (!hasSegments(spool, parts.files)) return false;
@@ -62,7 +62,7 @@ async function adopt(folder: string, parts: OrphanedSpoolParts, signal: AbortSig
     await using lock = await parts.lockFolder(folder);
     return lock !== null && (await emptySpool(spool, parts, signal));
   } catch (error) {
-    parts.log.error({ event: "spool.not_adopted", folder, reason: String(error) }, "A dead gateway's spool cannot be taken over");
+    parts.log.error({ event: "spool.not_adopted", folder, reason: String(error) }, "A dead gateway's spool cannot be adopted");
     return false;
   }
 }
@@ -73,7 +73,7 @@ async function emptySpool(folder: string, parts: OrphanedSpoolParts, signal: Abo
   return true;
 }
 
-/** In the ledger is not yet forgotten: who rebuilds counters asks here for the admissions until they have left every rate window. */
+/** After the ledger has all settlements, the journal stays open until its admissions have left every rate window: rebuilds need them. */
 async function bringToLedger(
   folder: string,
   { bus, clock, log, release, files = diskFiles }: OrphanedSpoolParts,
@@ -83,7 +83,7 @@ async function bringToLedger(
   const { pendingAdmissions, ...owed } = journal.recover();
   for (const { workspace, generation } of pendingAdmissions) release(workspace, generation);
   const facts = { event: "spool.adopted", folder, ...owed };
-  if (owed.settled + owed.interrupted + owed.unknown > 0) log.warn(facts, "Took over what a dead gateway owed to the ledger");
+  if (owed.settled + owed.interrupted + owed.unknown > 0) log.warn(facts, "Adopted a dead gateway's spool");
   if (!(await journal.flushed(adoptionFlushMs))) return false;
   await sleep(clock, rateWindowMs, signal);
   return !signal.aborted;

@@ -1,28 +1,28 @@
-/** How far open generations are: what a successor charges for them, should this process die. Written once a second, where it changed. */
+/** The progress of open generations, from which a successor charges them if this process dies. Changes are written once a second. */
 import type { GenerationId } from "../../kernel/ids.ts";
 import { progressRefreshMs } from "../limits.ts";
 import type { OwedRoute, ProgressLine } from "./spool-line.ts";
 
 export interface Progress {
-  /** A provider has the request. */
+  /** Whether a provider has the request. */
   sent: boolean;
   promptTokens: number;
   /** Parts of the prompt that have prices of their own. */
   cachedTokens: number;
   cacheWriteTokens: number;
   completionTokens: number;
-  /** Another route than the one in the generation's intent; null: that one. */
+  /** The route, if it is not the one in the generation's intent; null: it is that one. */
   route: OwedRoute | null;
 }
 
-/** What the last line said of a generation, and when in monotonic milliseconds. */
+/** A generation's progress in its last line, with the line's time in monotonic milliseconds. */
 interface Written extends Progress {
   at: number;
 }
 
 interface Tracked {
   read: () => Progress;
-  /** null: no line tells of it. Its successor then takes it for sent, with nothing delivered. */
+  /** null: no line has it. A successor then treats it as sent, with nothing delivered. */
   written: Written | null;
 }
 
@@ -41,21 +41,21 @@ export class ProgressTracker {
     this.#tracked.delete(generation);
   }
 
-  /** The last line was not written: all is told anew with the next. What earlier lines told still stands until then. */
+  /** The last line was not written: the next one repeats everything. Until then earlier lines are valid. */
   markUnwritten(): void {
     for (const { written } of this.#tracked.values()) if (written) written.at = -Infinity;
   }
 
   /**
-   * What has changed, and what a line told so long ago that its segment may be removed; null: nothing.
+   * Progress that has changed, and progress whose last line is so old that its segment may be removed; null: none.
    * @param nowMs monotonic
    */
   changes(nowMs: number): ProgressLine | null {
     const line: ProgressLine = { unsent: [], delivered: [], routed: [] };
-    for (const [generation, followed] of this.#tracked) {
-      const progress = followed.read();
-      if (!isDue(progress, followed.written, nowMs)) continue;
-      followed.written = { ...progress, at: nowMs };
+    for (const [generation, tracked] of this.#tracked) {
+      const progress = tracked.read();
+      if (!isDue(progress, tracked.written, nowMs)) continue;
+      tracked.written = { ...progress, at: nowMs };
       const { sent, promptTokens, cachedTokens, cacheWriteTokens, completionTokens, route } = progress;
       if (sent) line.delivered.push([generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens]);
       else line.unsent.push(generation);

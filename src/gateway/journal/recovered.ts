@@ -1,27 +1,27 @@
-/** What a dead gateway's spool says of its generations. */
+/** The state of a dead gateway's generations, read from its spool. */
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { AdmissionIntent, GenerationIntent, ProgressLine, SpoolLine } from "./spool-line.ts";
 import type { Settlement } from "./settlement.ts";
 
-/** A generation whose gateway died: no settlement was written. */
+/** A generation whose gateway died before it wrote a settlement. */
 export interface InterruptedGeneration {
   intent: GenerationIntent;
-  /** False where its request had not been sent to a provider. */
+  /** False if its request had not been sent to a provider. */
   sent: boolean;
-  /** By whom it was served; absent: nobody told. */
+  /** The route that served it; absent: not known. */
   owed?: GenerationIntent["owed"];
   cachedTokens: number;
   cacheWriteTokens: number;
   completionTokens: number;
 }
 
-/** What a spool held when it was opened. */
+/** The content of a spool when it was opened. */
 export interface Recovered {
   interrupted: InterruptedGeneration[];
   settlements: Settlement[];
   /** Admissions of the last minute and before, for the rate window. */
   intents: GenerationIntent[];
-  /** Asked for and not dispatched: refused, given up, or held by nobody's knowledge. */
+  /** Admissions that were requested and not dispatched: refused, released, or still held. */
   pendingAdmissions: AdmissionIntent[];
 }
 
@@ -31,7 +31,7 @@ export function nothingRecovered(): Recovered {
   return { interrupted: [], settlements: [], intents: [], pendingAdmissions: [] };
 }
 
-/** Those that the ledger has yet to confirm. */
+/** Generations that the ledger has not confirmed. */
 export function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
   const open = new Set<GenerationId>();
   for (const line of lines) {
@@ -42,12 +42,12 @@ export function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
 }
 
 export function recoveredFrom(lines: SpoolLine[]): Recovered {
-  const asked = new Map<GenerationId, AdmissionIntent>();
+  const requested = new Map<GenerationId, AdmissionIntent>();
   const open = new Map<GenerationId, InterruptedGeneration>();
   const intents: GenerationIntent[] = [];
   const settlements = new Map<GenerationId, Settlement>();
   for (const line of lines) {
-    if (line.kind === "asked") for (const one of line.asked) asked.set(one.generation, one);
+    if (line.kind === "asked") for (const intent of line.asked) requested.set(intent.generation, intent);
     if (line.kind === "intent") {
       intents.push(line.intent);
       open.set(line.intent.generation, { intent: line.intent, sent: true, owed: line.intent.owed, ...nothingDelivered });
@@ -59,24 +59,24 @@ export function recoveredFrom(lines: SpoolLine[]): Recovered {
     interrupted: [...open.values()].filter(({ intent }) => !settlements.has(intent.generation)),
     settlements: [...settlements.values()],
     intents,
-    pendingAdmissions: [...asked.values()].filter(({ generation }) => !open.has(generation) && !settlements.has(generation)),
+    pendingAdmissions: [...requested.values()].filter(({ generation }) => !open.has(generation) && !settlements.has(generation)),
   };
 }
 
 function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<GenerationId, InterruptedGeneration>): void {
   for (const generation of unsent) {
-    const cut = open.get(generation);
-    if (cut) cut.sent = false;
+    const interrupted = open.get(generation);
+    if (interrupted) interrupted.sent = false;
   }
   for (const [generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens] of delivered) {
-    const cut = open.get(generation);
-    if (!cut) continue;
-    cut.sent = true;
-    Object.assign(cut, { cachedTokens, cacheWriteTokens, completionTokens });
-    if (cut.owed) cut.owed = { ...cut.owed, promptTokens };
+    const interrupted = open.get(generation);
+    if (!interrupted) continue;
+    interrupted.sent = true;
+    Object.assign(interrupted, { cachedTokens, cacheWriteTokens, completionTokens });
+    if (interrupted.owed) interrupted.owed = { ...interrupted.owed, promptTokens };
   }
   for (const [generation, route] of routed) {
-    const cut = open.get(generation);
-    if (cut?.owed) cut.owed = { ...cut.owed, ...route };
+    const interrupted = open.get(generation);
+    if (interrupted?.owed) interrupted.owed = { ...interrupted.owed, ...route };
   }
 }

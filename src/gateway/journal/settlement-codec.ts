@@ -1,4 +1,4 @@
-/** Settlement batches and their confirmations as bytes. What comes off the bus is checked: a bad one is put aside alone. */
+/** Settlement batches and their confirmations as bytes. Settlements from the bus are checked, and only invalid ones are set aside. */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Type } from "@sinclair/typebox";
 import { Settlement } from "./settlement.ts";
@@ -9,7 +9,7 @@ const settlementCheck = TypeCompiler.Compile(Settlement);
 const envelopeCheck = TypeCompiler.Compile(Type.Object({ batch: Type.String(), settlements: Type.Array(Type.Unknown()) }));
 const settledCheck = TypeCompiler.Compile(Type.Array(Type.String()));
 
-/** An array of its values: half the bytes of an object, in the spool and on the bus. */
+/** An array of its values, which takes half the bytes of an object in the spool and on the bus. */
 export function encodeSettlement(settlement: Settlement): string {
   const { prices, usage } = settlement;
   return JSON.stringify([
@@ -41,7 +41,7 @@ export function encodeSettlement(settlement: Settlement): string {
   ]);
 }
 
-/** The values under their names, unchecked. What older spools hold is an object already. */
+/** The values under their names, unchecked. Older spools hold an object already. */
 function named(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   const [
@@ -95,14 +95,14 @@ function named(value: unknown): unknown {
   };
 }
 
-/** @param value parsed from what `encodeSettlement` gave. @returns null when it is none */
+/** @param value the parsed result of `encodeSettlement`. @returns null if it is not a settlement */
 export function readSettlement(value: unknown): Settlement | null {
   const settlement = named(value);
   return settlementCheck.Check(settlement) ? settlement : null;
 }
 
 /**
- * Several settlements under one id, by which the topic "settled" confirms them as a whole.
+ * Several settlements under one id. The topic "settled" confirms them together by that id.
  * @param texts from `encodeSettlement`
  */
 export function encodeSettlements(batch: string, texts: readonly string[]): Uint8Array {
@@ -112,19 +112,19 @@ export function encodeSettlements(batch: string, texts: readonly string[]): Uint
 export interface DecodedBatch {
   batch: string;
   settlements: Settlement[];
-  /** Settlements that cannot be understood, as they came. */
-  bad: { text: string; reason: string }[];
+  /** Invalid settlements, as they were received. */
+  invalid: { text: string; reason: string }[];
 }
 
-/** @throws SyntaxError, TypeError when not even the envelope can be read */
+/** @throws SyntaxError, TypeError when the envelope cannot be read */
 export function decodeSettlements(payload: Uint8Array): DecodedBatch {
   const value: unknown = JSON.parse(decoder.decode(payload));
   if (!envelopeCheck.Check(value)) throw new TypeError("Cannot read settlements: no batch");
-  const decoded: DecodedBatch = { batch: value.batch, settlements: [], bad: [] };
-  for (const one of value.settlements) {
-    const settlement = readSettlement(one);
+  const decoded: DecodedBatch = { batch: value.batch, settlements: [], invalid: [] };
+  for (const item of value.settlements) {
+    const settlement = readSettlement(item);
     if (settlement) decoded.settlements.push(settlement);
-    else decoded.bad.push({ text: JSON.stringify(one), reason: firstProblem(one) });
+    else decoded.invalid.push({ text: JSON.stringify(item), reason: firstProblem(item) });
   }
   return decoded;
 }
@@ -138,7 +138,7 @@ export function encodeSettled(batches: string[]): Uint8Array {
   return encoder.encode(JSON.stringify(batches));
 }
 
-/** Empty when it cannot be read: it is a hint. */
+/** Empty if it cannot be read: without a confirmation a batch is published again. */
 export function decodeSettled(payload: Uint8Array): string[] {
   try {
     const value: unknown = JSON.parse(decoder.decode(payload));

@@ -1,6 +1,6 @@
 /**
- * Carries settlements from this process into the ledger. Stored by the bus is not yet charged: a batch is done when metering
- * says that its transaction is committed, and is published again while it does not say so. All of it is idempotent.
+ * Publishes this process's settlements until the ledger has them. A batch that the bus has stored is not charged yet: it is done when
+ * metering confirms its transaction, and is published again until then. All steps are idempotent.
  */
 import type { Bus } from "../../backing/bus.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -38,7 +38,7 @@ interface SettlementPublisherParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** Told which generations are in the ledger. */
+  /** Called with generations that are in the ledger. */
   onConfirmed: (generations: GenerationId[]) => void;
 }
 
@@ -47,16 +47,16 @@ export class SettlementPublisher implements Disposable {
   readonly #listening: Disposable;
   readonly #waiting: WaitingSettlement[] = [];
   #waitingBytes = 0;
-  /** Published or about to be, by id; each holds memory until the ledger has it. */
+  /** Batches that are published or about to be, by id; each takes memory until the ledger has it. */
   readonly #unconfirmed = new Map<string, Batch>();
-  /** Those of the unconfirmed that are to be published again. */
+  /** Unconfirmed batches that are due to be published again. */
   readonly #overdue: Batch[] = [];
   readonly #emptyListeners = new Set<() => void>();
   readonly #closing = new AbortController();
   #publishing = 0;
-  /** The next one; null: none is planned. */
+  /** The next publication; null: none is planned. */
   #nextPublish: { isUrgent: boolean; cancel: () => void } | null = null;
-  /** Monotonic ms. */
+  /** Monotonic ms of the last publication. */
   #publishedAt = -Infinity;
 
   constructor(parts: SettlementPublisherParts) {
@@ -72,7 +72,7 @@ export class SettlementPublisher implements Disposable {
     this.#schedule();
   }
 
-  /** Resolves when all is in the ledger, or after `deadlineMs`: what is left then is replayed from the spool by the next start. */
+  /** Resolves when the ledger has all settlements, or after `deadlineMs`: the next start replays the rest from the spool. */
   async flushed(deadlineMs: number): Promise<boolean> {
     if (this.#isEmpty()) return true;
     const emptied = new AbortController();
@@ -94,7 +94,7 @@ export class SettlementPublisher implements Disposable {
     return this.#waiting.length === 0 && this.#unconfirmed.size === 0;
   }
 
-  /** What ends alone leaves at once; what ends within a pause of the last departure travels together, or when it fills a batch. */
+  /** Publishes at once, unless a publication was made lately: then settlements are gathered until the pause ends or a batch is full. */
   #schedule(): void {
     const isIdle = this.#waiting.length === 0 && this.#overdue.length === 0;
     if (isIdle || this.#closing.signal.aborted) return;
@@ -104,8 +104,8 @@ export class SettlementPublisher implements Disposable {
     const isUrgent = isFull || this.#overdue.length > 0 || waitMs <= 0;
     if (this.#nextPublish !== null && (this.#nextPublish.isUrgent || !isUrgent)) return;
     this.#nextPublish?.cancel();
-    const depart = () => this.#publishBatches();
-    this.#nextPublish = { isUrgent, cancel: isUrgent ? clock.endOfTurn(depart) : clock.after(waitMs, depart) };
+    const publish = () => this.#publishBatches();
+    this.#nextPublish = { isUrgent, cancel: isUrgent ? clock.endOfTurn(publish) : clock.after(waitMs, publish) };
   }
 
   #publishBatches(): void {
@@ -130,7 +130,7 @@ export class SettlementPublisher implements Disposable {
     }
     if (count === 0) return null;
     const taken = this.#waiting.splice(0, count);
-    for (const { bytes: gone } of taken) this.#waitingBytes -= gone;
+    for (const settlement of taken) this.#waitingBytes -= settlement.bytes;
     const payload = encodeSettlements(
       id,
       taken.map(({ text }) => text),
@@ -140,12 +140,12 @@ export class SettlementPublisher implements Disposable {
     return batch;
   }
 
-  /** Cannot reject. Tries until it is stored, confirmed or the process ends. */
+  /** Never rejects. Tries until the batch is stored or confirmed, or the process ends. */
   async #publish(batch: Batch): Promise<void> {
     this.#publishing++;
     const { bus, clock, log } = this.#parts;
     const { signal } = this.#closing;
-    // A new message id each time: the stream would drop a repetition that it takes for a duplicate.
+    // Each publication has a new message id: the stream would drop a repetition as a duplicate.
     const messageId = `${batch.id}.${batch.attempt++}`;
     let pauseMs = publishRetryMs;
     while (!signal.aborted && this.#unconfirmed.has(batch.id)) {
@@ -155,7 +155,10 @@ export class SettlementPublisher implements Disposable {
         break;
       } catch (error) {
         const facts = { batch: batch.id, settlements: batch.generations.length, reason: String(error) };
-        log.warn({ event: "settlements.publish.failed", ...facts }, "Settlements could not be published; they are tried again");
+        log.warn(
+          { event: "settlements.publish.failed", ...facts },
+          "Settlements could not be published; the gateway tries again",
+        );
         await sleep(clock, pauseMs, signal);
         pauseMs = Math.min(pauseMs * 2, publishRetryMsMax);
       }
@@ -171,7 +174,7 @@ export class SettlementPublisher implements Disposable {
       const facts = { batch: batch.id, attempt: batch.attempt };
       this.#parts.log.warn(
         { event: "settlements.unconfirmed", ...facts },
-        "Settlements are not confirmed; they are published again",
+        "Settlements are not confirmed; the gateway publishes them again",
       );
       this.#overdue.push(batch);
       this.#schedule();

@@ -1,4 +1,4 @@
-/** The event that ends a generation: from the front's spool over the bus into the ledger. Amounts and prices are decimal strings. */
+/** The event that ends a generation, from the gateway's spool over the bus into the ledger. Amounts and prices are decimal strings. */
 import { Type, type Static } from "@sinclair/typebox";
 
 export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -12,14 +12,17 @@ export const Settlement = Type.Object({
   workspace: Type.String(),
   key: Type.String(),
   month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
-  /** settled: the answer ended, well or not. unknown: its gateway died before it had sent the request; charged 0 and reported. */
+  /**
+   * settled: the answer ended, with or without an error. unknown: its gateway died before it sent the request. expired: its hold
+   * outlived every stream. unknown and expired are charged 0 and raise an alarm.
+   */
   outcome: Type.Union([Type.Literal("settled"), Type.Literal("unknown"), Type.Literal("expired")]),
   reserved: Amount,
-  /** Milliseconds: admission by the counters' clock. */
+  /** Time of admission in milliseconds of the counters' clock. */
   admittedAt: Time,
   model: Type.String(),
   provider: Type.String(),
-  /** Pico-USD per token of the route that served. */
+  /** Pico-USD per token, from the route that served. */
   prices: Type.Object({ input: Amount, output: Amount, cacheRead: Amount, cacheWrite: Amount }),
   usage: Type.Object({
     promptTokens: Count,

@@ -1,20 +1,20 @@
-/** The few things that a spool does with files. A simulation brings a disk of its own. */
+/** The file operations of a spool. The simulation has a disk of its own. */
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 
-/** Every method throws where the disk does. */
+/** Every method throws when the disk fails. */
 export interface SpoolFiles {
   makeFolder(path: string): void;
-  /** Names of what is in a folder. */
+  /** Names of a folder's files. */
   list(folder: string): string[];
   read(path: string): string;
-  /** A new file: one that is there already is an error. */
+  /** Creates a file. An existing file is an error. */
   create(path: string): SpoolFile;
-  /** With all that is in it; what is not there is no error. */
+  /** Removes a file, or a folder with its content. A missing path is no error. */
   remove(path: string): void;
 }
 
 export interface SpoolFile {
-  /** Appends all of it; when it throws, a part of it may be there. */
+  /** Appends all bytes; when it throws, some of them may be written. */
   write(bytes: Uint8Array): void;
   truncate(bytes: number): void;
   close(): void;

@@ -1,10 +1,10 @@
-/** Lines of the spool. A line that was cut off by a crash is skipped: what it would have said did not happen. */
+/** Lines of the spool. A line that a crash truncated is skipped, since its caller never saw it as written. */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { readSettlement } from "./settlement-codec.ts";
 import { Amount, Count, Settlement } from "./settlement.ts";
 
-/** What is owed for an answer is reckoned by whoever serves it. */
+/** The route that serves an answer, with the prices that determine its cost. */
 export const OwedRoute = Type.Object({ provider: Type.String(), prices: Settlement.properties.prices });
 export type OwedRoute = Static<typeof OwedRoute>;
 
@@ -22,22 +22,22 @@ export const GenerationIntent = Type.Object({
   admittedAt: Type.Number(),
   model: Type.String(),
   streamed: Type.Boolean(),
-  /** What is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote it. */
+  /** The cost that is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote the line. */
   owed: Type.Optional(Type.Object({ ...OwedRoute.properties, promptTokens: Count })),
 });
 export type GenerationIntent = Static<typeof GenerationIntent>;
 
-/** Written before admission is asked: a hold may come of it that this process never hears of. */
+/** Written before a request to admission is sent, which may leave a hold even if this process never reads the reply. */
 export const AdmissionIntent = Type.Object({ workspace: Type.String(), generation: Type.String() });
 export type AdmissionIntent = Static<typeof AdmissionIntent>;
 
-/** How far generations are that have an intent and no settlement. The last line that names one stands. */
+/** Progress of generations with an intent and without a settlement. A generation's last line counts. */
 const ProgressLine = Type.Object({
-  /** Their request has not been sent yet. */
+  /** Generations whose request has not been sent yet. */
   unsent: Type.Array(Type.String()),
-  /** Tokens of the prompt, of those the cached ones and those written to the cache, and of what was delivered. */
+  /** A generation's tokens: prompt, cached part of it, part written to the cache, and delivered. */
   delivered: Type.Array(Type.Tuple([Type.String(), Count, Count, Count, Count])),
-  /** Served by another route than their intent says. */
+  /** Generations that another route serves than the one in their intent. */
   routed: Type.Array(Type.Tuple([Type.String(), OwedRoute])),
 });
 export type ProgressLine = Static<typeof ProgressLine>;
@@ -62,7 +62,7 @@ export function encodeIntentLine(intent: GenerationIntent): string {
   return `{"kind":"intent","intent":${JSON.stringify(intent)}}\n`;
 }
 
-/** @param text from `encodeSettlement`: it is written once for spool and bus */
+/** @param text from `encodeSettlement`, which is encoded once for spool and bus */
 export function encodeSettlementLine(text: string): string {
   return `{"kind":"settlement","settlement":${text}}\n`;
 }
@@ -73,7 +73,7 @@ export function encodeProgressLine(progress: ProgressLine): string {
 
 export const probeLine = '{"kind":"note"}\n';
 
-/** null: no whole line. */
+/** null: not a complete, valid line. */
 export function decodeSpoolLine(text: string): SpoolLine | null {
   if (text === "") return null;
   try {

@@ -1,8 +1,8 @@
 /**
- * The front's own copy of what it owes to the ledger: a line before admission is asked, an intent before a provider is called,
- * a settlement before the client has the whole answer. The lines of one turn of the event loop are written with one call (to the
- * page cache: `kill -9` loses nothing, power loss may), kept in segments, and deleted once the ledger confirmed all of a segment
- * and the rate window no longer needs its admissions.
+ * The gateway's local record of what it owes to the ledger: a line before a request to admission, an intent before a provider is called,
+ * a settlement before the client has the whole answer. The lines of one turn of the event loop are written with one call (to the page
+ * cache: `kill -9` loses nothing, power loss may). They are kept in segments. A segment is deleted once the ledger confirmed all its
+ * generations and the rate window no longer needs its admissions.
  */
 import { join } from "node:path";
 import type { GenerationId } from "../../kernel/ids.ts";
@@ -26,22 +26,22 @@ import { generationsOf, nothingRecovered, recoveredFrom, type Recovered } from "
 
 interface Segment {
   path: string;
-  /** Generations named in it that the ledger has not confirmed. */
+  /** Its generations that the ledger has not confirmed. */
   open: Set<GenerationId>;
   /** Monotonic ms of its last line. */
   writtenAt: number;
 }
 
-/** The segment that is written to. */
+/** The segment that receives new lines. */
 interface OpenSegment extends Segment {
   file: SpoolFile;
   bytes: number;
 }
 
-/** A line that is written at the end of the present turn. */
+/** A line that is written at the end of the current turn. */
 interface PendingLine {
   line: string;
-  /** Keeps the segment until the ledger has it. */
+  /** The segment is kept until the ledger has this generation. */
   generation: GenerationId;
   resolve: () => void;
   reject: (error: unknown) => void;
@@ -59,7 +59,7 @@ export class Spool implements Disposable {
   #working = true;
   #closed = false;
 
-  /** Reads what is there and begins a new segment. The folder must be locked by the caller. */
+  /** Reads the existing segments and begins a new one. The caller must have locked the folder. */
   constructor(folder: string, clock: Clock, files: SpoolFiles = diskFiles) {
     files.makeFolder(folder);
     this.#folder = folder;
@@ -76,44 +76,44 @@ export class Spool implements Disposable {
     this.#current = this.#openSegment();
   }
 
-  /** False after a write failed (disk full): take no new generations until one succeeds. */
+  /** False after a failed write (disk full): no generation may begin until a write succeeds. */
   get working(): boolean {
     return this.#working;
   }
 
-  /** Hands out what was there at the start, once. */
+  /** Returns the recovered content, once. */
   takeRecovered(): Recovered {
     const recovered = this.#recovered;
     this.#recovered = nothingRecovered();
     return recovered;
   }
 
-  /** @throws Error when the line cannot be written: then admission must not be asked */
+  /** @throws Error when the line cannot be written: the requests to admission must not be sent */
   writeAdmissions(intents: AdmissionIntent[]): void {
     this.#write(encodeAdmissionLine(intents));
     this.#rotateWhenFull();
   }
 
-  /** Rejects when the line cannot be written: then the generation must not be dispatched. */
+  /** Rejects when the line cannot be written: the generation must not be dispatched. */
   writeIntent(intent: GenerationIntent): Promise<void> {
     return this.#writeSoon(encodeIntentLine(intent), intent.generation);
   }
 
   /**
-   * Rejects when the line cannot be written: it is to be published from memory all the same.
+   * Rejects when the line cannot be written. The settlement must still be published from memory.
    * @param text the settlement as JSON
    */
   writeSettlement(generation: GenerationId, text: string): Promise<void> {
     return this.#writeSoon(encodeSettlementLine(text), generation);
   }
 
-  /** How far open generations are. Their segments need not be kept for it: it is written again while they are open. */
+  /** Writes the progress of open generations. It keeps no segment, since it is written again while they are open. */
   writeProgress(progress: ProgressLine): void {
     this.#write(encodeProgressLine(progress));
     this.#rotateWhenFull();
   }
 
-  /** Writes now what waits for the end of the turn. Who waits for it is told of a failure. */
+  /** Writes now the lines that wait for the end of the turn. A failure rejects their promises. */
   flush(): void {
     const pending = this.#pending;
     if (pending.length === 0) return;
@@ -131,7 +131,7 @@ export class Spool implements Disposable {
     this.#rotateWhenFull();
   }
 
-  /** Tries a write, for who was refused because `working` is false. */
+  /** Tries a write while `working` is false. */
   probe(): void {
     if (this.#working) return;
     try {
@@ -141,7 +141,7 @@ export class Spool implements Disposable {
     }
   }
 
-  /** The ledger has these generations. */
+  /** Call it when the ledger has these generations. */
   confirm(generations: GenerationId[]): void {
     for (const { open } of [...this.#done, this.#current]) {
       if (open.size === 0) continue;
@@ -166,9 +166,9 @@ export class Spool implements Disposable {
   }
 
   #write(lines: string): void {
-    // Once closed, the number of its file may be that of somebody's socket.
+    // After the close, the file's descriptor may belong to another file or socket.
     if (this.#closed) throw new Error("Cannot write to the spool: it is closed");
-    // A write that failed may have left half a line: the next one begins on its own.
+    // A failed write may have left half a line: the next line begins with a line break.
     const bytes = Buffer.from(this.#working ? lines : `\n${lines}`);
     this.#working = false;
     try {
@@ -182,7 +182,7 @@ export class Spool implements Disposable {
     this.#current.bytes += bytes.length;
   }
 
-  /** Where no new segment can be opened, the present one goes on growing: what was written stays written. */
+  /** If no new segment can be opened, the current one continues to grow. */
   #rotateWhenFull(): void {
     if (this.#current.bytes < spoolSegmentBytesMax) return;
     const full = this.#current;
@@ -204,8 +204,8 @@ export class Spool implements Disposable {
   }
 
   /**
-   * Each segment by itself, so that one long answer keeps one segment. An intent whose settlement is deleted already may be
-   * taken for unknown by a later start: the ledger has it and takes no notice.
+   * Deletes each segment by itself, so that one long answer keeps one segment. If a settlement's segment is deleted before its intent's,
+   * a later start may report the generation as unknown: the ledger has its charge and ignores that.
    */
   #deleteDone(): void {
     const oldest = this.#clock.monotonic() - rateWindowMs;
@@ -214,16 +214,16 @@ export class Spool implements Disposable {
   }
 }
 
-/** What a failed write left are lines that their writers were told are not there. */
+/** Removes the lines of a failed write, since their promises are rejected. */
 function rollBack({ file, bytes }: OpenSegment): void {
   try {
     file.truncate(bytes);
   } catch {
-    // A later start may then report as unknown what was refused: nobody is charged for it.
+    // A later start may then report refused generations as unknown: they are not charged.
   }
 }
 
-/** What cannot be removed now is tried again: a full or read-only disk must not end the process. */
+/** A failed removal is tried again later: a full or read-only disk must not end the process. */
 function tryRemove(path: string, files: SpoolFiles): boolean {
   try {
     files.remove(path);

@@ -1,4 +1,4 @@
-/** What a set of charges does to the books, worked out before any of it is written. */
+/** The effect of a set of charges on the books, computed before any row is written. */
 import type { AccountPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -9,18 +9,18 @@ import { minimum, type Charge } from "./charge.ts";
 /** The end of a workspace's chain. */
 export type AccountHead = Omit<AccountPush, "months">;
 
-/** What is in the books of the workspaces and generations that are named, under the locks of the accounts. */
+/** The present books of the named workspaces and generations, read under the locks of the accounts. */
 export interface Books {
   heads: AccountHead[];
-  /** Of generations that have their charge already. */
+  /** Outcomes of generations that are charged already. */
   outcomes: Map<GenerationId, Settlement["outcome"]>;
 }
 
 /** A charge with its place in the chain. */
 export interface Row extends Charge {
-  /** Charged after its hold had been given up. */
+  /** Charged after its hold had been released. */
   late: boolean;
-  /** Null: it costs nothing and has no entry. */
+  /** null: it costs nothing and has no entry. */
   sequence: bigint | null;
   balanceAfter: NanoUsd;
 }
@@ -38,13 +38,13 @@ export interface KeyMonthSum extends MonthSum {
 }
 
 export interface Booking {
-  /** To be written, in the order of the charges. */
+  /** The rows to write, in the order of the charges. */
   rows: Row[];
-  /** Of workspaces that do not exist. */
+  /** Generations of unknown workspaces. */
   refused: Set<GenerationId>;
-  /** After the rows. */
+  /** The heads after the rows. */
   heads: AccountHead[];
-  /** What the rows add, for all months that are named: zero where a charge was there already. */
+  /** The sums that the rows add, for all named months: zero if the charge existed already. */
   months: MonthSum[];
   keyMonths: KeyMonthSum[];
 }
@@ -68,10 +68,7 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
   return { ...booking, months: [...sums.months.values()], keyMonths: [...sums.keyMonths.values()] };
 }
 
-/**
- * A charge takes what is there and nothing more: with late charges, whose reservation had been given up, less may be there than was
- * reserved.
- */
+/** Limits a charge to the balance, which may be less than the reservation after late charges, whose reservation had been released. */
 function limitedToBalance(charge: Charge, { balance }: AccountHead): Charge {
   const cost = minimum(charge.cost, balance > 0n ? balance : 0n);
   return { ...charge, cost, excess: charge.excess + charge.cost - cost };
@@ -87,7 +84,7 @@ function appended(head: AccountHead, cost: NanoUsd): Pick<Row, "sequence" | "bal
 
 class Sums {
   readonly months = new Map<string, MonthSum>();
-  /** By key and month alone, as their rows are. */
+  /** By key and month, like their rows. */
   readonly keyMonths = new Map<string, KeyMonthSum>();
 
   add({ settlement: { workspace, key, month, admittedAt } }: Charge, spent: NanoUsd): void {

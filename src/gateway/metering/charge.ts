@@ -1,4 +1,4 @@
-/** From a settlement to what the ledger books: the true cost, rounded once, and of it no more than was reserved. */
+/** From a settlement to the amount that the ledger books: the true cost, rounded once, and at most the reservation. */
 import { nanoRoundedHalfUp, type NanoUsd } from "../../kernel/money.ts";
 import { chargedCost } from "../models/price.ts";
 import type { Settlement } from "../journal/settlement.ts";
@@ -7,16 +7,16 @@ export interface Charge {
   settlement: Settlement;
   /** The true cost. */
   costPico: bigint;
-  /** What is charged: the true cost, or the reservation where that is less. */
+  /** The charge: the true cost, or the reservation if that is less. */
   cost: NanoUsd;
-  /** What the true cost has above it: the service's loss. */
+  /** The part of the true cost above the charge, which the service bears. */
   excess: NanoUsd;
 }
 
-/** What a column of the ledger holds. */
+/** The maximum of a ledger column. */
 const amountMax = 2n ** 63n - 1n;
 
-/** What the route that served asks for what it counted. Zero-token endings cost nothing. */
+/** Applies the route's prices to its token counts. A generation without tokens costs nothing. */
 export function chargeOf(settlement: Settlement): Charge {
   const { input, output, cacheRead, cacheWrite } = settlement.prices;
   const prices = { input: BigInt(input), output: BigInt(output), cacheRead: BigInt(cacheRead), cacheWrite: BigInt(cacheWrite) };

@@ -1,4 +1,4 @@
-/** SQL of what metering does beside settling: dead letters, partitions ahead of time, accounts to reconcile. */
+/** SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile. */
 import type { Database } from "../../backing/backing.ts";
 import type { AccountPush } from "../../backing/counters.ts";
 import { monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
@@ -11,13 +11,13 @@ export interface DeadLetter {
   reason: string;
 }
 
-/** The ledger, as far as maintenance needs it. A simulation may bring its own. */
+/** The part of the ledger that maintenance needs. The simulation has its own. */
 export interface MaintenanceStore {
   storeDeadLetters(letters: DeadLetter[]): Promise<void>;
-  /** Makes room ahead of time for what is logged in this month and the next. */
+  /** Creates the request log's partitions of this month and the next. */
   createLogPartitions(nowMs: number): Promise<void>;
   listWorkspaces(after: WorkspaceId, limit: number): Promise<WorkspaceId[]>;
-  /** Heads and totals of one month, each row of one snapshot. */
+  /** Heads and totals of one month, each row from one snapshot. */
   readAccounts(workspaces: WorkspaceId[], month: Month): Promise<AccountPush[]>;
 }
 
@@ -40,14 +40,14 @@ async function storeDeadLetters(letters: DeadLetter[], sql: Database): Promise<v
   await sql`INSERT INTO dead_letters ${sql(rows)}`;
 }
 
-/** Makes the request log's partitions of this month and the next, where they are missing. */
+/** Creates the request log's partitions of this month and the next, if they are missing. */
 export async function createLogPartitions(nowMs: number, sql: Database): Promise<void> {
   const thisMonth = monthOf(nowMs);
   const nextMonth = monthOf(monthBounds(thisMonth).endMs);
   for (const month of [thisMonth, nextMonth]) await createLogPartition(month, sql);
 }
 
-/** Rows that the default partition caught meanwhile are moved into the new one. */
+/** Moves rows of this month from the default partition into the new one. */
 async function createLogPartition(month: string, sql: Database): Promise<void> {
   const name = `request_log_${month.replace("-", "_")}`;
   const { startMs, endMs } = monthBounds(month);

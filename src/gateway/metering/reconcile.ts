@@ -1,4 +1,4 @@
-/** Once a minute the ledger's heads are pushed to the counters: whatever push was lost is made good, and drift cannot last. */
+/** Pushes the ledger's heads to the counters once a minute, which repairs lost pushes and drift. */
 import type { Counters } from "../../backing/counters.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -13,7 +13,7 @@ export interface ReconcileParts {
   log: Logger;
 }
 
-/** Pushes every minute, and makes the log's partitions ahead, until disposed: neither waits for the other to succeed. */
+/** Every minute until disposed, creates the log's partitions ahead and pushes the heads. A failure of one does not stop the other. */
 export function startReconciliation(parts: ReconcileParts): AsyncDisposable {
   const { clock, maintenance, log } = parts;
   return repeatUntilStopped({
@@ -22,7 +22,10 @@ export function startReconciliation(parts: ReconcileParts): AsyncDisposable {
       await maintenance
         .createLogPartitions(clock.now())
         .catch((error: unknown) =>
-          log.warn({ event: "partitions.failed", reason: String(error) }, "The request log's partitions could not be made ahead"),
+          log.warn(
+            { event: "partitions.failed", reason: String(error) },
+            "The request log's partitions could not be created ahead",
+          ),
         );
       await reconcile(parts);
     },

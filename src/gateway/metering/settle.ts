@@ -1,26 +1,26 @@
 /**
- * Settlement, once: charges, ledger, month totals and request log in one transaction, then the absolute push and the release
- * of holds. Whatever is repeated after a crash finds its charge there and only pushes again.
+ * Settles once: charges, ledger, month totals and request log in one transaction, then a push of absolute values to the counters and the
+ * release of holds. A repetition after a crash finds its charge and only pushes again.
  */
 import type { AccountPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { chargeOf, type Charge } from "./charge.ts";
 
-/** The ledger of record. `store.ts` is SQL; a simulation may bring its own. */
+/** The ledger of record. `store.ts` is its SQL; the simulation has its own. */
 export interface SettlementStore {
-  /** Books each charge that is not booked yet, all in one transaction, and returns the state after it. */
+  /** Books all charges that are not booked yet in one transaction, and returns the state after it. */
   settle(charges: Charge[]): Promise<Booked>;
 }
 
 export interface Booked {
-  /** Booked by this very call, and what was charged for each. */
+  /** Generations that this call booked, with their charges. */
   fresh: Map<GenerationId, Pick<Charge, "cost" | "excess">>;
-  /** Of workspaces that do not exist: nothing was booked for them. */
+  /** Generations of unknown workspaces, for which nothing was booked. */
   refused: Set<GenerationId>;
-  /** Charged after their hold had been given up: money outside of every reservation. */
+  /** Generations that were charged after their hold had been released, outside of every reservation. */
   late: Set<GenerationId>;
-  /** The heads and totals of all that was named, for the counters. */
+  /** The heads and totals of all named workspaces and keys, for the counters. */
   accounts: AccountPush[];
   keyMonths: KeyMonthPush[];
 }
@@ -32,8 +32,8 @@ export interface SettleParts {
 
 /**
  * @param settlements at most one for each generation
- * @returns what was asked for and what was booked of it
- * @throws when the ledger or the counters did not answer: settle the same again
+ * @returns the charges, and which of them were booked
+ * @throws when the ledger or the counters did not answer: repeat the call
  */
 export async function settle(
   settlements: Settlement[],
@@ -52,7 +52,7 @@ export async function settle(
   return { charges, booked };
 }
 
-/** In the order of ids, which is the order in which rows are locked. What is known beats what is not. */
+/** In the order of ids, in which rows are locked. A settled outcome replaces an unknown or expired one. */
 export function oncePerGeneration(settlements: Settlement[]): Settlement[] {
   const chosen = new Map<GenerationId, Settlement>();
   for (const settlement of settlements) {

@@ -1,6 +1,6 @@
 /**
- * All SQL of settlement. The accounts are locked first, in the order of their ids; what belongs to a workspace is then nobody
- * else's. Statements that do not need each other's answers are sent together.
+ * All SQL of settlement. The accounts are locked first, in the order of their ids, so that no other transaction changes their
+ * workspaces' rows. Statements that do not need each other's results are sent together.
  */
 import { arrayText } from "../../backing/array-text.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
@@ -37,7 +37,7 @@ function generationsOf(rows: Row[]): Booked["late"] {
   return new Set(rows.map(({ settlement }) => settlement.generation));
 }
 
-/** The second statement sees what those committed who had the locks before. */
+/** The second statement sees the commits of transactions that held the locks before. */
 async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
   const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))];
   const [heads, booked] = await Promise.all([
@@ -52,7 +52,7 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
   return { heads, outcomes: new Map(booked.map(({ generation, outcome }) => [generation, outcome])) };
 }
 
-/** What was booked of them as unknown or expired, for nothing: their true rows come in its place. */
+/** Removes rows that were booked without a charge, as unknown or expired: the true rows replace them. */
 async function removeUncharged(tx: Transaction, rows: Row[]): Promise<void> {
   await tx`
     WITH given_up AS (
@@ -63,7 +63,7 @@ async function removeUncharged(tx: Transaction, rows: Row[]): Promise<void> {
     WHERE request_log.workspace_id = given_up.workspace_id AND request_log.generation_id = given_up.generation_id`;
 }
 
-/** Charge, entry and log row of each from one reading of the parameters. */
+/** Writes charge, entry and log row of each settlement from one set of parameters. */
 async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
   if (rows.length === 0) return;
   const facts = (read: (settlement: Row["settlement"]) => string | number | boolean | null) =>
@@ -71,18 +71,18 @@ async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
   await tx`
     WITH row AS MATERIALIZED (
       SELECT *, to_timestamp(admitted_ms / 1000.0::float8) AS admitted_at FROM unnest(
-        ${facts((told) => told.generation)}::text[], ${facts((told) => told.request)}::text[],
-        ${facts((told) => told.workspace)}::text[], ${facts((told) => told.key)}::text[], ${facts((told) => told.month)}::text[],
-        ${facts((told) => told.outcome)}::text[], ${facts((told) => told.reserved)}::bigint[],
+        ${facts((event) => event.generation)}::text[], ${facts((event) => event.request)}::text[],
+        ${facts((event) => event.workspace)}::text[], ${facts((event) => event.key)}::text[], ${facts((event) => event.month)}::text[],
+        ${facts((event) => event.outcome)}::text[], ${facts((event) => event.reserved)}::bigint[],
         ${arrayText(rows, ({ cost }) => cost)}::bigint[], ${arrayText(rows, ({ costPico }) => costPico)}::numeric[],
         ${arrayText(rows, ({ excess }) => excess)}::bigint[], ${arrayText(rows, ({ late }) => late)}::boolean[], ${arrayText(rows, ({ sequence }) => sequence)}::bigint[],
-        ${arrayText(rows, ({ balanceAfter }) => balanceAfter)}::bigint[], ${facts((told) => told.admittedAt)}::bigint[],
-        ${facts((told) => told.model)}::text[], ${facts((told) => told.provider)}::text[],
-        ${facts((told) => told.status)}::smallint[], ${facts((told) => told.code)}::text[],
-        ${facts((told) => told.streamed)}::boolean[], ${facts((told) => told.usage.promptTokens)}::bigint[],
-        ${facts((told) => told.usage.cachedTokens)}::bigint[], ${facts((told) => told.usage.completionTokens)}::bigint[],
-        ${facts((told) => told.usageEstimated)}::boolean[], ${facts((told) => told.firstTokenMs)}::integer[],
-        ${facts((told) => told.durationMs)}::integer[]
+        ${arrayText(rows, ({ balanceAfter }) => balanceAfter)}::bigint[], ${facts((event) => event.admittedAt)}::bigint[],
+        ${facts((event) => event.model)}::text[], ${facts((event) => event.provider)}::text[],
+        ${facts((event) => event.status)}::smallint[], ${facts((event) => event.code)}::text[],
+        ${facts((event) => event.streamed)}::boolean[], ${facts((event) => event.usage.promptTokens)}::bigint[],
+        ${facts((event) => event.usage.cachedTokens)}::bigint[], ${facts((event) => event.usage.completionTokens)}::bigint[],
+        ${facts((event) => event.usageEstimated)}::boolean[], ${facts((event) => event.firstTokenMs)}::integer[],
+        ${facts((event) => event.durationMs)}::integer[]
       ) AS row (generation, request, workspace, key, month, outcome, reserved, cost, cost_pico, excess, late, sequence,
         balance_after, admitted_ms, model, provider, status, code, streamed, prompt_tokens, cached_tokens, completion_tokens, usage_estimated,
         first_token_ms, duration_ms)
@@ -110,7 +110,7 @@ async function moveHeads(tx: Transaction, heads: AccountHead[]): Promise<void> {
     WHERE credit_accounts.workspace_id = head.workspace AND credit_accounts.sequence <> head.sequence`;
 }
 
-/** The totals after it, by workspace. */
+/** @returns the totals after the update, by workspace */
 async function addToMonths(tx: Transaction, sums: MonthSum[]): Promise<Map<string, AccountPush["months"]>> {
   const totals = new Map<string, AccountPush["months"]>();
   if (sums.length === 0) return totals;
@@ -129,7 +129,7 @@ async function addToMonths(tx: Transaction, sums: MonthSum[]): Promise<Map<strin
   return totals;
 }
 
-/** The totals after it. */
+/** @returns the totals after the update */
 async function addToKeyMonths(tx: Transaction, sums: KeyMonthSum[]): Promise<Omit<KeyMonthPush, "sequence">[]> {
   if (sums.length === 0) return [];
   const rows = await tx<Omit<KeyMonthPush, "sequence" | "workspace">[]>`

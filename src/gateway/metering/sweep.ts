@@ -1,6 +1,6 @@
 /**
- * Gives up holds that outlived every stream and that no front knows of. An expiry travels the stream of settlements, behind all
- * that was published before: while metering is behind, what is owed is charged first, and the expiry then finds it charged.
+ * Expires holds that outlived every stream and that no gateway reports. An expiry goes through the stream of settlements, behind earlier
+ * ones: even if metering lags, a generation's settlement is charged first, and its expiry then changes nothing.
  */
 import type { Bus } from "../../backing/bus.ts";
 import type { Counters, Hold } from "../../backing/counters.ts";
@@ -34,7 +34,7 @@ export function startSweeps(parts: SweepParts): AsyncDisposable {
   });
 }
 
-/** One round over all workspaces. @returns how many holds are given up */
+/** One round over all workspaces. @returns how many holds expired */
 export async function sweep(parts: SweepParts): Promise<number> {
   let expired = 0;
   for (let after = ""; ;) {
@@ -47,32 +47,36 @@ export async function sweep(parts: SweepParts): Promise<number> {
   }
 }
 
-/** Never rejects: one workspace in trouble keeps nobody from sweeping the others. */
+/** Never rejects, so that a failure of one workspace does not affect others. */
 async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promise<number> {
   try {
     const overdue = await parts.counters.overdue(workspace, sweepBatchMax);
-    const orphans = overdue.length === 0 ? [] : await unknownToGateways(workspace, overdue, parts);
-    await publishExpiries(workspace, orphans, parts);
-    return orphans.length;
+    const unreported = overdue.length === 0 ? [] : await withoutGateway(workspace, overdue, parts);
+    await publishExpiries(workspace, unreported, parts);
+    return unreported.length;
   } catch (error) {
     parts.log.warn({ event: "sweep.failed", workspace, reason: String(error) }, "A workspace could not be swept");
     return 0;
   }
 }
 
-async function unknownToGateways(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
-  const answers = await bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs);
-  const known = new Set(answers.flatMap((answer) => decodeOpenReport(answer).holds.map(({ generation }) => generation)));
-  return holds.filter(({ generation }) => !known.has(generation));
+/** Holds that no gateway reports as open. */
+async function withoutGateway(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
+  const reports = await bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs);
+  const open = new Set(reports.flatMap((report) => decodeOpenReport(report).holds.map(({ generation }) => generation)));
+  return holds.filter(({ generation }) => !open.has(generation));
 }
 
 async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log }: SweepParts): Promise<void> {
   const [oldest] = holds;
   if (!oldest) return;
-  // The same holds again, because the first expiry still waits, are the same event.
+  // Holds that are found again while their expiry waits in the stream give the same message id.
   const id = `expired.${oldest.generation}`;
   const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
   await bus.publish("settlements", id, encodeSettlements(id, texts));
   const reservedNano = holds.reduce((sum, { amount }) => sum + amount, 0n).toString();
-  log.warn({ event: "holds.overdue", workspace, holds: holds.length, reservedNano }, "Holds that nobody knows of are given up");
+  log.warn(
+    { event: "holds.overdue", workspace, holds: holds.length, reservedNano },
+    "Holds that no gateway reports have expired",
+  );
 }

@@ -1,12 +1,12 @@
 /**
- * What must hold of the stored money, one statement an invariant. Each reads whole tables in sets, counts the rows that it
- * looked at, and names the first row that breaks it (in the order of its text, so that the same state names the same row).
+ * Invariants of the stored money, one SQL statement each. A statement reads whole tables, counts the rows that it checked, and names the
+ * first row that breaks the invariant (in the order of its text, so that the same state always names the same row).
  */
 import type { Queries } from "../../backing/backing.ts";
 
 export interface Finding {
   rows: bigint;
-  /** What is broken and where; null: the invariant holds. */
+  /** What breaks the invariant and where; null: it holds. */
   broken: string | null;
 }
 
@@ -27,7 +27,7 @@ function chainIsGapless(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** Each entry's balance is the one before plus its amount; credit adds, charges take. */
+/** Each entry's balance is the previous balance plus its amount. Credit is positive, charges are negative. */
 function balanceRuns(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -41,7 +41,7 @@ function balanceRuns(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** A workspace's account stands where its chain ends, and there is no chain without an account. */
+/** A workspace's account equals the last entry of its chain, and every chain has an account. */
 function accountIsHead(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows, coalesce(
@@ -59,8 +59,8 @@ function accountIsHead(sql: Queries): Promise<Finding> {
 }
 
 /**
- * A balance is below zero by no more than what was charged outside of reservations up to that entry: late charges whole,
- * others by what they cost above their reservation. Workspaces that were never below zero need no explanation.
+ * A balance is below zero by at most the amount charged outside of reservations up to that entry: late charges in full, others by their
+ * cost above the reservation. Workspaces that were never below zero are left out.
  */
 function overdraftIsExplained(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
@@ -78,7 +78,7 @@ function overdraftIsExplained(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** Every charge above zero has its entry of the same amount, and every charge entry its charge. */
+/** Every charge above zero has an entry of the same amount, and every charge entry has a charge. */
 function chargesAreEntered(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -92,7 +92,7 @@ function chargesAreEntered(sql: Queries): Promise<Finding> {
       ON entry.reference = charge.generation_id`);
 }
 
-/** In each workspace all charges sum up to all charge entries: nothing was entered twice. */
+/** In each workspace the sum of charges equals the sum of charge entries: nothing was entered twice. */
 function sumsAgree(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT coalesce(sum(charges), 0)::bigint AS rows,
@@ -103,7 +103,7 @@ function sumsAgree(sql: Queries): Promise<Finding> {
       AS entry USING (workspace_id)`);
 }
 
-/** What a workspace spent in a month is the sum of the charges of that month. */
+/** A workspace's total of a month is the sum of that month's charges. */
 function workspaceMonthsAgree(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -113,7 +113,7 @@ function workspaceMonthsAgree(sql: Queries): Promise<Finding> {
     FULL JOIN workspace_months USING (workspace_id, month)`);
 }
 
-/** What a key spent in a month is the sum of its charges of that month. */
+/** A key's total of a month is the sum of its charges in that month. */
 function keyMonthsAgree(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -123,7 +123,7 @@ function keyMonthsAgree(sql: Queries): Promise<Finding> {
     FULL JOIN key_months USING (key_id, month)`);
 }
 
-/** Every charge has one row in the request log, of the same workspace, key and cost, and every row its charge. */
+/** Every charge has one row in the request log with the same workspace, key and cost, and every row has a charge. */
 function logAgrees(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -139,7 +139,7 @@ function logAgrees(sql: Queries): Promise<Finding> {
     ) AS logged USING (generation_id)`);
 }
 
-/** A charge and its excess are together the exact cost in pico-USD, rounded half up once. */
+/** A charge plus its excess is the exact cost in pico-USD, rounded half up once. */
 function costsAreRounded(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -148,7 +148,7 @@ function costsAreRounded(sql: Queries): Promise<Finding> {
     FROM charges`);
 }
 
-/** No charge takes more than was reserved for it, and what is not charged of a cost could not be: a reservation or a balance ended. */
+/** No charge exceeds its reservation, and a cost is charged in full unless the reservation or the balance was used up. */
 function chargesAreWithin(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -161,7 +161,7 @@ function chargesAreWithin(sql: Queries): Promise<Finding> {
     WHERE excess_nano IS NOT NULL`);
 }
 
-/** No balance falls below zero by a charge. Charges from before they were held to that have no excess. */
+/** No charge leaves a balance below zero. Charges from before this rule have no excess and are left out. */
 function chargesLeaveNoDebt(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     WITH overdrawn AS (
@@ -172,7 +172,7 @@ function chargesLeaveNoDebt(sql: Queries): Promise<Finding> {
     FROM overdrawn JOIN charges ON generation_id = reference AND excess_nano IS NOT NULL`);
 }
 
-/** Whoever left after the first token is charged for the prompt and for what was produced. */
+/** A client that disconnected after the first token is charged for the prompt and the produced tokens. */
 function disconnectIsCharged(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -183,7 +183,7 @@ function disconnectIsCharged(sql: Queries): Promise<Finding> {
     WHERE status = 499 AND first_token_ms IS NOT NULL AND excess_nano IS NOT NULL`);
 }
 
-/** Under the names that `ledger verify` gives them, in the order of the checks. */
+/** By the names that `ledger verify` shows, in the order of the checks. */
 export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Finding>>> = {
   gapless_chain: chainIsGapless,
   running_balance: balanceRuns,

@@ -1,12 +1,12 @@
-/** Checks the stored money: every invariant over one snapshot, while settlement goes on. */
+/** Verifies the stored money: every invariant over one snapshot, while settlement continues. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database } from "../../backing/backing.ts";
 import { allowStatements } from "../../backing/statement-time.ts";
 import { ledgerStatementMsMax } from "../limits.ts";
 import { invariants } from "./verify-store.ts";
 
-const invariant = Type.String({ description: "Its name, as in the table of the documentation" });
-const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "How many rows were looked at" }) });
+const invariant = Type.String({ description: "Its name, as in the documentation's table" });
+const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "Count of rows checked" }) });
 export type Checked = Static<typeof Checked>;
 
 const Broken = Type.Object({ invariant, detail: Type.String({ description: "Where it does not hold" }) });
@@ -19,8 +19,8 @@ export const Verification = Type.Object({
 export type Verification = Static<typeof Verification>;
 
 /**
- * @param onChecked told of each invariant as soon as it was checked
- * @throws when the database fails; what is broken in the ledger is a result
+ * @param onChecked called with each invariant after its check
+ * @throws when the database fails; a broken invariant is a result, not an error
  */
 export async function verifyLedger({
   sql,

@@ -1,4 +1,4 @@
-/** Consumes settlements: settle, confirm, acknowledge. A settlement that cannot be understood is put aside alone. */
+/** Consumes settlements: settles, confirms and acknowledges them. Only an invalid settlement is set aside as a dead letter. */
 import type { Bus, Delivered } from "../../backing/bus.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -25,21 +25,21 @@ export function consumeSettlements(parts: MeteringParts): Promise<AsyncDisposabl
   return parts.bus.consume(stream, pace, (events) => settleEvents(events, parts));
 }
 
-/** In as few transactions as may be. @throws when ledger or counters did not answer: the events come again */
+/** Settles events in as few transactions as possible. @throws when ledger or counters did not answer: the events are delivered again */
 export async function settleEvents(events: Delivered[], parts: MeteringParts): Promise<void> {
-  for (const some of inTransactions(events.map(readEvent))) await settleTogether(some, parts);
+  for (const group of inTransactions(events.map(readEvent))) await settleTogether(group, parts);
 }
 
-async function settleTogether(some: ReadEvent[], parts: MeteringParts): Promise<void> {
-  const settlements = oncePerGeneration(some.flatMap((read) => read.settlements));
+async function settleTogether(events: ReadEvent[], parts: MeteringParts): Promise<void> {
+  const settlements = oncePerGeneration(events.flatMap((event) => event.settlements));
   const { settled, refused } = await settleOrRefuse(settlements, parts);
-  const letters = [...some.flatMap((read) => read.letters), ...refused];
+  const letters = [...events.flatMap((event) => event.letters), ...refused];
   if (letters.length > 0) await storeAsDeadLetters(letters, parts);
   for (const { charges, booked } of settled) reportCharges(charges, booked, parts.log);
-  parts.bus.broadcast("settled", encodeSettled(some.flatMap(({ batch }) => batch ?? [])));
+  parts.bus.broadcast("settled", encodeSettled(events.flatMap(({ batch }) => batch ?? [])));
 }
 
-/** An event, with what cannot be understood of it. */
+/** A decoded event, with its invalid settlements as dead letters. */
 interface ReadEvent {
   batch: string | null;
   settlements: Settlement[];
@@ -48,27 +48,27 @@ interface ReadEvent {
 
 function readEvent({ id, payload }: Delivered): ReadEvent {
   try {
-    const { batch, settlements, bad } = decodeSettlements(payload);
-    const letters = bad.map(({ text, reason }) => deadLetterOf(id, new TextEncoder().encode(text), reason));
+    const { batch, settlements, invalid } = decodeSettlements(payload);
+    const letters = invalid.map(({ text, reason }) => deadLetterOf(id, new TextEncoder().encode(text), reason));
     return { batch, settlements, letters };
   } catch (error) {
     return { batch: null, settlements: [], letters: [deadLetterOf(id, payload, String(error))] };
   }
 }
 
-/** Events stay whole, for each is confirmed as a whole. */
+/** Groups events into transactions. An event is never split, since it is confirmed as a whole. */
 function* inTransactions(events: ReadEvent[]): Generator<ReadEvent[]> {
-  let some: ReadEvent[] = [];
+  let group: ReadEvent[] = [];
   let count = 0;
   for (const event of events) {
-    if (some.length > 0 && count + event.settlements.length > settlementTransactionMax) {
-      yield some;
-      [some, count] = [[], 0];
+    if (group.length > 0 && count + event.settlements.length > settlementTransactionMax) {
+      yield group;
+      [group, count] = [[], 0];
     }
-    some.push(event);
+    group.push(event);
     count += event.settlements.length;
   }
-  if (some.length > 0) yield some;
+  if (group.length > 0) yield group;
 }
 
 interface Outcome {
@@ -76,7 +76,7 @@ interface Outcome {
   refused: DeadLetter[];
 }
 
-/** Where the database refuses a value, each is tried once more by itself, so that one bad settlement holds up no other. */
+/** If the database refuses a value, each settlement is tried once more by itself, so that an invalid one delays no other. */
 async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
   const outcome: Outcome = { settled: [], refused: [] };
   if (settlements.length === 0 || (await trySettle(settlements, { outcome, parts })) === null) return outcome;
@@ -87,7 +87,7 @@ async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): 
   return outcome;
 }
 
-/** @returns why the database refused a value; null: it took them */
+/** @returns why the database refused a value; null: it accepted all settlements */
 async function trySettle(
   settlements: Settlement[],
   { outcome, parts }: { outcome: Outcome; parts: MeteringParts },
@@ -95,8 +95,8 @@ async function trySettle(
   try {
     const settled = await settle(settlements, parts);
     outcome.settled.push(settled);
-    const homeless = settlements.filter(({ generation }) => settled.booked.refused.has(generation));
-    outcome.refused.push(...homeless.map((settlement) => deadSettlement(settlement, "There is no such workspace")));
+    const withoutWorkspace = settlements.filter(({ generation }) => settled.booked.refused.has(generation));
+    outcome.refused.push(...withoutWorkspace.map((settlement) => deadSettlement(settlement, "There is no such workspace")));
     return null;
   } catch (error) {
     if (!isRefusedValue(error)) throw error;
@@ -113,7 +113,7 @@ function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
   return deadLetterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
 }
 
-/** A parser quotes what it stumbled over, and the database takes no zero byte in a text. */
+/** A parser's error may quote a zero byte, which the database does not accept in a text. */
 function deadLetterOf(messageId: string, payload: Uint8Array, reason: string): DeadLetter {
   return { stream, messageId, payload, reason: reason.replaceAll("\0", "") };
 }
@@ -121,11 +121,11 @@ function deadLetterOf(messageId: string, payload: Uint8Array, reason: string): D
 async function storeAsDeadLetters(letters: DeadLetter[], { maintenance, log }: MeteringParts): Promise<void> {
   await maintenance.storeDeadLetters(letters);
   for (const { messageId, reason } of letters) {
-    raiseAlarm(log, "settlement.dead", { messageId, reason }, "A settlement cannot be booked and was put aside in dead_letters");
+    raiseAlarm(log, "settlement.dead", { messageId, reason }, "A settlement cannot be booked and was stored in dead_letters");
   }
 }
 
-/** What an operator must hear of: lost ends, late charges, and costs that could not be charged. */
+/** Raises alarms for unknown ends, late charges and costs above the charge, and counts charged USD. */
 function reportCharges(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
   const sums = new Map<string, { cost: NanoUsd; excess: NanoUsd }>();
   for (const { settlement } of charges) {
@@ -138,7 +138,7 @@ function reportCharges(charges: Charge[], { fresh, late }: Booked, log: Logger):
     const facts = { generation, workspace, reserved, model, provider };
     if (outcome !== "settled")
       raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
-    if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been given up");
+    if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been released");
     if (excess > 0n) raiseAlarm(log, "charge.above_reservation", { ...facts, ...asTexts(booked) }, aboveReservation);
   }
   for (const [provider, { cost, excess }] of sums) {
@@ -147,7 +147,7 @@ function reportCharges(charges: Charge[], { fresh, late }: Booked, log: Logger):
   }
 }
 
-const aboveReservation = "An answer cost more than was reserved for it, or than was left; the rest is the service's loss";
+const aboveReservation = "An answer cost more than its reservation or the remaining balance; the service bears the rest";
 
 function asTexts({ cost, excess }: { cost: NanoUsd; excess: NanoUsd }): Record<string, string> {
   return { cost: cost.toString(), excess: excess.toString() };

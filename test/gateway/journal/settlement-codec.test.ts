@@ -17,7 +17,7 @@ describe("settlements as bytes", () => {
     expect(decodeSettlements(encodeSettlements("batch", texts))).toEqual({
       batch: "batch",
       settlements: [good, { ...good, model: 'a "quoted"\n漢' }],
-      bad: [],
+      invalid: [],
     });
   });
 
@@ -32,23 +32,23 @@ describe("settlements as bytes", () => {
     ["an end that is not known here", { outcome: "void" }],
     ["a field that is missing", { workspace: undefined }],
   ])("with %s are put aside alone, with the reason", (_, fields) => {
-    const bad = encodeSettlement({ ...good, ...(fields as object) });
-    const decoded = decodeSettlements(encodeSettlements("batch", [encodeSettlement(good), bad, encodeSettlement(good)]));
+    const invalid = encodeSettlement({ ...good, ...(fields as object) });
+    const decoded = decodeSettlements(encodeSettlements("batch", [encodeSettlement(good), invalid, encodeSettlement(good)]));
     expect(decoded.settlements).toEqual([good, good]);
-    expect(decoded.bad.map(({ text }) => text)).toEqual([bad]);
-    expect(decoded.bad[0]?.reason).toStartWith(`/${Object.keys(fields)[0]}`);
+    expect(decoded.invalid.map(({ text }) => text)).toEqual([invalid]);
+    expect(decoded.invalid[0]?.reason).toStartWith(`/${Object.keys(fields)[0]}`);
   });
 
   test("with too few values are put aside alone, as is what is no settlement at all", () => {
     const texts = ["[]", encodeSettlement(good).replace(/,[^,]*]$/, "]"), "null", '"settled"', "{}"];
     const decoded = decodeSettlements(encodeSettlements("batch", [...texts, encodeSettlement(good)]));
     expect(decoded.settlements).toEqual([good]);
-    expect(decoded.bad.map(({ text }) => text)).toEqual(texts);
+    expect(decoded.invalid.map(({ text }) => text)).toEqual(texts);
   });
 
   test("are understood as objects too: a spool may be older than the process that reads it", () => {
     const payload = bytes(JSON.stringify({ batch: "batch", settlements: [good] }));
-    expect(decodeSettlements(payload)).toEqual({ batch: "batch", settlements: [good], bad: [] });
+    expect(decodeSettlements(payload)).toEqual({ batch: "batch", settlements: [good], invalid: [] });
   });
 
   test("without an envelope are an error", () => {
