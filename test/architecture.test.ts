@@ -20,7 +20,8 @@ describe("each rule finds its violations", () => {
   const cases = rules.flatMap((rule) => Object.keys(rule.invalid).map((path) => [rule.name, path, rule] as const));
 
   test.each(cases)("%s: %s breaks it", (_, path, rule) => {
-    expect(rule.violations(fakeSourceTree({ [path]: rule.invalid[path] ?? "" })).join("\n")).toContain(path);
+    const files = { ...rule.invalidWith, [path]: rule.invalid[path] ?? "" };
+    expect(rule.violations(fakeSourceTree(files)).join("\n")).toContain(path);
   });
 
   test.each(rules.map((rule) => [rule.name, rule] as const))("%s: a file that obeys passes", (_, rule) => {

@@ -1,3 +1,5 @@
+import { cycleRule } from "./cycle-rule.ts";
+import { folderRules } from "./folder-rules.ts";
 import { bunFiles, forbiddenImports, layerOf, layers, packageHomes } from "./layers.ts";
 import { importsOf, sourceFiles, withoutComments, type Import, type SourceTree } from "./source-tree.ts";
 
@@ -8,12 +10,16 @@ export interface Rule {
   violations(tree: SourceTree): string[];
   /** Files by path: each of the first breaks the rule, none of the second does. */
   invalid: Record<string, string>;
+  /** Further files beside each invalid one, for a rule about several. */
+  invalidWith?: Record<string, string>;
   valid: Record<string, string>;
 }
 
 const linesMax = 300;
 
 export const rules: Rule[] = [
+  cycleRule,
+  ...folderRules,
   {
     name: "a folder imports only from folders to its left",
     violations: (tree) =>
