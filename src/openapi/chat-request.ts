@@ -6,7 +6,7 @@ import { fieldsSchema } from "../gateway/api/request/read-value.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { isJsonObject } from "../http/json-object.ts";
 import { additions, fieldWords } from "./field-words.ts";
-import { jsonSchema, type JsonSchema } from "../kernel/json-schema.ts";
+import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
 
 export function chatRequestSchema(): JsonSchema {
   const { properties } = fieldsSchema(chatFields.map((field) => [field.name, field]));

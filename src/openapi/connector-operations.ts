@@ -5,7 +5,7 @@ import { ConnectorExport, ConnectorList } from "../connectors/catalog/list.ts";
 import { RefusalBody } from "../connectors/catalog/refusal.ts";
 import { ConnectorRow } from "../connectors/catalog/row.ts";
 import { methods } from "../connectors/catalog/files/schema.ts";
-import { schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
+import { schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import { listRowsMax } from "../http/limits.ts";
 import { jsonContent, type Answer, type MediaType, type Operation, type Parameter, type Paths } from "./operation.ts";
 

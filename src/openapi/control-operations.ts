@@ -3,7 +3,7 @@ import { controlPrefix } from "../control-api/api.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
 import { endpoints } from "../control-api/endpoints.ts";
 import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
-import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
+import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
 
 /** What stands in a path for `:id`, by the noun before it. */

@@ -23,7 +23,7 @@ import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { headers } from "./headers.ts";
 import { inferencePaths } from "./inference-operations.ts";
-import { jsonSchema, type JsonSchema } from "../kernel/json-schema.ts";
+import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
 import type { Paths } from "./operation.ts";
 import { keyPrefix } from "../kernel/ids.ts";
 import { toolsPaths } from "./tools-operations.ts";

@@ -1,7 +1,7 @@
 /** The inference API's refusals, from its error table: for each status the codes that may come with it. */
 import { errorBody, errorTable, GatewayError, type ErrorCode, type ErrorType } from "../kernel/errors.ts";
 import { generationNames, headerReferences, retryNames, windowNames } from "./headers.ts";
-import type { JsonSchema } from "../kernel/json-schema.ts";
+import type { JsonSchema } from "../http/json-schema.ts";
 import { byStatus, type Answer } from "./operation.ts";
 
 /** May come from the checks before the count of requests per minute. */

@@ -1,6 +1,6 @@
 /** The headers of the inference API's answers; their names are those that src/gateway/api/response/headers.ts writes. */
 import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/api/response/headers.ts";
-import type { JsonSchema } from "../kernel/json-schema.ts";
+import type { JsonSchema } from "../http/json-schema.ts";
 import type { Reference } from "./operation.ts";
 
 export interface Header {

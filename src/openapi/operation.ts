@@ -1,5 +1,5 @@
 /** The parts of an OpenAPI 3.1.0 document that are used here (https://spec.openapis.org/oas/v3.1.0). */
-import type { JsonSchema } from "../kernel/json-schema.ts";
+import type { JsonSchema } from "../http/json-schema.ts";
 
 export interface Reference {
   $ref: string;

@@ -1,6 +1,6 @@
 /** What a process says of itself. */
 import { Readiness } from "../process/health.ts";
-import { jsonSchema } from "../kernel/json-schema.ts";
+import { jsonSchema } from "../http/json-schema.ts";
 import { jsonContent, type Answer, type Paths } from "./operation.ts";
 
 const plainText = (description: string): Answer => ({ description, content: { "text/plain": { schema: { type: "string" } } } });

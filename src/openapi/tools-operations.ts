@@ -1,5 +1,5 @@
 /** The operations below /api/tools, from the list that its routes and the MCP tools are made of, and the two doors beside them. */
-import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../kernel/json-schema.ts";
+import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import type { Operation as ToolsOperation } from "../security/api/operations/operation.ts";
 import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, toolsPrefix } from "../security/api/calls/paths.ts";
 import { successOf } from "../security/api/calls/envelope.ts";

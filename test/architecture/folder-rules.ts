@@ -1,5 +1,4 @@
 /** Rules about folders: how many files they hold, and that the README shows them. */
-import { layerOf } from "./layers.ts";
 import type { Rule } from "./rules.ts";
 import type { SourceTree } from "./source-tree.ts";
 
@@ -19,11 +18,14 @@ export const folderRules: Rule[] = [
     valid: Object.fromEntries(Array.from({ length: filesMax }, (_, index) => [`src/a/file-${index}.ts`, ""])),
   },
   {
-    name: "the README's map shows every folder of src, in the order in which they may import each other",
+    name: "the README's map shows every folder of src and of its wings",
     violations: (tree) => {
       const shown = foldersShown(tree.files.get("README.md") ?? "");
       const real = foldersOfSource(tree);
-      return shown.join(" ") === real.join(" ") ? [] : [`README.md shows ${shown.join(" ")}, but src has ${real.join(" ")}`];
+      return [
+        ...real.filter((folder) => !shown.includes(folder)).map((folder) => `README.md lacks ${folder}`),
+        ...shown.filter((folder) => !real.includes(folder)).map((folder) => `README.md shows ${folder}, which does not exist`),
+      ];
     },
     invalid: { "README.md": "| `src/kernel` | time and money |\n| `src/gateway` | `credit` `models` |" },
     invalidWith: { "src/kernel/clock.ts": "", "src/gateway/credit/add.ts": "" },
@@ -38,22 +40,24 @@ export const folderRules: Rule[] = [
 /** The wings, whose inner folders the map shows as well. */
 const wings = new Set(["accounts", "connectors", "gateway", "security"]);
 
-/** `src/<folder>` and, for a wing, its inner folders below it, sorted by the first layer that holds a file of theirs. */
+/** Each folder of src, and each inner folder of a wing. */
 function foldersOfSource(tree: SourceTree): string[] {
-  const files = codeFiles(tree).filter((path) => path.startsWith("src/") && path.split("/").length > 2);
-  const byLayer = files.toSorted((one, other) => layerOf(one) - layerOf(other));
-  const outer = [...new Set(byLayer.map((path) => path.split("/")[1] ?? ""))];
-  return outer.flatMap((folder) => {
-    const inner = byLayer.filter((path) => path.startsWith(`src/${folder}/`) && path.split("/").length > 3);
-    const names = wings.has(folder) ? [...new Set(inner.map((path) => path.split("/")[2] ?? ""))] : [];
-    return [`src/${folder}`, ...names];
+  const paths = codeFiles(tree).filter((path) => path.startsWith("src/"));
+  const folders = paths.flatMap((path) => {
+    const [, outer = "", inner, file] = path.split("/");
+    if (inner === undefined) return [];
+    return wings.has(outer) && file !== undefined ? [`src/${outer}`, `src/${outer}/${inner}`] : [`src/${outer}`];
   });
+  return [...new Set(folders)];
 }
 
-/** What the rows of the map name in backticks, without folders outside of src. */
+/** What the rows of the map name in backticks: a folder of src, then its inner folders. */
 function foldersShown(readme: string): string[] {
   const rows = readme.split("\n").filter((line) => line.startsWith("| `src/"));
-  return rows.flatMap((row) => [...row.matchAll(/`([\w/-]+)`/g)].map(([, name]) => name ?? ""));
+  return rows.flatMap((row) => {
+    const names = [...row.matchAll(/`([\w/-]+)`/g)].map(([, name]) => name ?? "");
+    return names.map((name) => (name.startsWith("src/") ? name : `${names[0]}/${name}`));
+  });
 }
 
 function codeFiles(tree: SourceTree): string[] {

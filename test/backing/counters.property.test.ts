@@ -5,7 +5,7 @@ import { command } from "../support/counters/commands.ts";
 import { openEmbeddedHarness } from "../support/counters/embedded.ts";
 import { History } from "../support/counters/history.ts";
 import { openRedisHarness } from "../support/counters/redis.ts";
-import { openTestRedis } from "../support/redis.ts";
+import { openTestRedis } from "../support/servers/redis.ts";
 
 const commandsPerRun = 40;
 const server = await openTestRedis();

@@ -5,7 +5,7 @@ import type { Servers } from "../../scripts/services/find-servers.ts";
 import { startNats } from "../../scripts/services/nats.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import type { Server } from "../../scripts/services/server.ts";
-import { temporaryFolder, testServers } from "../support/services.ts";
+import { temporaryFolder, testServers } from "../support/servers/services.ts";
 
 const servers = await testServers();
 

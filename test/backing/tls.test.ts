@@ -4,12 +4,12 @@ import { writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
-import { Fleet } from "../support/fleet.ts";
-import { OurProcess } from "../support/process.ts";
-import { RawServer } from "../support/raw-server.ts";
-import { selfSigned } from "../support/self-signed.ts";
-import { temporaryFolder, testServers } from "../support/services.ts";
-import { startTlsServers, type TlsServers } from "../support/tls-servers.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { OurProcess } from "../support/processes/process.ts";
+import { RawServer } from "../support/servers/raw-server.ts";
+import { selfSigned } from "../support/servers/self-signed.ts";
+import { temporaryFolder, testServers } from "../support/servers/services.ts";
+import { startTlsServers, type TlsServers } from "../support/servers/tls-servers.ts";
 
 setDefaultTimeout(60_000);
 const found = await testServers();
@@ -31,7 +31,7 @@ describe.skipIf(found === null)("over TLS", () => {
 
   async function reached(url: string, authority: string | null): Promise<string> {
     const environment: Record<string, string> = authority === null ? {} : { NODE_EXTRA_CA_CERTS: authority };
-    await using reaching = new OurProcess({ arguments: ["test/support/reaching-process.ts", url], environment });
+    await using reaching = new OurProcess({ arguments: ["test/support/processes/reaching-process.ts", url], environment });
     await reaching.exited;
     return reaching.output;
   }

@@ -14,8 +14,8 @@ import { silentLog as log } from "../../src/kernel/log.ts";
 import { requestsPerMinuteDefault } from "../../src/accounts/limits.ts";
 import { openModels } from "../../src/gateway/models/models.ts";
 import { startAdmission } from "../../workers/admission.ts";
-import { openEmbeddedDatabase } from "../support/databases.ts";
-import { temporaryFolder } from "../support/services.ts";
+import { openEmbeddedDatabase } from "../support/servers/databases.ts";
+import { temporaryFolder } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
 /** Its first start takes seconds, which are no step's. */

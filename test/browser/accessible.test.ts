@@ -1,6 +1,6 @@
 /** Every kind of page, in both colour schemes and from phone to desktop width: an audit, and checks that the audit lacks. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { Fleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
 import { chromiumPath, service, Visit } from "./browser.ts";
 
 const kinds: [kind: string, path: string][] = [

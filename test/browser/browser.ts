@@ -2,8 +2,8 @@
 import axe from "axe-core";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { findBrowser } from "../../scripts/services/find-browser.ts";
-import { atEnd } from "../support/at-end.ts";
-import { Fleet } from "../support/fleet.ts";
+import { atEnd } from "../support/processes/at-end.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 
 /** The longest wait for anything on a page. */
 const waitMs = 10_000;

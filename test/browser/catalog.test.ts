@@ -1,6 +1,6 @@
 /** Uses the catalog as a person does, in a real browser. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { Fleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
 import { chromiumPath, service, Visit, type VisitPlan } from "./browser.ts";
 
 describe.skipIf(chromiumPath === null)("the catalog's page", () => {

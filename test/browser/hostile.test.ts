@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CatalogCopy } from "../connectors/catalog/catalog-copy.ts";
 import { bareConnector, sampleConnector } from "../connectors/catalog/sample.ts";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 import { chromiumPath, Visit } from "./browser.ts";
 

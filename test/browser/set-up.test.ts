@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { run } from "../../scripts/weir/run.ts";
-import { operatorToken, type Fleet } from "../support/fleet.ts";
+import { operatorToken, type Fleet } from "../support/servers/fleet.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chromiumPath, service, Visit, type VisitPlan } from "./browser.ts";
 

@@ -7,7 +7,7 @@ import { newGenerationId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { connectClient } from "../support/counters/redis.ts";
-import { temporaryFolder, testServers } from "../support/services.ts";
+import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { heldGenerations } from "./harness/checks/held-generations.ts";
 
 const servers = await testServers();

@@ -1,13 +1,13 @@
 /** SIGKILL of each part under load: exactly the answered calls are charged, each once, and the service is back within 5 s. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Services } from "../../scripts/services.ts";
-import { Fleet } from "../support/fleet.ts";
-import { Load } from "../support/load.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { Load } from "../support/gateway/load.ts";
 import type { Customer, LogRow } from "../support/operator.ts";
-import { ownServices } from "../support/own-services.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { testServers } from "../support/services.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { ownServices } from "../support/servers/own-services.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { testServers } from "../support/servers/services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

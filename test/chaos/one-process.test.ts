@@ -1,8 +1,8 @@
 /** A single process is killed under load: its next start still has every confirmed answer, and the rate windows. */
 import { expect, test } from "bun:test";
-import { Fleet } from "../support/fleet.ts";
-import { Load } from "../support/load.ts";
-import { chat, outcomeOf } from "../support/requests.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { Load } from "../support/gateway/load.ts";
+import { chat, outcomeOf } from "../support/gateway/requests.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

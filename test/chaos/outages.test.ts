@@ -1,12 +1,12 @@
 /** Weir fails closed: while a part is down, it answers with the specified 503 and calls no provider. It recovers with the part. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Services } from "../../scripts/services.ts";
-import { Fleet } from "../support/fleet.ts";
-import { ownServices } from "../support/own-services.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { chat, outcomeOf, type Outcome } from "../support/requests.ts";
-import { testServers } from "../support/services.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { ownServices } from "../support/servers/own-services.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { chat, outcomeOf, type Outcome } from "../support/gateway/requests.ts";
+import { testServers } from "../support/servers/services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -4,10 +4,10 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import { createClient } from "redis";
-import { Fleet } from "../support/fleet.ts";
-import { ownServices } from "../support/own-services.ts";
-import { chat, outcomeOf } from "../support/requests.ts";
-import { testServers } from "../support/services.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { ownServices } from "../support/servers/own-services.ts";
+import { chat, outcomeOf } from "../support/gateway/requests.ts";
+import { testServers } from "../support/servers/services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -1,6 +1,6 @@
 /** docs/operations.md promises that clients do not notice when gateways restart one after the other. */
 import { expect, test } from "bun:test";
-import { testServers } from "../support/services.ts";
+import { testServers } from "../support/servers/services.ts";
 import { runRestartsOnOnePort } from "./harness/restarts-on-one-port.ts";
 import { runRollingRestart } from "./harness/rolling-restart.ts";
 

@@ -1,6 +1,6 @@
 /** A short run of `npm run chaos`: some seconds of seeded faults, then every invariant. */
 import { expect, test } from "bun:test";
-import { testServers } from "../support/services.ts";
+import { testServers } from "../support/servers/services.ts";
 import type { Fault } from "./harness/faults/fault.ts";
 import { runChaos } from "./harness/run-chaos.ts";
 

@@ -1,8 +1,8 @@
 /** One of two workers is frozen, then killed, under load: no request is lost, and the other worker serves on. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/fleet.ts";
-import { Load } from "../support/load.ts";
-import { testServices } from "../support/services.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { Load } from "../support/gateway/load.ts";
+import { testServices } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
 const services = await testServices();

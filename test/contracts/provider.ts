@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import { UpstreamFailure, type ProviderCall, type WireFormat } from "../../src/gateway/providers/provider.ts";
-import { Transcript } from "../support/transcript.ts";
-import { aRoute } from "../support/models.ts";
+import { Transcript } from "../support/providers/transcript.ts";
+import { aRoute } from "../support/providers/models.ts";
 
 interface AnswerCase {
   body: unknown;

@@ -5,7 +5,7 @@ import { Verification } from "../../src/gateway/metering/verify.ts";
 import { invariants } from "../../src/gateway/metering/verify-store.ts";
 import { Value } from "@sinclair/typebox/value";
 import { Control, operatorToken } from "../support/control.ts";
-import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 let database: TestDatabase;
 let control: Control;

@@ -6,7 +6,7 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { PromptQueue } from "../../src/gateway/prompts/prompt-queue.ts";
 import { publishVendors } from "../connectors/connections/vendors.ts";
 import { Control } from "../support/control.ts";
-import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 let database: TestDatabase;
 let control: Control;

@@ -1,7 +1,7 @@
 /** The specification's rules of who may do what, as `--as` shows them: refused with exit code 1, and without a trace. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Control } from "../support/control.ts";
-import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { Weir } from "../support/weir.ts";
 
 let database: TestDatabase;

@@ -8,7 +8,7 @@ import { isRemote, isSending } from "../../scripts/weir/verb.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { endpoints } from "../../src/control-api/endpoints.ts";
 import { Control, objectOf, operatorToken } from "../support/control.ts";
-import { openEmbeddedDatabase, type TestDatabase } from "../support/databases.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { Weir, type Outcome } from "../support/weir.ts";
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 /** How soon a change at one gateway holds at another, with two admission workers between them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/fleet.ts";
-import { chat, outcomeOf } from "../support/requests.ts";
-import { testServices } from "../support/services.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { chat, outcomeOf } from "../support/gateway/requests.ts";
+import { testServices } from "../support/servers/services.ts";
 
 const services = await testServices();
 

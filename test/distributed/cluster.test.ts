@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { freePort } from "../../scripts/services/free-port.ts";
 import { identityOf } from "../../src/process/process-identity.ts";
-import { temporaryFolder, testServers } from "../support/services.ts";
+import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
 setDefaultTimeout(90_000);

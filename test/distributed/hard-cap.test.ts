@@ -1,12 +1,12 @@
 /** Credit and limits hold under concurrency, over several gateways and workers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 import type { Customer } from "../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { chat as chatRequest, outcomeOf, tally } from "../support/requests.ts";
-import { testServices } from "../support/services.ts";
-import { chat } from "../support/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { chat as chatRequest, outcomeOf, tally } from "../support/gateway/requests.ts";
+import { testServices } from "../support/servers/services.ts";
+import { chat } from "../support/providers/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

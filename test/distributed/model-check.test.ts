@@ -1,12 +1,12 @@
 /** `weir model check` in a fleet: a gateway takes the call, the prober runs the checks, and every gateway gets the result. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { run } from "../../scripts/weir/run.ts";
-import { Fleet, operatorToken } from "../support/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { chat, outcomeOf } from "../support/requests.ts";
-import { freshDatabase, testServices } from "../support/services.ts";
-import { chat as answers, error } from "../support/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { Fleet, operatorToken } from "../support/servers/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { chat, outcomeOf } from "../support/gateway/requests.ts";
+import { freshDatabase, testServices } from "../support/servers/services.ts";
+import { chat as answers, error } from "../support/providers/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -1,12 +1,12 @@
 /** A provider that answers at once makes charges and admissions race: open holds plus charges never exceed the credit. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import postgres from "postgres";
-import { Fleet } from "../support/fleet.ts";
-import { startProviderStub } from "../support/provider-stub.ts";
-import { chat as ask, outcomeOf, tally } from "../support/requests.ts";
-import { testServices } from "../support/services.ts";
-import { chat } from "../support/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { startProviderStub } from "../support/providers/provider-stub.ts";
+import { chat as ask, outcomeOf, tally } from "../support/gateway/requests.ts";
+import { testServices } from "../support/servers/services.ts";
+import { chat } from "../support/providers/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -4,8 +4,8 @@ import { connect } from "nats";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { Fleet } from "../support/fleet.ts";
-import { ownServices } from "../support/own-services.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { ownServices } from "../support/servers/own-services.ts";
 import {
   addSaid,
   customer,
@@ -15,12 +15,12 @@ import {
   failCheck,
   providerKeyCanary,
   type Customer,
-} from "../support/privacy.ts";
-import { startProviderStub } from "../support/provider-stub.ts";
-import { testServers } from "../support/services.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+} from "../support/privacy/privacy.ts";
+import { startProviderStub } from "../support/providers/provider-stub.ts";
+import { testServers } from "../support/servers/services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { Traces } from "../support/traces.ts";
+import { Traces } from "../support/privacy/traces.ts";
 
 const available = (await testServers()) !== null;
 

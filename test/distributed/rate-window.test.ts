@@ -1,9 +1,9 @@
 /** The rate window on the real clock: a key with 60 requests a minute, flooded at two gateways. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 import type { Customer } from "../support/operator.ts";
-import { chat, outcomeOf, type Outcome } from "../support/requests.ts";
-import { testServices } from "../support/services.ts";
+import { chat, outcomeOf, type Outcome } from "../support/gateway/requests.ts";
+import { testServices } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
 const services = await testServices();

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { Fleet } from "../support/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import type { StubAnswer } from "../support/stub-answers.ts";
-import { chunk } from "../support/stub-answers.ts";
-import { testServices } from "../support/services.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import type { StubAnswer } from "../support/providers/stub-answers.ts";
+import { chunk } from "../support/providers/stub-answers.ts";
+import { testServices } from "../support/servers/services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -1,7 +1,7 @@
 /** `npm run frameworks`: runs unmodified agent frameworks against a model behind each wire format. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { runAtEnd } from "../support/at-end.ts";
+import { runAtEnd } from "../support/processes/at-end.ts";
 import { commandFor, NoEnvironmentError } from "./environments.ts";
 import { run } from "./run.ts";
 import { openStage, type Stage } from "./stage.ts";

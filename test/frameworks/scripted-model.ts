@@ -2,10 +2,10 @@
  * A scripted model behind any wire format. Asked for the weather, it calls its tool for two cities at once. Asked for a report, it
  * first returns one that does not fit the schema, and a valid one when it gets the complaint.
  */
-import { message } from "../support/anthropic-answers.ts";
-import { googleChat } from "../support/google-answers.ts";
-import type { StubCall } from "../support/provider-stub.ts";
-import { chat, chunk, completion, json, stream, usageOf, type StubAnswer } from "../support/stub-answers.ts";
+import { message } from "../support/providers/anthropic-answers.ts";
+import { googleChat } from "../support/providers/google-answers.ts";
+import type { StubCall } from "../support/providers/provider-stub.ts";
+import { chat, chunk, completion, json, stream, usageOf, type StubAnswer } from "../support/providers/stub-answers.ts";
 
 /** The request to a provider, independent of the format. */
 interface Asked {

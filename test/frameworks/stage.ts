@@ -1,7 +1,7 @@
 /** Starts the service in one process, with the scripted model behind each wire format. */
-import { Fleet } from "../support/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { scripted } from "./scripted-model.ts";
 

@@ -1,6 +1,6 @@
 /** Sends a few of the malformed bodies; `npm run hostile` sends a hundred thousand. */
 import { beforeAll, expect, test } from "bun:test";
-import { expectExactLedger } from "../support/exact-ledger.ts";
+import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import { stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { sendBodies } from "./bodies/send-bodies.ts";
 

@@ -1,8 +1,8 @@
 /** Sends the corpus over bare sockets: each attack gets the promised answer, and only the honest requests among them are charged. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { RawClient } from "../support/raw-client.ts";
+import { RawClient } from "../support/servers/raw-client.ts";
 import { until } from "../support/until.ts";
-import { expectExactLedger } from "../support/exact-ledger.ts";
+import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import { bodyMs, stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { hidden, keyMark, type Attack } from "./corpus/attack.ts";
 import { chunks } from "./corpus/chunks.ts";

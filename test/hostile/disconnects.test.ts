@@ -7,12 +7,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseUsd } from "../../src/kernel/money.ts";
 import { drainsPerWorkspaceMax } from "../../src/gateway/limits.ts";
-import { expectExactLedger } from "../support/exact-ledger.ts";
-import { Fleet } from "../support/fleet.ts";
+import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 import type { Customer, LogRow } from "../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { chat, chunk, ManualStream, silent, stream } from "../support/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { chat, chunk, ManualStream, silent, stream } from "../support/providers/stub-answers.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -1,6 +1,6 @@
 /** `npm run hostile`: attacks of hostile clients, in amounts that do not fit into `npm test`. */
 import { parseArgs } from "node:util";
-import { runAtEnd } from "../support/at-end.ts";
+import { runAtEnd } from "../support/processes/at-end.ts";
 import { bodiesPart } from "./parts/bodies.ts";
 import { hostileToolsPart } from "./parts/hostile-tools.ts";
 import { blockingPart } from "./parts/blocking.ts";

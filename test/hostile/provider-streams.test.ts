@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { usageOf as resources } from "../../bench/processes/usage.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../src/gateway/limits.ts";
 import { post, stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
-import { chat, chunk, rawStream, usageOf, type StubAnswer } from "../support/stub-answers.ts";
+import { chat, chunk, rawStream, usageOf, type StubAnswer } from "../support/providers/stub-answers.ts";
 import { Dice } from "./bodies/dice.ts";
 
 const rounds = 150;

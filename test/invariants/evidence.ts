@@ -2,7 +2,7 @@
 import type { AccountPush, KeyMonthPush } from "../../src/backing/counters.ts";
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { Dump } from "../support/counters/harness.ts";
-import type { Traces } from "../support/traces.ts";
+import type { Traces } from "../support/privacy/traces.ts";
 import type { History } from "./history.ts";
 
 /** A workspace's counters and its ledger, both at the end of a run. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { invariants as storedChecks } from "../../src/gateway/metering/verify-store.ts";
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import { openEmbeddedHarness } from "../support/counters/embedded.ts";
-import { Traces } from "../support/traces.ts";
+import { Traces } from "../support/privacy/traces.ts";
 import { nothingIsHeld } from "./checks/counters-conserve.ts";
 import { countersEqualLedger } from "./checks/counters-equal-ledger.ts";
 import type { Evidence, Settled } from "./evidence.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { fieldCases } from "../gateway/api/request/field-cases.ts";
-import { refusal, tool, type Body } from "../support/check-chat.ts";
+import { refusal, tool, type Body } from "../support/gateway/check-chat.ts";
 import { problems, type Json } from "../support/described.ts";
 
 const document: Json = JSON.parse(JSON.stringify(openApiDocument({ slug: "acme" })));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 import {
   addSaid,
   customer,
@@ -14,11 +14,11 @@ import {
   failCheck,
   providerKeyCanary,
   type Customer,
-} from "../support/privacy.ts";
-import { startProviderStub } from "../support/provider-stub.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+} from "../support/privacy/privacy.ts";
+import { startProviderStub } from "../support/providers/provider-stub.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { Traces } from "../support/traces.ts";
+import { Traces } from "../support/privacy/traces.ts";
 
 const stack = new AsyncDisposableStack();
 const traces = new Traces();

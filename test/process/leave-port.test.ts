@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { freePort } from "../../scripts/services/free-port.ts";
 import { ShortConnections } from "../chaos/harness/load/short-connections.ts";
-import { OurProcess } from "../support/process.ts";
+import { OurProcess } from "../support/processes/process.ts";
 import { until } from "../support/until.ts";
 
 const startServer = async (port: number): Promise<OurProcess> => {
-  const server = new OurProcess({ arguments: ["test/support/leaving-server.ts", String(port)], environment: {} });
+  const server = new OurProcess({ arguments: ["test/support/processes/leaving-server.ts", String(port)], environment: {} });
   await server.says("listening");
   return server;
 };

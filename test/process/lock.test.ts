@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LockedError, takeLock, takeNumberedFolder } from "../../src/process/lock.ts";
 import { identityOf } from "../../src/process/process-identity.ts";
-import { canFillDisk } from "../support/full-disk.ts";
+import { canFillDisk } from "../support/processes/full-disk.ts";
 import { until } from "../support/until.ts";
 
 const root = await mkdtemp(join(tmpdir(), "weir-lock-"));
@@ -17,7 +17,7 @@ const newFolder = () => join(root, `data-${++folders}`);
 
 /** Another process that tries to take the lock of `folder` and prints "taken" or "refused <pid>". @param before the command that starts it */
 function startTaker(folder: string, before: string[] = []): { child: ChildProcess; said: Promise<string> } {
-  const command = [...before, process.execPath, join(import.meta.dir, "../support/take-lock.ts"), folder];
+  const command = [...before, process.execPath, join(import.meta.dir, "../support/processes/take-lock.ts"), folder];
   const [program = "", ...words] = command;
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
   const said = once(child.stdout, "data").then(([data]) => String(data).trim());

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const stack = new AsyncDisposableStack();

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryFolder } from "../support/services.ts";
+import { temporaryFolder } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
 setDefaultTimeout(30_000);

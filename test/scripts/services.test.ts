@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import postgres from "postgres";
 import { exchange } from "../../scripts/services/exchange.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
-import { freshDatabase, temporaryFolder, testServers, testServices } from "../support/services.ts";
+import { freshDatabase, temporaryFolder, testServers, testServices } from "../support/servers/services.ts";
 
 setDefaultTimeout(30_000);
 const services = await testServices();

@@ -2,7 +2,7 @@
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { HistoryEvent } from "../invariants/history.ts";
 import { brokenLines, checkAll, type Result } from "../invariants/invariants.ts";
-import type { MemoryLedger } from "../support/memory-ledger.ts";
+import type { MemoryLedger } from "../support/gateway/memory-ledger.ts";
 import { eventText, hashOfHistory } from "./recorder.ts";
 import { runSeed, type Run } from "./run.ts";
 import type { StoredLedgers } from "./world/stored.ts";

@@ -1,6 +1,6 @@
 /** Plans a run from its seed: workspaces and keys with limits so small that requests compete for everything. */
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
-import { hashOf, keyRecord } from "../support/key-records.ts";
+import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
 import type { Chance } from "./chance.ts";
 
 /** The highest reservation of the workload, in nano-USD; see `someRequest`. */

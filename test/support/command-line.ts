@@ -1,6 +1,6 @@
 /** The command line over a fresh database with the workspace "w", and a folder for the files that it is given. */
 import { Control } from "./control.ts";
-import { openEmbeddedDatabase, type TestDatabase } from "./databases.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "./servers/databases.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { Weir } from "./weir.ts";
 

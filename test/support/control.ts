@@ -4,12 +4,12 @@ import { controlApi } from "../../src/control-api/api.ts";
 import type { ControlParts, Position } from "../../src/control-api/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { OperatorGate } from "../../src/control-api/operator-gate.ts";
-import { testSbomReader } from "./sbom-reader.ts";
+import { testSbomReader } from "./security/sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";
-import { Platforms } from "./platforms.ts";
+import { Platforms } from "./security/platforms.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
 

@@ -9,7 +9,7 @@ import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
-import { settlement } from "./settlements.ts";
+import { settlement } from "./gateway/settlements.ts";
 
 export interface TestGatewayOptions {
   bus: Bus;

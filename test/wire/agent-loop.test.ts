@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type OpenAI from "openai";
 import { report, scripted, weatherTool } from "../frameworks/scripted-model.ts";
-import type { ProviderStub } from "../support/provider-stub.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
 import { modelOf, stage } from "./stage.ts";
 import { upstreams } from "./upstreams.ts";
 

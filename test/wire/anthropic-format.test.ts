@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { failingStream, message, refusal } from "../support/anthropic-answers.ts";
-import { Fleet } from "../support/fleet.ts";
+import { failingStream, message, refusal } from "../support/providers/anthropic-answers.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 import type { LogRow } from "../support/operator.ts";
-import { startProviderStub, type ProviderStub, type StubCall } from "../support/provider-stub.ts";
-import { chat } from "../support/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { startProviderStub, type ProviderStub, type StubCall } from "../support/providers/provider-stub.ts";
+import { chat } from "../support/providers/stub-answers.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

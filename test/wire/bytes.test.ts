@@ -1,6 +1,6 @@
 /** The exact bytes and headers on the wire. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/fleet.ts";
+import { Fleet } from "../support/servers/fleet.ts";
 
 const stack = new AsyncDisposableStack();
 let fleet: Fleet;

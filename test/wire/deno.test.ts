@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { bodyBytesMax } from "../../src/gateway/limits.ts";
-import { deno, DenoService } from "../support/deno.ts";
+import { deno, DenoService } from "../support/processes/deno.ts";
 import type { Customer, LogRow } from "../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { chat, outcomeOf } from "../support/requests.ts";
-import * as stubAnswers from "../support/stub-answers.ts";
-import { writeStubCatalog } from "../support/stub-catalog.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { chat, outcomeOf } from "../support/gateway/requests.ts";
+import * as stubAnswers from "../support/providers/stub-answers.ts";
+import { writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
-import { Fleet } from "../support/fleet.ts";
-import { googleChat, googleError, googleModel, googleUsage } from "../support/google-answers.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { json } from "../support/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/stub-catalog.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { googleChat, googleError, googleModel, googleUsage } from "../support/providers/google-answers.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { json } from "../support/providers/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const stack = new AsyncDisposableStack();

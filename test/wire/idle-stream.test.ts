@@ -1,8 +1,8 @@
 /** Quiet streams on the real clock get a comment after 15 s, and are not closed. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { streamCommentMs } from "../../src/gateway/limits.ts";
-import { Fleet } from "../support/fleet.ts";
-import { chat } from "../support/requests.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { chat } from "../support/gateway/requests.ts";
 
 /** Longer than 10 and 20 s, after which servers and proxies close quiet streams. */
 const quietMs = 21_000;

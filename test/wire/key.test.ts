@@ -1,6 +1,6 @@
 /** GET /key returns the facts of the calling key and its remaining credit, in both modes. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { chat } from "../support/requests.ts";
+import { chat } from "../support/gateway/requests.ts";
 import { until } from "../support/until.ts";
 import { modes, playable, stage, type Stage } from "./stage.ts";
 

@@ -1,9 +1,9 @@
 /** The official package and its helpers, with only address and key changed: every provider format, both modes. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type OpenAI from "openai";
-import { expectExactLedger } from "../support/exact-ledger.ts";
+import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import type { Customer } from "../support/operator.ts";
-import type { ProviderStub } from "../support/provider-stub.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
 import { officialModel } from "./official-types.ts";
 import { conforming, OfficialModel } from "./schemas.ts";
 import { modelOf, modes, playable, stage, type Mode, type Stage } from "./stage.ts";

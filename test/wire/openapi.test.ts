@@ -1,12 +1,12 @@
 /** The service's answers match its OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
-import { tarOf } from "../support/archives.ts";
+import { tarOf } from "../support/security/archives.ts";
 import { followed, jsonOf, problems, valuesOf, type Json } from "../support/described.ts";
 import type { Customer } from "../support/operator.ts";
-import { bomJson } from "../support/sbom-documents.ts";
+import { bomJson } from "../support/security/sbom-documents.ts";
 import { until } from "../support/until.ts";
 import { gemfileLock, stage, type Stage } from "./stage.ts";
-import { toolsInputs } from "../support/tools-inputs.ts";
+import { toolsInputs } from "../support/security/tools-inputs.ts";
 
 const chat = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] };
 

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { errorResponse, errorTable, GatewayError, type ErrorCode } from "../../src/kernel/errors.ts";
-import { expectExactLedger } from "../support/exact-ledger.ts";
+import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import type { Customer, Operator } from "../support/operator.ts";
-import { hang } from "../support/stub-answers.ts";
+import { hang } from "../support/providers/stub-answers.ts";
 import { until } from "../support/until.ts";
 import { countingFetch, type Attempt } from "./counting-fetch.ts";
 import { modelOf, modes, playable, stage, type Mode, type Stage } from "./stage.ts";

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { supportWords } from "../../src/gateway/api/request/supports.ts";
 import { startGithub } from "../security/repositories/github-stub.ts";
-import { atEnd } from "../support/at-end.ts";
-import { Fleet } from "../support/fleet.ts";
-import { repository } from "../support/process.ts";
-import { startProviderStub, type ProviderStub } from "../support/provider-stub.ts";
-import { testServices } from "../support/services.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { atEnd } from "../support/processes/at-end.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { repository } from "../support/processes/process.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { testServices } from "../support/servers/services.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { first, upstreams } from "./upstreams.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { ErrorCode } from "../../src/kernel/errors.ts";
 import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import { wireFormats } from "../../src/gateway/providers/registry.ts";
-import { json, rawStream, text, type StubAnswer } from "../support/stub-answers.ts";
+import { json, rawStream, text, type StubAnswer } from "../support/providers/stub-answers.ts";
 
 export interface ToldCall {
   id: string;

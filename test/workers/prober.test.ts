@@ -9,8 +9,8 @@ import { openModels, type Models } from "../../src/gateway/models/models.ts";
 import { readLaunchChecks, type CheckOutcome } from "../../src/gateway/models/store.ts";
 import { UpstreamFailure } from "../../src/gateway/providers/provider.ts";
 import { ManualClock } from "../support/clock.ts";
-import { databases, type TestDatabase } from "../support/databases.ts";
-import { stubModel, stubProvider, writeCatalog } from "../support/stub-catalog.ts";
+import { databases, type TestDatabase } from "../support/servers/databases.ts";
+import { stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 

@@ -1,6 +1,6 @@
 /** The JSON Schema of a row, for readers of exports (https://json-schema.org/draft/2020-12). */
 import { Type } from "@sinclair/typebox";
-import { jsonSchema } from "../../kernel/json-schema.ts";
+import { jsonSchema } from "../../http/json-schema.ts";
 import { ConnectorRow } from "./row.ts";
 import { oneOf } from "./files/schema.ts";
 

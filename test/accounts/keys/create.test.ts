@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { NewKeyView } from "../../../src/accounts/keys/schema.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 
 describe.each(databases)("creating a key on $name", ({ open }) => {
   let database: TestDatabase;

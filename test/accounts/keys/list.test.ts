@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { book, settlement } from "../../support/settlements.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { book, settlement } from "../../support/gateway/settlements.ts";
 
 describe.each(databases)("listing keys on $name", ({ open }) => {
   let database: TestDatabase;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 
 describe.each(databases)("a key's record on $name", ({ open }) => {
   let database: TestDatabase;

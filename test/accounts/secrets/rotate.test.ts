@@ -3,7 +3,7 @@ import { Secret } from "../../../src/kernel/secret.ts";
 import { dataKeyOf, findDataKey } from "../../../src/accounts/secrets/data-key.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { Weir } from "../../support/weir.ts";
 

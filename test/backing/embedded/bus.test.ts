@@ -7,7 +7,7 @@ import { openEmbeddedPostgres, type OpenDatabase } from "../../../src/backing/em
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { busContract } from "../../contracts/bus.ts";
-import { copyEmbeddedDatabase } from "../../support/prepared-databases.ts";
+import { copyEmbeddedDatabase } from "../../support/servers/prepared-databases.ts";
 
 let home: string;
 let database: OpenDatabase;

@@ -138,7 +138,7 @@ describe("the embedded PostgreSQL", () => {
 
 /** Resolves to the last id that was acknowledged before the process was killed, which is soon after it wrote `count` rows. */
 async function writeUntilKilled(folder: string, count: number): Promise<bigint> {
-  const writer = spawn(process.execPath, [join(import.meta.dir, "../../support/writing-process.ts"), folder], {
+  const writer = spawn(process.execPath, [join(import.meta.dir, "../../support/processes/writing-process.ts"), folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let last = 0n;

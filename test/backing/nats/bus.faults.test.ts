@@ -10,8 +10,8 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { admissionDeadlineMs } from "../../../src/backing/limits.ts";
-import { OurProcess } from "../../support/process.ts";
-import { temporaryFolder } from "../../support/services.ts";
+import { OurProcess } from "../../support/processes/process.ts";
+import { temporaryFolder } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 import { freeze, openNats, serversMissing } from "../servers.ts";
 
@@ -43,7 +43,9 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
   }
 
   async function startWorker(): Promise<OurProcess> {
-    const worker = stack.use(new OurProcess({ arguments: ["test/support/answering-process.ts", server.url], environment: {} }));
+    const worker = stack.use(
+      new OurProcess({ arguments: ["test/support/processes/answering-process.ts", server.url], environment: {} }),
+    );
     await worker.says("serving");
     return worker;
   }

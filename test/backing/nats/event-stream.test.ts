@@ -9,7 +9,7 @@ import { NatsLink } from "../../../src/backing/nats/nats-link.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { temporaryFolder } from "../../support/services.ts";
+import { temporaryFolder } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 import { openNats, serversMissing } from "../servers.ts";
 

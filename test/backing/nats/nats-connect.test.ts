@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { RawServer } from "../../support/raw-server.ts";
+import { RawServer } from "../../support/servers/raw-server.ts";
 import { until } from "../../support/until.ts";
 import { openNats, serversMissing } from "../servers.ts";
 

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { ConnectionOptions, Server } from "@nats-io/nats-core/internal";
 import { BunTransport, TlsOfferedError } from "../../../src/backing/nats/nats-transport.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { RawServer } from "../../support/raw-server.ts";
+import { RawServer } from "../../support/servers/raw-server.ts";
 import { until } from "../../support/until.ts";
 
 const info = 'INFO {"server_id":"s","version":"2.9.10","proto":1,"max_payload":1048576}\r\n';

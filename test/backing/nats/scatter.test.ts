@@ -7,8 +7,8 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { scatterServerMemoryMs, scatterListenMs } from "../../../src/backing/limits.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { OurProcess } from "../../support/process.ts";
-import { temporaryFolder } from "../../support/services.ts";
+import { OurProcess } from "../../support/processes/process.ts";
+import { temporaryFolder } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 import { openNats, serversMissing } from "../servers.ts";
 
@@ -28,7 +28,9 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
     stack.defer(() => server.stop());
     url = new Secret(server.url);
     bus = stack.use(new DistributedBus({ url, name: "test", clock: systemClock, log: silentLog }));
-    reporter = stack.use(new OurProcess({ arguments: ["test/support/reporting-process.ts", server.url], environment: {} }));
+    reporter = stack.use(
+      new OurProcess({ arguments: ["test/support/processes/reporting-process.ts", server.url], environment: {} }),
+    );
     await reporter.says("reporting");
     await until(() => bus.connected());
     await until(async () => (await answers())?.length === 1);

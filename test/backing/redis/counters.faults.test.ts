@@ -8,7 +8,7 @@ import { Secret } from "../../../src/kernel/secret.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { newGeneration, request, resolve } from "../../contracts/counters/calls.ts";
 import { connectClient, type Client } from "../../support/counters/redis.ts";
-import { openTestRedis } from "../../support/redis.ts";
+import { openTestRedis } from "../../support/servers/redis.ts";
 import { until } from "../../support/until.ts";
 
 /** How long a caller may wait for an answer, whatever Redis does. */

@@ -5,8 +5,8 @@ import { CountersUnavailableError, type Counters } from "../../../src/backing/co
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
-import { FakeRedis } from "../../support/fake-redis.ts";
-import { RawServer } from "../../support/raw-server.ts";
+import { FakeRedis } from "../../support/servers/fake-redis.ts";
+import { RawServer } from "../../support/servers/raw-server.ts";
 import { until } from "../../support/until.ts";
 
 const storeMs = 7_000;

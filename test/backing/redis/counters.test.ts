@@ -1,7 +1,7 @@
 import { afterAll, describe } from "bun:test";
 import { describeCounters } from "../../contracts/counters.ts";
 import { openRedisHarness } from "../../support/counters/redis.ts";
-import { openTestRedis } from "../../support/redis.ts";
+import { openTestRedis } from "../../support/servers/redis.ts";
 
 for (const [name, cluster] of [
   ["counters in Redis", false],

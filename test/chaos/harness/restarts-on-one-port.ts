@@ -1,6 +1,6 @@
 /** Restarts gateways of one port one after the other, while each request opens its own connection. No connection may be lost. */
-import { Fleet } from "../../support/fleet.ts";
-import { ownServices } from "../../support/own-services.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { ownServices } from "../../support/servers/own-services.ts";
 import { until } from "../../support/until.ts";
 import { ShortConnections } from "./load/short-connections.ts";
 

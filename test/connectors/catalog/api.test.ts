@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { rowSchemaText } from "../../../src/connectors/catalog/row-schema.ts";
-import { Fleet } from "../../support/fleet.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
 import { jsonOf, problems, type Json } from "../../support/described.ts";
 
 let fleet: Fleet;

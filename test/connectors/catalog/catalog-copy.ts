@@ -3,7 +3,7 @@ import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalText } from "../../../src/connectors/catalog/files/canonical.ts";
 import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
-import { repository } from "../../support/process.ts";
+import { repository } from "../../support/processes/process.ts";
 import { noteCodes } from "./sample.ts";
 
 export class CatalogCopy {

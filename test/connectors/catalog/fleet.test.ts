@@ -1,7 +1,7 @@
 /** Gateways of a fleet that start at the same time have one catalog and send the same bytes. */
 import { expect, test } from "bun:test";
-import { Fleet } from "../../support/fleet.ts";
-import { testServices } from "../../support/services.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { testServices } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 
 const services = await testServices();

@@ -10,7 +10,7 @@ import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts"
 import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 import { bareConnector, filesOf, sampleConnector } from "./sample.ts";
 

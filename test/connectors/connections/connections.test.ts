@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { connectionsPerWorkspaceMax } from "../../../src/connectors/limits.ts";
 import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Weir } from "../../support/weir.ts";
 import { publishVendors } from "./vendors.ts";

@@ -5,10 +5,10 @@ import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts"
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { objectOf } from "../../support/control.ts";
-import { Fleet } from "../../support/fleet.ts";
-import { addSaid } from "../../support/privacy.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { addSaid } from "../../support/privacy/privacy.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { Traces } from "../../support/traces.ts";
+import { Traces } from "../../support/privacy/traces.ts";
 
 const stack = new AsyncDisposableStack();
 const traces = new Traces();

@@ -6,7 +6,7 @@ import { probeAnswerBytesMax, probeCallMs } from "../../../src/connectors/limits
 import { createProbeFetch } from "../../../src/connectors/connections/probe-fetch.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { selfSigned } from "../../support/self-signed.ts";
+import { selfSigned } from "../../support/servers/self-signed.ts";
 import { until } from "../../support/until.ts";
 
 const host = "vendor.weir-test.example";

@@ -4,7 +4,7 @@ import { probes } from "../../../src/connectors/connections/probes.ts";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import {
   datadogVendor,
   entraVendor,

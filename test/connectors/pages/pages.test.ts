@@ -9,8 +9,8 @@ import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts"
 import { rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { Fleet } from "../../support/fleet.ts";
-import { noDatabase } from "../../support/no-database.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { noDatabase } from "../../support/servers/no-database.ts";
 import { sampleConnector } from "../catalog/sample.ts";
 
 const catalog = catalogOf(await readConnectorFiles(new URL("../../../catalog-data", import.meta.url).pathname));

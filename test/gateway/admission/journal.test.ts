@@ -4,8 +4,8 @@ import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { FakeBus } from "../../support/fake-bus.ts";
-import { ScriptedAdmission, caller, requestFacts } from "../../support/scripted-admission.ts";
+import { FakeBus } from "../../support/servers/fake-bus.ts";
+import { ScriptedAdmission, caller, requestFacts } from "../../support/gateway/scripted-admission.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 test("the gateway writes an admission's intent before it sends the request", async () => {

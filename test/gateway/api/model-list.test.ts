@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Availability } from "../../../src/gateway/models/availability.ts";
 import type { Model } from "../../../src/gateway/models/model.ts";
 import { modelBody, modelListBody, type Listing } from "../../../src/gateway/api/model-list.ts";
-import { chatModel } from "../../support/model.ts";
+import { chatModel } from "../../support/providers/model.ts";
 
 const callable = chatModel([], { id: "acme/one" });
 const coming = chatModel([], { id: "acme/two", listedAs: "coming_soon" });

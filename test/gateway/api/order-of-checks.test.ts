@@ -1,8 +1,8 @@
 /** "First problem wins": every two rules broken at once answer with the earlier one, and cost nothing before the provider. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../../support/fleet.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
 import type { Customer } from "../../support/operator.ts";
-import { chat, outcomeOf } from "../../support/requests.ts";
+import { chat, outcomeOf } from "../../support/gateway/requests.ts";
 import { until } from "../../support/until.ts";
 
 /** In the specification's order. */

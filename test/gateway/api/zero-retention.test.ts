@@ -1,10 +1,10 @@
 /** A workspace that demands zero data retention is never served, nor fallen back on, by a provider that keeps data. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Fleet } from "../../support/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../../support/provider-stub.ts";
-import { chat, outcomeOf, type Outcome } from "../../support/requests.ts";
-import { error } from "../../support/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../support/stub-catalog.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
+import { chat, outcomeOf, type Outcome } from "../../support/gateway/requests.ts";
+import { error } from "../../support/providers/stub-answers.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const stack = new AsyncDisposableStack();

@@ -3,8 +3,8 @@ import { loadAccount, loadKeyMonth } from "../../../src/gateway/credit/load.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { book, settlement } from "../../support/settlements.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { book, settlement } from "../../support/gateway/settlements.ts";
 
 describe.each(databases)("credit on $name", ({ open }) => {
   let database: TestDatabase;

@@ -3,8 +3,8 @@ import { Value } from "@sinclair/typebox/value";
 import { GenerationView } from "../../../src/gateway/generations/schema.ts";
 import { createLogPartitions } from "../../../src/gateway/metering/maintenance-store.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { book, settlement } from "../../support/settlements.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { book, settlement } from "../../support/gateway/settlements.ts";
 
 describe.each(databases)("the request log on $name", ({ open }) => {
   let database: TestDatabase;

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { progressRefreshMs, progressMs } from "../../../src/gateway/limits.ts";
-import { TestJournals } from "../../support/test-journals.ts";
+import { TestJournals } from "../../support/gateway/test-journals.ts";
 import { settled } from "../../support/clock.ts";
-import { canFillDisk, withDiskFullAt } from "../../support/full-disk.ts";
-import { reservation } from "../../support/intents.ts";
+import { canFillDisk, withDiskFullAt } from "../../support/processes/full-disk.ts";
+import { reservation } from "../../support/gateway/intents.ts";
 
 let journals: TestJournals;
 beforeEach(async () => {

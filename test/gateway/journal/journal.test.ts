@@ -5,12 +5,12 @@ import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/s
 import { GatewayError } from "../../../src/kernel/errors.ts";
 import { holdMs } from "../../../src/backing/limits.ts";
 import { settlementPauseMs, unsettledMax } from "../../../src/gateway/limits.ts";
-import { TestJournals } from "../../support/test-journals.ts";
+import { TestJournals } from "../../support/gateway/test-journals.ts";
 import { settled } from "../../support/clock.ts";
 import { endOf } from "../../support/test-gateway.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { canFillDisk, withDiskFullAt } from "../../support/full-disk.ts";
-import { reservation } from "../../support/intents.ts";
+import { canFillDisk, withDiskFullAt } from "../../support/processes/full-disk.ts";
+import { reservation } from "../../support/gateway/intents.ts";
 
 let journals: TestJournals;
 beforeEach(async () => {

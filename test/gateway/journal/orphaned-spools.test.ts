@@ -7,9 +7,9 @@ import { decodeOpenReport, encodeReportRequest } from "../../../src/gateway/jour
 import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement-codec.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
-import { FakeBus } from "../../support/fake-bus.ts";
+import { FakeBus } from "../../support/servers/fake-bus.ts";
 import { endOf } from "../../support/test-gateway.ts";
-import { reservation } from "../../support/intents.ts";
+import { reservation } from "../../support/gateway/intents.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 
 let home: TemporaryFolder;

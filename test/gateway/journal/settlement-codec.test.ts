@@ -6,7 +6,7 @@ import {
   encodeSettlement,
   encodeSettlements,
 } from "../../../src/gateway/journal/settlement-codec.ts";
-import { settlement } from "../../support/settlements.ts";
+import { settlement } from "../../support/gateway/settlements.ts";
 
 const good = settlement({ workspace: "ws-1", key: "key-1" });
 const bytes = (text: string) => new TextEncoder().encode(text);

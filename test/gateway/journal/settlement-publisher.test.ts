@@ -12,8 +12,8 @@ import {
   settlementPauseMs,
 } from "../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
-import { FakeBus, type StoredEvent } from "../../support/fake-bus.ts";
-import { settlement } from "../../support/settlements.ts";
+import { FakeBus, type StoredEvent } from "../../support/servers/fake-bus.ts";
+import { settlement } from "../../support/gateway/settlements.ts";
 
 function open() {
   const clock = new ManualClock();

@@ -10,9 +10,9 @@ import { rateWindowMs } from "../../../src/backing/limits.ts";
 import { spoolSegmentBytesMax } from "../../../src/gateway/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { canFillDisk, withDiskFullAt } from "../../support/full-disk.ts";
-import { intent } from "../../support/intents.ts";
-import { settlement } from "../../support/settlements.ts";
+import { canFillDisk, withDiskFullAt } from "../../support/processes/full-disk.ts";
+import { intent } from "../../support/gateway/intents.ts";
+import { settlement } from "../../support/gateway/settlements.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 
 let folder: TemporaryFolder;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { selectKey } from "../../../src/accounts/keys/store.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { alarmsRaised, cost, StoredMoney, usd } from "../../support/stored-money.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
 describe.each(databases)("what is written with a charge on $name", ({ open }) => {
   let database: TestDatabase;

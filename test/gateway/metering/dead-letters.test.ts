@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { event, rawEvent } from "../../support/metering.ts";
-import { settlement } from "../../support/settlements.ts";
-import { alarmsRaised, cost, StoredMoney, usd } from "../../support/stored-money.ts";
+import { event, rawEvent } from "../../support/gateway/metering.ts";
+import { settlement } from "../../support/gateway/settlements.ts";
+import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
 describe.each(databases)("what cannot be booked on $name", ({ open }) => {
   let database: TestDatabase;

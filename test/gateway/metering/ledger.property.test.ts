@@ -11,9 +11,9 @@ import { settlementStore } from "../../../src/gateway/metering/store.ts";
 import { maintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { MemoryLedger } from "../../support/memory-ledger.ts";
-import { settlement } from "../../support/settlements.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
+import { settlement } from "../../support/gateway/settlements.ts";
 
 const events = fc.array(
   fc.record({

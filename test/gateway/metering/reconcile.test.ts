@@ -3,9 +3,9 @@ import { CountersUnavailableError } from "../../../src/backing/counters.ts";
 import { reconcile, startReconciliation } from "../../../src/gateway/metering/reconcile.ts";
 import { createLogPartitions } from "../../../src/gateway/metering/maintenance-store.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { TestMetering } from "../../support/metering.ts";
-import { book, settlement } from "../../support/settlements.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { TestMetering } from "../../support/gateway/metering.ts";
+import { book, settlement } from "../../support/gateway/settlements.ts";
 import { until } from "../../support/until.ts";
 
 const noon = Date.UTC(2026, 10, 20, 12);

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Counters } from "../../../src/backing/counters.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { event, rawEvent, TestMetering } from "../../support/metering.ts";
-import { alarmsRaised, cost, hold, StoredMoney, usd } from "../../support/stored-money.ts";
+import { event, rawEvent, TestMetering } from "../../support/gateway/metering.ts";
+import { alarmsRaised, cost, hold, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
 function failing(counters: Counters): Counters {
   return new Proxy(counters, { get: () => () => Promise.reject(new Error("Redis is down")) });

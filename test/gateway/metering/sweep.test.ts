@@ -6,9 +6,9 @@ import { holdMs } from "../../../src/backing/limits.ts";
 import { sweep, startSweeps } from "../../../src/gateway/metering/sweep.ts";
 import { consumeSettlements } from "../../../src/gateway/metering/worker.ts";
 import { Control } from "../../support/control.ts";
-import { openEmbeddedDatabase, type TestDatabase } from "../../support/databases.ts";
-import { event, TestMetering } from "../../support/metering.ts";
-import { settlement } from "../../support/settlements.ts";
+import { openEmbeddedDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { event, TestMetering } from "../../support/gateway/metering.ts";
+import { settlement } from "../../support/gateway/settlements.ts";
 
 const usd = 1_000_000_000n;
 const reserved = 1_000_000n;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { verifyLedger, type Verification } from "../../../src/gateway/metering/verify.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { book, settlement } from "../../support/settlements.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { book, settlement } from "../../support/gateway/settlements.ts";
 
 describe.each(databases)("ledger verify on $name", ({ open }) => {
   let database: TestDatabase;

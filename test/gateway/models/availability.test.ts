@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { availabilityOf, type AvailabilityFacts } from "../../../src/gateway/models/availability.ts";
 import type { Model, UnavailableReason } from "../../../src/gateway/models/model.ts";
 import type { ModelEntry, ProviderEntry } from "../../../src/gateway/models/schema.ts";
-import { aModel } from "../../support/models.ts";
+import { aModel } from "../../support/providers/models.ts";
 
 const zeroPrices = { input: "1.00", output: "2.00" };
 

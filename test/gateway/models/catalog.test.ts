@@ -3,7 +3,13 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readCatalog } from "../../../src/gateway/models/catalog.ts";
 import type { Catalog } from "../../../src/gateway/models/model.ts";
-import { stubModel, stubProvider, writeCatalog, writeStubCatalog, type CatalogContents } from "../../support/stub-catalog.ts";
+import {
+  stubModel,
+  stubProvider,
+  writeCatalog,
+  writeStubCatalog,
+  type CatalogContents,
+} from "../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 async function read(contents: CatalogContents, sandbox = false): Promise<Catalog> {

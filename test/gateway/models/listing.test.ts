@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { availabilityOf, type Availability } from "../../../src/gateway/models/availability.ts";
 import { ModelRecord, modelRecord } from "../../../src/gateway/models/listing.ts";
 import type { Model } from "../../../src/gateway/models/model.ts";
-import { aModel } from "../../support/models.ts";
+import { aModel } from "../../support/providers/models.ts";
 
 function judged(model: Model): Availability {
   const checks = new Map(model.routes.map((route) => [route.entry, { passed: true }]));

@@ -6,8 +6,8 @@ import { launchChecksPollMs, launchChecksRetryMs } from "../../../src/gateway/li
 import { openModels, type Models } from "../../../src/gateway/models/models.ts";
 import { readLaunchChecks, recordLaunchCheck, type CheckOutcome } from "../../../src/gateway/models/store.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { stubModel, stubProvider, writeCatalog } from "../../support/stub-catalog.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { nanoRoundedHalfUp } from "../../../src/kernel/money.ts";
 import type { Prices, Route, Usage } from "../../../src/gateway/models/model.ts";
 import { chargedCost, maximumCost } from "../../../src/gateway/models/price.ts";
-import { aModel, aRoute } from "../../support/models.ts";
+import { aModel, aRoute } from "../../support/providers/models.ts";
 
 const count = fc.integer({ min: 0, max: 2_000_000 });
 const price = fc.bigInt({ min: 0n, max: 200_000_000n });

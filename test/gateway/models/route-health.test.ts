@@ -3,8 +3,8 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { routeHealthMs } from "../../../src/gateway/limits.ts";
 import { RouteHealth } from "../../../src/gateway/models/health/route-health.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { aRoute } from "../../support/models.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { aRoute } from "../../support/providers/models.ts";
 import { until } from "../../support/until.ts";
 
 const route = aRoute();

@@ -5,7 +5,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import type { Catalog } from "../../../src/gateway/models/model.ts";
 import { watchCatalog } from "../../../src/gateway/models/watch-catalog.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { writeStubCatalog } from "../../support/stub-catalog.ts";
+import { writeStubCatalog } from "../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Watched } from "../../support/watched.ts";
 

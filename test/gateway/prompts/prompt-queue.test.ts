@@ -16,7 +16,7 @@ import type { PlainPrompt } from "../../../src/gateway/prompts/sealed-prompt.ts"
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 
 const keyring = new Keyring([new Secret(Buffer.alloc(32, 5).toString("base64"))]);
 

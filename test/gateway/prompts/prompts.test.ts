@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { PromptQueue } from "../../../src/gateway/prompts/prompt-queue.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { Weir } from "../../support/weir.ts";
 
 const noon = Date.UTC(2026, 10, 20, 12);

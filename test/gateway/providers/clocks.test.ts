@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { callStream, callWhole, failureOf, readAll, type TestCall } from "../../support/call.ts";
+import { callStream, callWhole, failureOf, readAll, type TestCall } from "../../support/providers/call.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { aRoute } from "../../support/models.ts";
-import type { OneByOne } from "../../support/one-by-one.ts";
-import { startProviderStub } from "../../support/provider-stub.ts";
-import { chat, hang, ManualStream, silent } from "../../support/stub-answers.ts";
+import { aRoute } from "../../support/providers/models.ts";
+import type { OneByOne } from "../../support/providers/one-by-one.ts";
+import { startProviderStub } from "../../support/providers/provider-stub.ts";
+import { chat, hang, ManualStream, silent } from "../../support/providers/stub-answers.ts";
 
 const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, streamMs: 900_000 };
 let clock = new ManualClock();

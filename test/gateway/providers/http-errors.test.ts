@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { callAnything, callWhole, failureOf } from "../../support/call.ts";
-import { aRoute } from "../../support/models.ts";
-import { startProviderStub } from "../../support/provider-stub.ts";
-import { error, text } from "../../support/stub-answers.ts";
+import { callAnything, callWhole, failureOf } from "../../support/providers/call.ts";
+import { aRoute } from "../../support/providers/models.ts";
+import { startProviderStub } from "../../support/providers/provider-stub.ts";
+import { error, text } from "../../support/providers/stub-answers.ts";
 
 let provider = await startProviderStub();
 let route = aRoute({ base_url: provider.url });

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { StopSignal } from "../../../src/kernel/stop-signal.ts";
-import { callStream, callWhole, failureOf, readAll } from "../../support/call.ts";
-import { aRoute } from "../../support/models.ts";
-import { startProviderStub } from "../../support/provider-stub.ts";
+import { callStream, callWhole, failureOf, readAll } from "../../support/providers/call.ts";
+import { aRoute } from "../../support/providers/models.ts";
+import { startProviderStub } from "../../support/providers/provider-stub.ts";
 import {
   chat,
   chunk,
@@ -14,7 +14,7 @@ import {
   rawStream,
   silent,
   stream,
-} from "../../support/stub-answers.ts";
+} from "../../support/providers/stub-answers.ts";
 import { until } from "../../support/until.ts";
 
 let provider = await startProviderStub();

@@ -11,10 +11,10 @@ import {
   readAll,
   testGeneration,
   testKey,
-} from "../../support/call.ts";
-import { aRoute } from "../../support/models.ts";
-import { startProviderStub } from "../../support/provider-stub.ts";
-import { chat, completion, empty, gzip, htmlPage, json, redirect, text, usageOf } from "../../support/stub-answers.ts";
+} from "../../support/providers/call.ts";
+import { aRoute } from "../../support/providers/models.ts";
+import { startProviderStub } from "../../support/providers/provider-stub.ts";
+import { chat, completion, empty, gzip, htmlPage, json, redirect, text, usageOf } from "../../support/providers/stub-answers.ts";
 
 let provider = await startProviderStub();
 let route = aRoute({ base_url: provider.url });

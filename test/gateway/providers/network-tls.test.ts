@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RawServer } from "../../support/raw-server.ts";
-import { selfSigned } from "../../support/self-signed.ts";
+import { RawServer } from "../../support/servers/raw-server.ts";
+import { selfSigned } from "../../support/servers/self-signed.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const secure = selfSigned("localhost");
@@ -17,7 +17,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 /** @param trusted the file of an authority that is trusted in addition to the system's */
 async function callFrom(url: string, trusted?: string): Promise<string> {
   const environment = { ...process.env, ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }) };
-  const script = join(import.meta.dir, "../../support/calling-process.ts");
+  const script = join(import.meta.dir, "../../support/processes/calling-process.ts");
   const child = spawn(process.execPath, [script, url], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.on("data", (data) => (said += String(data)));

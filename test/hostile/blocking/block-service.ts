@@ -2,8 +2,8 @@
 import { endpoints } from "../../../src/control-api/endpoints.ts";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
-import { Fleet, freePort } from "../../support/fleet.ts";
-import { bomJson, largeBom } from "../../support/sbom-documents.ts";
+import { Fleet, freePort } from "../../support/servers/fleet.ts";
+import { bomJson, largeBom } from "../../support/security/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";
 import { heavyValues } from "./heavy-values.ts";
 import { hostileTexts } from "./hostile-texts.ts";

@@ -1,5 +1,5 @@
 /** Sends a hundred thousand malformed bodies to one process. */
-import { Fleet } from "../../support/fleet.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
 import { until } from "../../support/until.ts";
 import { sendBodies } from "../bodies/send-bodies.ts";
 import type { PartOptions } from "./part.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { instantModel, startProvider } from "../../../bench/contenders/provider.ts";
 import type { Result } from "../../../bench/load/tally.ts";
 import { runLoadProcess } from "../../../bench/measure/load-process.ts";
-import { Fleet } from "../../support/fleet.ts";
-import { ownServices } from "../../support/own-services.ts";
-import { stubKeyEnv, writeStubCatalog } from "../../support/stub-catalog.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { ownServices } from "../../support/servers/own-services.ts";
+import { stubKeyEnv, writeStubCatalog } from "../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import type { PartOptions } from "./part.ts";
 

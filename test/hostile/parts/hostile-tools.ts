@@ -1,7 +1,7 @@
 /** Twenty tools keys attack at once, while the chats of another workspace must stay fast. */
 import type { Result } from "../../../bench/load/tally.ts";
 import { usageOf } from "../../../bench/processes/usage.ts";
-import type { Fleet } from "../../support/fleet.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
 import { tallied } from "./bodies.ts";
 import { startGoodTraffic, degradation, resultLine } from "./good-traffic.ts";
 import type { PartOptions } from "./part.ts";

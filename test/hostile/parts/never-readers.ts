@@ -2,11 +2,11 @@
 import { runLoadProcess } from "../../../bench/measure/load-process.ts";
 import { usageOf } from "../../../bench/processes/usage.ts";
 import { streamStallMsMax } from "../../../src/gateway/limits.ts";
-import { Fleet } from "../../support/fleet.ts";
-import { startProviderStub } from "../../support/provider-stub.ts";
-import { RawClient } from "../../support/raw-client.ts";
-import { chunk, type StubAnswer } from "../../support/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../../support/stub-catalog.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { startProviderStub } from "../../support/providers/provider-stub.ts";
+import { RawClient } from "../../support/servers/raw-client.ts";
+import { chunk, type StubAnswer } from "../../support/providers/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
 import { tallied } from "./bodies.ts";

@@ -1,6 +1,6 @@
 /** Scans one workspace's SBOM with as many findings as fit, while others send requests, upload and decide. They must not notice it. */
 import { sbomVersionsMax, scanFindingsMax } from "../../../src/security/limits.ts";
-import { Fleet } from "../../support/fleet.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
 import type { PartOptions } from "./part.ts";
 import { tallied } from "./bodies.ts";
 

@@ -1,6 +1,6 @@
 /** Attacks with a tools key. Each goes on until its signal aborts. */
 import { sleep, systemClock } from "../../../src/kernel/clock.ts";
-import { RawClient } from "../../support/raw-client.ts";
+import { RawClient } from "../../support/servers/raw-client.ts";
 
 export interface Attack {
   port: number;

@@ -4,11 +4,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { groupAliases } from "../../../src/security/advisories/issues/alias-groups.ts";
 import { readAdvisories } from "../../../src/security/advisories/read-advisories.ts";
-import { readAll } from "../../support/advisories.ts";
-import { about, AdvisoryStore } from "../../support/advisory-store.ts";
+import { readAll } from "../../support/security/advisories.ts";
+import { about, AdvisoryStore } from "../../support/security/advisory-store.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { temporaryFolder } from "../../support/services.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { temporaryFolder } from "../../support/servers/services.ts";
 import { testData } from "../../support/test-data.ts";
 import { Weir } from "../../support/weir.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { assert, asyncProperty, integer } from "fast-check";
 import { CursorError, readAdvisories, type Progress } from "../../../src/security/advisories/read-advisories.ts";
 import { advisoryBytesMax } from "../../../src/security/limits.ts";
-import { osvRecord, readAll, readStream, told } from "../../support/advisories.ts";
+import { osvRecord, readAll, readStream, told } from "../../support/security/advisories.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

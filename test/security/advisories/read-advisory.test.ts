@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { isNotOlder } from "../../../src/security/advisories/import/modified.ts";
 import { readAdvisory } from "../../../src/security/advisories/read-advisory.ts";
-import { osvRecord } from "../../support/advisories.ts";
+import { osvRecord } from "../../support/security/advisories.ts";
 
 const range = { type: "SEMVER", events: [{ introduced: "0" }, { fixed: "1.2.0" }] };
 

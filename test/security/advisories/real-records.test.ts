@@ -4,7 +4,7 @@ import type { Advisory } from "../../../src/security/advisories/advisory.ts";
 import { isCve } from "../../../src/security/advisories/advisory-id.ts";
 import { groupAliases, groupsByName } from "../../../src/security/advisories/issues/alias-groups.ts";
 import { chooseSeverity } from "../../../src/security/advisories/issues/group-severity.ts";
-import { readAll } from "../../support/advisories.ts";
+import { readAll } from "../../support/security/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 
 const sources = [

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { tarOf, zipOf } from "../../support/archives.ts";
+import { tarOf, zipOf } from "../../support/security/archives.ts";
 import { objectOf } from "../../support/control.ts";
-import { openEmbeddedDatabase } from "../../support/databases.ts";
-import { bomJson, bomXml } from "../../support/sbom-documents.ts";
-import { storedRows } from "../../support/stored-rows.ts";
+import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
+import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
+import { storedRows } from "../../support/servers/stored-rows.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
-import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
 import { Weir } from "../../support/weir.ts";
 
 let stage: ToolsStage;

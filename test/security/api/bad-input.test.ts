@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operations } from "../../../src/security/api/calls/operations.ts";
 import { startGithub } from "../repositories/github-stub.ts";
-import { openEmbeddedDatabase } from "../../support/databases.ts";
+import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { jsonOf, problems, withoutTitles } from "../../support/described.ts";
 import type { PlatformStub } from "../repositories/stub.ts";
-import { lodash } from "../../support/security-world.ts";
-import { storedRows } from "../../support/stored-rows.ts";
-import { toolsInputs } from "../../support/tools-inputs.ts";
-import { twoWorkspaces, type TwoWorkspaces } from "../../support/two-workspaces.ts";
+import { lodash } from "../../support/security/security-world.ts";
+import { storedRows } from "../../support/servers/stored-rows.ts";
+import { toolsInputs } from "../../support/security/tools-inputs.ts";
+import { twoWorkspaces, type TwoWorkspaces } from "../../support/security/two-workspaces.ts";
 
 let stage: TwoWorkspaces;
 let github: PlatformStub;

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { osvRecord } from "../../support/advisories.ts";
-import { zipOf, type ArchivedFile } from "../../support/archives.ts";
+import { osvRecord } from "../../support/security/advisories.ts";
+import { zipOf, type ArchivedFile } from "../../support/security/archives.ts";
 import { objectOf } from "../../support/control.ts";
-import { Fleet, operatorToken } from "../../support/fleet.ts";
-import { OurProcess, repository } from "../../support/process.ts";
+import { Fleet, operatorToken } from "../../support/servers/fleet.ts";
+import { OurProcess, repository } from "../../support/processes/process.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { toolsBodyBytesMax } from "../../../src/security/limits.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
-import { openEmbeddedDatabase } from "../../support/databases.ts";
-import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
 
 let stage: ToolsStage;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** Tools keys are a kind of their own. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operatorToken } from "../../support/control.ts";
-import { databases } from "../../support/databases.ts";
-import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { databases } from "../../support/servers/databases.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
 
 describe.each(databases)("tools keys on $name", ({ open }) => {
   let stage: ToolsStage;

@@ -12,11 +12,11 @@ import {
   ticketsPerHourMax,
 } from "../../../src/security/limits.ts";
 import { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
-import { databases } from "../../support/databases.ts";
+import { databases } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { largeBom } from "../../support/sbom-documents.ts";
+import { largeBom } from "../../support/security/sbom-documents.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
 
 const place = (stage: ToolsStage) => ({ workspace: stage.workspace, owner: "member@w" });
 

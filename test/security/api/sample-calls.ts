@@ -1,6 +1,6 @@
 /** One call of every operation, for what is the same through every door. */
-import { about } from "../../support/advisory-store.ts";
-import { bomJson } from "../../support/sbom-documents.ts";
+import { about } from "../../support/security/advisory-store.ts";
+import { bomJson } from "../../support/security/sbom-documents.ts";
 
 /** What is uploaded before, and scanned. */
 export const uploaded = { project: "doors", sbom: bomJson("1.6") };

@@ -1,7 +1,7 @@
 /** A database that was just filled has no statistics: the planner must not need them. */
 import { describe, expect, test } from "bun:test";
-import { databases } from "../../support/databases.ts";
-import { lodash, SecurityWorld } from "../../support/security-world.ts";
+import { databases } from "../../support/servers/databases.ts";
+import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 
 // Where there is a server, only there: to fill the embedded database takes four seconds, and an upload over MCP fills it too.
 describe.each(databases.slice(-1))("a first scan on $name", ({ open }) => {

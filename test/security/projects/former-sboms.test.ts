@@ -4,8 +4,8 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { formerSbomRowsMax, formerSbomsEveryMs } from "../../../src/security/limits.ts";
 import { markFormer, removeSomeFormer } from "../../../src/security/projects/former-sboms.ts";
 import { startFormerSboms } from "../../../workers/former-sboms.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { lodash, SecurityWorld } from "../../support/security-world.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { until } from "../../support/until.ts";
 
 describe.each(databases)("former SBOMs on $name", ({ open }) => {

@@ -1,8 +1,8 @@
 /** `get_project`: what a project is made of, how each part came in, and what follows from it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../support/databases.ts";
+import { databases } from "../../support/servers/databases.ts";
 import { objectOf } from "../../support/control.ts";
-import { openShop, rowsOf, shop, type Shop } from "../../support/shop.ts";
+import { openShop, rowsOf, shop, type Shop } from "../../support/security/shop.ts";
 
 const nobody = "2".repeat(26);
 const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };

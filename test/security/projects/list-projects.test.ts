@@ -1,7 +1,7 @@
 /** `list_projects`, and the scope that narrows it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../support/databases.ts";
-import { openShop, rowsOf, type Shop } from "../../support/shop.ts";
+import { databases } from "../../support/servers/databases.ts";
+import { openShop, rowsOf, type Shop } from "../../support/security/shop.ts";
 
 const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };
 

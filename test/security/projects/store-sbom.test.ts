@@ -5,10 +5,10 @@ import type { SbomToStore } from "../../../src/security/projects/store-sbom.ts";
 import { storeSbom } from "../../../src/security/projects/store-sbom.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
 import { toSbomRows } from "../../../src/security/sboms/sbom-rows.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { Control } from "../../support/control.ts";
 import { failureOf } from "../../support/failure-of.ts";
-import { bomJson, bomXml } from "../../support/sbom-documents.ts";
+import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
 
 const actor: Actor = { kind: "member", email: "member@w", role: "member", carriedBy: "tools key" };
 const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));

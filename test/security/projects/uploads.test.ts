@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
-import { archivedFiles } from "../../support/archived-files.ts";
-import { databases, openEmbeddedDatabase } from "../../support/databases.ts";
-import { bomJson, bomXml } from "../../support/sbom-documents.ts";
+import { archivedFiles } from "../../support/security/archived-files.ts";
+import { databases, openEmbeddedDatabase } from "../../support/servers/databases.ts";
+import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
 import { testData } from "../../support/test-data.ts";
-import { twoWorkspaces, type TwoWorkspaces } from "../../support/two-workspaces.ts";
+import { twoWorkspaces, type TwoWorkspaces } from "../../support/security/two-workspaces.ts";
 
 const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex");
 const library = (name: string, version: string) => ({ type: "library", name, version, purl: `pkg:npm/${name}@${version}` });

@@ -4,10 +4,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bomJson, bomXml } from "../../support/sbom-documents.ts";
+import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 import { operatorToken } from "../../support/control.ts";
-import { repository } from "../../support/process.ts";
+import { repository } from "../../support/processes/process.ts";
 
 let line: CommandLine;
 beforeAll(async () => {

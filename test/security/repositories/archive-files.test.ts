@@ -7,7 +7,7 @@ import { turnMicroseconds } from "../../../src/process/limits.ts";
 import { lockFileBytesMax, repositoryFilesMax } from "../../../src/security/limits.ts";
 import { archiveFiles as filesOf, repositoryBudget } from "../../../src/security/repositories/archive-files.ts";
 import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
-import { tarOf, zipOf } from "../../support/archives.ts";
+import { tarOf, zipOf } from "../../support/security/archives.ts";
 import { refusalOf } from "./fetched.ts";
 
 const app = [

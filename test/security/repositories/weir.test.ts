@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { zipOf } from "../../support/archives.ts";
+import { zipOf } from "../../support/security/archives.ts";
 import { startGitlab } from "./gitlab-stub.ts";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 

@@ -12,7 +12,7 @@ import {
   spdx3Json,
   spdxJson,
   spdxTagValue,
-} from "../../support/sbom-documents.ts";
+} from "../../support/security/sbom-documents.ts";
 
 describe.each(cyclonedxVersions)("CycloneDX %s", (version) => {
   const fromJson = read(bomJson(version));

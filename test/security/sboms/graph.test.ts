@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { pathsOf, type SbomDocument } from "../../../src/security/sboms/document.ts";
-import { bomJson, read, spdxJson } from "../../support/sbom-documents.ts";
+import { bomJson, read, spdxJson } from "../../support/security/sbom-documents.ts";
 
 const library = (ref: string, more: object = {}) => ({ type: "library", "bom-ref": ref, name: ref, version: "1", ...more });
 

@@ -1,7 +1,7 @@
 /** "Entity bombs and oversized documents refused quickly": every shape of excess ends at a bound, in time and memory of the bytes. */
 import { describe, expect, test } from "bun:test";
 import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
-import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/sbom-documents.ts";
+import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/security/sbom-documents.ts";
 
 const mebibyte = 1024 * 1024;
 const head = '{"bomFormat":"CycloneDX","specVersion":"1.6","components":';

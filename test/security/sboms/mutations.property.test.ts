@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
 import { SbomRefusal } from "../../../src/security/sboms/refusal.ts";
-import { bomJson, bomXml, bytesOf, spdx3Json, spdxJson, spdxTagValue } from "../../support/sbom-documents.ts";
+import { bomJson, bomXml, bytesOf, spdx3Json, spdxJson, spdxTagValue } from "../../support/security/sbom-documents.ts";
 
 const sources: [string, unknown][] = [
   ["CycloneDX JSON", bomJson("1.6")],

@@ -1,7 +1,7 @@
 /** "An SBOM of the wrong kind …: 400 with a sentence that says what to change": what is no SBOM, or not one that is read. */
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { bomJson, bomXml, bytesOf, refusalOf, spdx3Json, spdxJson, spdxTagValue } from "../../support/sbom-documents.ts";
+import { bomJson, bomXml, bytesOf, refusalOf, spdx3Json, spdxJson, spdxTagValue } from "../../support/security/sbom-documents.ts";
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 const tar = new Uint8Array(1_024);

@@ -9,7 +9,7 @@ import {
   spdx3Json,
   spdxJson,
   spdxTagValue,
-} from "../../support/sbom-documents.ts";
+} from "../../support/security/sbom-documents.ts";
 
 type Bom = ReturnType<typeof bomJson>;
 const library = { type: "library", name: "x", version: "1" };

@@ -6,8 +6,8 @@ import { scanFindingsMax } from "../../../src/security/limits.ts";
 import { selectQueuePositions } from "../../../src/security/scans/fair-share-store.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { fixedIn, lodash, SecurityWorld } from "../../support/security-world.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { fixedIn, lodash, SecurityWorld } from "../../support/security/security-world.ts";
 
 /** A clock on which computing takes time: a hundred looks at it are a second. */
 class BusyClock extends ManualClock {

@@ -14,11 +14,11 @@ import { Secret } from "../../../src/kernel/secret.ts";
 import { startScanner } from "../../../workers/scanner.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
-import { FakeBus } from "../../support/fake-bus.ts";
-import { OurProcess } from "../../support/process.ts";
-import { fixedIn, SecurityWorld } from "../../support/security-world.ts";
-import { createMigratedDatabase } from "../../support/prepared-databases.ts";
-import { testServices } from "../../support/services.ts";
+import { FakeBus } from "../../support/servers/fake-bus.ts";
+import { OurProcess } from "../../support/processes/process.ts";
+import { fixedIn, SecurityWorld } from "../../support/security/security-world.ts";
+import { createMigratedDatabase } from "../../support/servers/prepared-databases.ts";
+import { testServices } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 
 const services = await testServices();
@@ -65,7 +65,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
 
   test("one is killed in the middle of a scan, and another one ends it: no finding is missing, none is there twice", async () => {
     const project = await upload("killed", packages);
-    await using scanner = new OurProcess({ arguments: ["test/support/scanning-process.ts", url], environment: {} });
+    await using scanner = new OurProcess({ arguments: ["test/support/processes/scanning-process.ts", url], environment: {} });
     await until(async () => (await count(project)) > 0, 30_000);
     await scanner.kill();
     const done = await count(project);

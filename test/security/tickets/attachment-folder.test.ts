@@ -5,9 +5,9 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
-import { openEmbeddedDatabase } from "../../support/databases.ts";
+import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
 
 let stage: ToolsStage;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** A process that is killed after the server took a mail, and before that is written down. */
 import { expect, test } from "bun:test";
-import { Fleet } from "../../support/fleet.ts";
-import { headerOf, TestMailServer } from "../../support/mail-server.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { headerOf, TestMailServer } from "../../support/servers/mail-server.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
 

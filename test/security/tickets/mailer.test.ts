@@ -5,10 +5,10 @@ import { Secret } from "../../../src/kernel/secret.ts";
 import { mailAttemptsMax, mailRetryMsMax } from "../../../src/security/limits.ts";
 import { startMailer } from "../../../workers/mailer.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/databases.ts";
-import { FakeBus } from "../../support/fake-bus.ts";
-import { headerOf, TestMailServer } from "../../support/mail-server.ts";
-import { ToolsApi } from "../../support/tools-api.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { FakeBus } from "../../support/servers/fake-bus.ts";
+import { headerOf, TestMailServer } from "../../support/servers/mail-server.ts";
+import { ToolsApi } from "../../support/security/tools-api.ts";
 import { until } from "../../support/until.ts";
 
 const from = { name: "Weir", address: "weir@example.test" };

@@ -1,8 +1,8 @@
 /** Feedback, bugs and support requests become tickets that their owner can follow. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../support/databases.ts";
-import { ToolsApi } from "../../support/tools-api.ts";
-import { toolsStage, type ToolsStage } from "../../support/tools-stage.ts";
+import { databases } from "../../support/servers/databases.ts";
+import { ToolsApi } from "../../support/security/tools-api.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
 
 const bug = { expected_behavior: "It works", actual_behavior: "It does not" };
 

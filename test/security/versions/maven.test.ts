@@ -1,5 +1,5 @@
 import { test } from "bun:test";
-import { expectOrder, expectUnknown } from "../../support/version-table.ts";
+import { expectOrder, expectUnknown } from "../../support/security/version-table.ts";
 
 /** Rules and examples: https://maven.apache.org/pom.html#version-order-specification */
 const scheme = "Maven";

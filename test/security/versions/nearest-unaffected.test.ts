@@ -5,7 +5,7 @@ import { readAffected, type OsvEvent } from "../../../src/security/versions/osv-
 import { evaluateAll } from "../../../src/security/versions/osv-range.ts";
 import { nearestUnaffected, type Upgrade } from "../../../src/security/versions/nearest-unaffected.ts";
 import { compareVersions, readVersion } from "../../../src/security/versions/version.ts";
-import { known } from "../../support/version-table.ts";
+import { known } from "../../support/security/version-table.ts";
 
 interface Question {
   installed: string;

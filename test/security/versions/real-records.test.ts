@@ -6,7 +6,7 @@ import { readAffected, type OsvAffected } from "../../../src/security/versions/o
 import { evaluate } from "../../../src/security/versions/osv-range.ts";
 import { nearestUnaffected } from "../../../src/security/versions/nearest-unaffected.ts";
 import { compareVersions, readVersion, type KnownVersion } from "../../../src/security/versions/version.ts";
-import { readAll } from "../../support/advisories.ts";
+import { readAll } from "../../support/security/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 
 interface Entry {

@@ -3,7 +3,7 @@ import type { Database } from "../../../src/backing/backing.ts";
 import type { PackageName } from "../../../src/security/versions/package-name.ts";
 import { packageIdentity } from "../../../src/security/versions/package-name.ts";
 import { packageIds } from "../../../src/security/versions/store.ts";
-import { databases } from "../../support/databases.ts";
+import { databases } from "../../support/servers/databases.ts";
 
 const lodash: PackageName = { ecosystem: "npm", name: "lodash" };
 const flaskLogin: PackageName = { ecosystem: "PyPI", name: "Flask_Login" };

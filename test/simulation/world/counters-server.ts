@@ -7,7 +7,7 @@ import type { Clock } from "../../../src/kernel/clock.ts";
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";
 import { dumpEmbedded } from "../../support/counters/embedded.ts";
 import type { Dump } from "../../support/counters/harness.ts";
-import { forwardTo } from "../../support/admission-worker.ts";
+import { forwardTo } from "../../support/gateway/admission-worker.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Scheduler } from "../scheduler.ts";

@@ -6,7 +6,7 @@ import { databaseDeadlineMs } from "../../../src/backing/limits.ts";
 import type { Charge } from "../../../src/gateway/metering/charge.ts";
 import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import type { MaintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
-import { MemoryLedger } from "../../support/memory-ledger.ts";
+import { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Scheduler } from "../scheduler.ts";

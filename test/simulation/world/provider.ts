@@ -10,7 +10,7 @@ import {
   type ProviderCall,
   type ProviderEvent,
 } from "../../../src/gateway/providers/provider.ts";
-import { end, FakeEvents, finish, text } from "../../support/fake-events.ts";
+import { end, FakeEvents, finish, text } from "../../support/providers/fake-events.ts";
 import type { Chance } from "../chance.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "../recorder.ts";

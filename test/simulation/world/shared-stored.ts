@@ -1,4 +1,4 @@
-import { atEnd } from "../../support/at-end.ts";
+import { atEnd } from "../../support/processes/at-end.ts";
 import { StoredLedgers } from "./stored.ts";
 
 let opened: Promise<StoredLedgers> | null = null;

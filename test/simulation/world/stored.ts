@@ -5,8 +5,8 @@ import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts"
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { verifyLedger, type Verification } from "../../../src/gateway/metering/verify.ts";
-import type { MemoryLedger } from "../../support/memory-ledger.ts";
-import { copyEmbeddedDatabase } from "../../support/prepared-databases.ts";
+import type { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
+import { copyEmbeddedDatabase } from "../../support/servers/prepared-databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 export class StoredLedgers implements AsyncDisposable {

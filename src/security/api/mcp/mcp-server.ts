@@ -5,7 +5,7 @@
  */
 import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type Tool } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
-import { jsonSchema } from "../../../kernel/json-schema.ts";
+import { jsonSchema } from "../../../http/json-schema.ts";
 import type { Operation } from "../operations/operation.ts";
 import { Failure, successOf, type Answer } from "../calls/envelope.ts";
 import { fullName, operations } from "../calls/operations.ts";

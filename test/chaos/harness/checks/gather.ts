@@ -8,7 +8,7 @@ import { Secret } from "../../../../src/kernel/secret.ts";
 import { verifyLedger } from "../../../../src/gateway/metering/verify.ts";
 import type { Evidence, Settled } from "../../../invariants/evidence.ts";
 import { connectClient, dumpRedis } from "../../../support/counters/redis.ts";
-import { Traces } from "../../../support/traces.ts";
+import { Traces } from "../../../support/privacy/traces.ts";
 import { operatorToken, providerKey, type Testbed } from "../world/testbed.ts";
 import { buildHistory } from "./build-history.ts";
 import type { RunNotes } from "./notes.ts";

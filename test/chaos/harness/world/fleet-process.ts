@@ -1,5 +1,5 @@
 /** A process of the fleet, restarted when it dies. The kernel kills it when this process dies, even while it is stopped (SIGSTOP). */
-import { bun, OurProcess } from "../../../support/process.ts";
+import { bun, OurProcess } from "../../../support/processes/process.ts";
 import { killWithParent } from "../../../../scripts/services/kill-with-parent.ts";
 
 export interface FleetProcessPlan {

@@ -20,7 +20,7 @@ export interface ProviderCall {
   call: number | null;
 }
 
-/** The prices of the model in test/support/stub-catalog.ts, in nano-USD per token. */
+/** The prices of the model in test/support/providers/stub-catalog.ts, in nano-USD per token. */
 const price = { prompt: 1_000n, completion: 2_000n };
 
 /** The amount that a call should cost, in nano-USD; null: nothing was billed. */

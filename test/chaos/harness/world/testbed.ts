@@ -8,7 +8,7 @@ import type { Servers } from "../../../../scripts/services/find-servers.ts";
 import { startServices, type Services } from "../../../../scripts/services.ts";
 import { connectClient } from "../../../support/counters/redis.ts";
 import { secretsKeyNamed } from "../../../support/secrets-key.ts";
-import { stubKeyEnv, writeStubCatalog } from "../../../support/stub-catalog.ts";
+import { stubKeyEnv, writeStubCatalog } from "../../../support/providers/stub-catalog.ts";
 import { Disk } from "./disk.ts";
 import { FleetProcess } from "./fleet-process.ts";
 import { Links } from "./links.ts";

@@ -6,7 +6,7 @@ import { encodeReportRequest } from "../../../../src/gateway/journal/open-report
 import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
-import { admittedReply, caller, ScriptedAdmission, requestFacts } from "../../../support/scripted-admission.ts";
+import { admittedReply, caller, ScriptedAdmission, requestFacts } from "../../../support/gateway/scripted-admission.ts";
 
 const refusals = {
   credit: { kind: "refused", code: "insufficient_credit" },

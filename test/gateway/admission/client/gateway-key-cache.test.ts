@@ -5,7 +5,7 @@ import type { KeyRecordReply } from "../../../../src/gateway/admission/message.t
 import { KeyRecordCache } from "../../../../src/gateway/admission/worker/key-record-cache.ts";
 import { recordOnBus } from "../../../../src/gateway/admission/record-on-bus.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { keyRecord } from "../../../support/key-records.ts";
+import { keyRecord } from "../../../support/gateway/key-records.ts";
 
 const known: KeyRecordReply = { kind: "record", ageMs: 0, record: recordOnBus(keyRecord()) };
 const unknown: KeyRecordReply = { kind: "record", ageMs: 0, record: null };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CountersUnavailableError } from "../../../../src/backing/counters.ts";
-import { admitRequest, AdmissionWorker } from "../../../support/admission-worker.ts";
+import { admitRequest, AdmissionWorker } from "../../../support/gateway/admission-worker.ts";
 import { failureOf } from "../../../support/failure-of.ts";
-import { hashOf } from "../../../support/key-records.ts";
+import { hashOf } from "../../../support/gateway/key-records.ts";
 
 const position = { kind: "position", workspace: "ws-1", key: "key-1" } as const;
 

@@ -3,7 +3,7 @@ import { BusUnavailableError } from "../../../../src/backing/bus.ts";
 import { holdMs } from "../../../../src/backing/limits.ts";
 import { releasesWaitingMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
-import { ScriptedAdmission } from "../../../support/scripted-admission.ts";
+import { ScriptedAdmission } from "../../../support/gateway/scripted-admission.ts";
 
 describe("generations whose admission has an unknown outcome", () => {
   test("they are released even if no worker can be reached for a while", async () => {

@@ -7,7 +7,7 @@ import { NoReplyError, RequestNotSentError, RequestBatcher } from "../../../../s
 import { admissionDeadlineMs } from "../../../../src/backing/limits.ts";
 import { admissionBatchBytesMax, admissionBatchMax, admissionRequestsWaitingMax } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { FakeBus } from "../../../support/fake-bus.ts";
+import { FakeBus } from "../../../support/servers/fake-bus.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 
 const done = (payload: Uint8Array): Uint8Array =>

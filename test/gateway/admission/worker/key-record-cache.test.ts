@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { KeyRecordCache } from "../../../../src/gateway/admission/worker/key-record-cache.ts";
 import type { KeyRecord } from "../../../../src/accounts/keys/record.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { keyRecord } from "../../../support/key-records.ts";
+import { keyRecord } from "../../../support/gateway/key-records.ts";
 
 /** A table of keys that records its reads and returns when the test allows it. */
 class Table {

@@ -6,7 +6,7 @@ import { EmbeddedCounters } from "../../../../src/backing/embedded/counters.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";
 import { ledgerCheckMs, ledgerCheckBatchMs } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { alarmsRaised } from "../../../support/stored-money.ts";
+import { alarmsRaised } from "../../../support/gateway/stored-money.ts";
 
 let clock: ManualClock;
 let counters: EmbeddedCounters;

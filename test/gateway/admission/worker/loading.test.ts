@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { AdmissionReply } from "../../../../src/gateway/admission/message.ts";
 import { EmbeddedCounters } from "../../../../src/backing/embedded/counters.ts";
-import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/admission-worker.ts";
+import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/gateway/admission-worker.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { hashOf } from "../../../support/key-records.ts";
+import { hashOf } from "../../../support/gateway/key-records.ts";
 
 function admitted(replies: AdmissionReply[]): number {
   return replies.filter(({ kind }) => kind === "admitted").length;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MeteringLagGuard } from "../../../../src/gateway/admission/worker/metering-lag-guard.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { FakeBus } from "../../../support/fake-bus.ts";
+import { FakeBus } from "../../../support/servers/fake-bus.ts";
 
 function open(messages: number) {
   const clock = new ManualClock();

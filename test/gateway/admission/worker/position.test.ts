@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AdmissionReply } from "../../../../src/gateway/admission/message.ts";
 import { BusTimeoutError, BusUnavailableError } from "../../../../src/backing/bus.ts";
-import { ScriptedAdmission } from "../../../support/scripted-admission.ts";
+import { ScriptedAdmission } from "../../../support/gateway/scripted-admission.ts";
 
 describe("the client of admission", () => {
   const position: AdmissionReply = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CountersUnavailableError } from "../../../../src/backing/counters.ts";
-import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/admission-worker.ts";
-import { hashOf } from "../../../support/key-records.ts";
-import { MemoryLedger } from "../../../support/memory-ledger.ts";
+import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/gateway/admission-worker.ts";
+import { hashOf } from "../../../support/gateway/key-records.ts";
+import { MemoryLedger } from "../../../support/gateway/memory-ledger.ts";
 
 const position = { kind: "position", workspace: "ws-1", key: "key-1" } as const;
 

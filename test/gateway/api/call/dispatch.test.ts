@@ -11,10 +11,10 @@ import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { OneByOne } from "../../../support/one-by-one.ts";
-import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
-import { drainSlotIn } from "../../../support/open-relay.ts";
-import { route } from "../../../support/routes.ts";
+import { OneByOne } from "../../../support/providers/one-by-one.ts";
+import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
+import { drainSlotIn } from "../../../support/providers/open-relay.ts";
+import { route } from "../../../support/providers/routes.ts";
 
 const answer: WholeAnswer = {
   message: { role: "assistant", content: "Hi", refusal: null },

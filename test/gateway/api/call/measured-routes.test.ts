@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Fleet } from "../../../support/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../../../support/provider-stub.ts";
-import { chat, outcomeOf } from "../../../support/requests.ts";
-import { temporaryFolder } from "../../../support/services.ts";
-import { chat as answer, error } from "../../../support/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../../support/stub-catalog.ts";
+import { Fleet } from "../../../support/servers/fleet.ts";
+import { startProviderStub, type ProviderStub } from "../../../support/providers/provider-stub.ts";
+import { chat, outcomeOf } from "../../../support/gateway/requests.ts";
+import { temporaryFolder } from "../../../support/servers/services.ts";
+import { chat as answer, error } from "../../../support/providers/stub-answers.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../../support/providers/stub-catalog.ts";
 import { until } from "../../../support/until.ts";
 
 interface Measured {

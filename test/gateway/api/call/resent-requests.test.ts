@@ -5,10 +5,10 @@ import { dispatch } from "../../../../src/gateway/api/call/dispatch.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { staleConnectionMsMax } from "../../../../src/gateway/limits.ts";
 import { callProvider } from "../../../../src/gateway/providers/http.ts";
-import { aContext, aReservation, testGeneration } from "../../../support/call.ts";
+import { aContext, aReservation, testGeneration } from "../../../support/providers/call.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { aRoute } from "../../../support/models.ts";
-import { RawServer } from "../../../support/raw-server.ts";
+import { aRoute } from "../../../support/providers/models.ts";
+import { RawServer } from "../../../support/servers/raw-server.ts";
 import { until } from "../../../support/until.ts";
 
 const body = JSON.stringify({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chatFields } from "../../../../src/gateway/api/request/chat-fields.ts";
 import { impliedBy, supportWords, type SupportWord } from "../../../../src/gateway/api/request/supports.ts";
-import { check, everything, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/check-chat.ts";
-import { chatModel } from "../../../support/model.ts";
+import { check, everything, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/gateway/check-chat.ts";
+import { chatModel } from "../../../support/providers/model.ts";
 import { fieldCases } from "./field-cases.ts";
 
 test("every field of the official schema is known, and held here to what it may be", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { messagesMax } from "../../../../src/gateway/limits.ts";
-import { check, hello, messageOf, nothing, refusal, type Body } from "../../../support/check-chat.ts";
+import { check, hello, messageOf, nothing, refusal, type Body } from "../../../support/gateway/check-chat.ts";
 
 const says = (message: Body) => refusal({ messages: [message] });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { check, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/check-chat.ts";
+import { check, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/gateway/check-chat.ts";
 
 describe("model", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { check, messageOf, nothing, refusal } from "../../../support/check-chat.ts";
-import { chatModel } from "../../../support/model.ts";
-import { aModel } from "../../../support/models.ts";
+import { check, messageOf, nothing, refusal } from "../../../support/gateway/check-chat.ts";
+import { chatModel } from "../../../support/providers/model.ts";
+import { aModel } from "../../../support/providers/models.ts";
 
 const selfWilled = chatModel([], { defaultOnly: new Set(["temperature", "top_p"]) });
 

@@ -1,5 +1,5 @@
 /** What each field of the official request schema may be, what of it is sent on, and what is refused and how. */
-import { tool, type Body } from "../../../support/check-chat.ts";
+import { tool, type Body } from "../../../support/gateway/check-chat.ts";
 
 type Code = "invalid_request" | "unsupported_parameter";
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
-import { check, refusal, type Body } from "../../../support/check-chat.ts";
-import { chatModel } from "../../../support/model.ts";
-import { route } from "../../../support/routes.ts";
+import { check, refusal, type Body } from "../../../support/gateway/check-chat.ts";
+import { chatModel } from "../../../support/providers/model.ts";
+import { route } from "../../../support/providers/routes.ts";
 import { fieldCases } from "./field-cases.ts";
 
 /** Ask for what happens anyway, and are left out where a provider has another word for it, or none. */

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
-import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
-import { allOf, openRelay, drainSlotIn } from "../../../support/open-relay.ts";
+import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
+import { allOf, openRelay, drainSlotIn } from "../../../support/providers/open-relay.ts";
 
 describe("pace", () => {
   test("no event is asked for before the client has room for it", async () => {

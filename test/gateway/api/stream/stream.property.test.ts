@@ -6,8 +6,8 @@ import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { FakeEvents } from "../../../support/fake-events.ts";
-import { drainSlotIn } from "../../../support/open-relay.ts";
+import { FakeEvents } from "../../../support/providers/fake-events.ts";
+import { drainSlotIn } from "../../../support/providers/open-relay.ts";
 
 const reasons: FinishReason[] = ["stop", "length", "tool_calls", "content_filter"];
 const news: fc.Arbitrary<Record<string, unknown>> = fc.oneof(

@@ -14,9 +14,9 @@ import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
 import { streamStallMsMax } from "../../../../src/gateway/limits.ts";
 import { serverSettings } from "../../../../src/process/server-settings.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { end, FakeEvents, finish, text } from "../../../support/fake-events.ts";
-import { dataOf } from "../../../support/open-relay.ts";
-import { OurProcess } from "../../../support/process.ts";
+import { end, FakeEvents, finish, text } from "../../../support/providers/fake-events.ts";
+import { dataOf } from "../../../support/providers/open-relay.ts";
+import { OurProcess } from "../../../support/processes/process.ts";
 import { until } from "../../../support/until.ts";
 
 /** Has always one more event. */
@@ -224,7 +224,10 @@ describe.each([
 test.each(["production", "development", ""])(
   "a stream that breaks off leaves nothing beside the log (NODE_ENV=%s)",
   async (NODE_ENV) => {
-    await using breaking = new OurProcess({ arguments: ["test/support/breaking-process.ts"], environment: { NODE_ENV } });
+    await using breaking = new OurProcess({
+      arguments: ["test/support/processes/breaking-process.ts"],
+      environment: { NODE_ENV },
+    });
     expect([await breaking.exited, breaking.output]).toEqual([0, ""]);
   },
 );

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { settled } from "../../../support/clock.ts";
-import { end, FakeEvents, finish, text, usage } from "../../../support/fake-events.ts";
-import { allOf, dataOf, openRelay } from "../../../support/open-relay.ts";
+import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
+import { allOf, dataOf, openRelay } from "../../../support/providers/open-relay.ts";
 
 const timeout: ProviderEvent = { kind: "failure", failure: new UpstreamFailure("upstream_timeout", "900 s") };
 const broken: ProviderEvent = { kind: "failure", failure: new UpstreamFailure("upstream_rate_limited", "in the middle") };

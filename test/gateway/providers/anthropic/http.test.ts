@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Route } from "../../../../src/gateway/models/model.ts";
-import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/call.ts";
-import { event, failingStream, message, messageEvents, refusal } from "../../../support/anthropic-answers.ts";
-import { aRoute } from "../../../support/models.ts";
-import { startProviderStub, type ProviderStub } from "../../../support/provider-stub.ts";
-import { json, rawStream } from "../../../support/stub-answers.ts";
+import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/providers/call.ts";
+import { event, failingStream, message, messageEvents, refusal } from "../../../support/providers/anthropic-answers.ts";
+import { aRoute } from "../../../support/providers/models.ts";
+import { startProviderStub, type ProviderStub } from "../../../support/providers/provider-stub.ts";
+import { json, rawStream } from "../../../support/providers/stub-answers.ts";
 
 let provider: ProviderStub;
 let route: Route;

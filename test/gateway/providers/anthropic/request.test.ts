@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
 import type { ChatBody, ProviderCall } from "../../../../src/gateway/providers/provider.ts";
-import { aRoute } from "../../../support/models.ts";
+import { aRoute } from "../../../support/providers/models.ts";
 
 const user = (content: unknown) => ({ role: "user", content });
 const text = (words: string) => ({ type: "text", text: words });

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
-import { messageEvents } from "../../../support/anthropic-answers.ts";
-import { Transcript } from "../../../support/transcript.ts";
+import { messageEvents } from "../../../support/providers/anthropic-answers.ts";
+import { Transcript } from "../../../support/providers/transcript.ts";
 
 const folder = join(import.meta.dir, "../../../fixtures/anthropic/streams");
 const recorded = readdirSync(folder).map((file) => ({

@@ -3,7 +3,7 @@ import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { checkChat } from "../../../../src/gateway/api/request/chat.ts";
 import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
 import type { Model } from "../../../../src/gateway/models/model.ts";
-import { aModel } from "../../../support/models.ts";
+import { aModel } from "../../../support/providers/models.ts";
 
 const supports = Object.keys(supportWords);
 const claude = aModel({ supports }, { format: "anthropic" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatBody, ProviderCall } from "../../../../src/gateway/providers/provider.ts";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
-import { aRoute } from "../../../support/models.ts";
+import { aRoute } from "../../../support/providers/models.ts";
 
 const user = (content: unknown) => ({ role: "user", content });
 const assistant = (content: unknown, more: object = {}) => ({ role: "assistant", content, ...more });

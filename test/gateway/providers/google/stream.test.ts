@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
 import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
-import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/call.ts";
-import { googleChat, googleError } from "../../../support/google-answers.ts";
-import { aRoute } from "../../../support/models.ts";
-import { startProviderStub } from "../../../support/provider-stub.ts";
-import { rawStream, stream } from "../../../support/stub-answers.ts";
-import { Transcript } from "../../../support/transcript.ts";
+import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/providers/call.ts";
+import { googleChat, googleError } from "../../../support/providers/google-answers.ts";
+import { aRoute } from "../../../support/providers/models.ts";
+import { startProviderStub } from "../../../support/providers/provider-stub.ts";
+import { rawStream, stream } from "../../../support/providers/stub-answers.ts";
+import { Transcript } from "../../../support/providers/transcript.ts";
 
 const folder = join(import.meta.dir, "../../../fixtures/google/streams");
 const recorded = readdirSync(folder).map(

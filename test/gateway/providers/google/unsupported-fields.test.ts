@@ -4,7 +4,7 @@ import { checkChat } from "../../../../src/gateway/api/request/chat.ts";
 import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
 import { fieldCases } from "../../api/request/field-cases.ts";
-import { aModel, aRoute } from "../../../support/models.ts";
+import { aModel, aRoute } from "../../../support/providers/models.ts";
 
 const gemini = aModel({ supports: Object.keys(supportWords) }, { format: "google" });
 const hello = { role: "user", content: "Hello" };

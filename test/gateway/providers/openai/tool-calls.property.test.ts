@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openaiStreamDecoder } from "../../../../src/gateway/providers/openai/stream.ts";
 import { heldToolCallCharactersMax } from "../../../../src/gateway/limits.ts";
-import { Transcript } from "../../../support/transcript.ts";
+import { Transcript } from "../../../support/providers/transcript.ts";
 
 interface Call {
   id: string;

@@ -6,9 +6,9 @@ import type { Route } from "../../../../src/gateway/models/model.ts";
 import { nextBytes } from "../../../../src/gateway/providers/transport/next-bytes.ts";
 import { sandboxOf } from "../../../../src/gateway/providers/sandbox/transport.ts";
 import { tokenCount, tokensOf } from "../../../../src/gateway/providers/sandbox/tokens.ts";
-import { callAnything, callStream, callWhole, failureOf, readAll } from "../../../support/call.ts";
+import { callAnything, callStream, callWhole, failureOf, readAll } from "../../../support/providers/call.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { writeCatalog } from "../../../support/stub-catalog.ts";
+import { writeCatalog } from "../../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const route = await sandboxRoute();

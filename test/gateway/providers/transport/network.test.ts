@@ -13,10 +13,10 @@ import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstre
 import { Network } from "../../../../src/gateway/providers/transport/network.ts";
 import { nextBytes } from "../../../../src/gateway/providers/transport/next-bytes.ts";
 import type { Post } from "../../../../src/gateway/providers/transport/transport.ts";
-import { callWhole, failureOf } from "../../../support/call.ts";
+import { callWhole, failureOf } from "../../../support/providers/call.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { aRoute } from "../../../support/models.ts";
-import { RawServer } from "../../../support/raw-server.ts";
+import { aRoute } from "../../../support/providers/models.ts";
+import { RawServer } from "../../../support/servers/raw-server.ts";
 import { until } from "../../../support/until.ts";
 
 const clocks = { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, streamMs: 900_000 };

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { openai } from "../../../../src/gateway/providers/openai/format.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
-import { readAll } from "../../../support/call.ts";
+import { readAll } from "../../../support/providers/call.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
-import { CountingBody } from "../../../support/counting-body.ts";
-import { OneByOne } from "../../../support/one-by-one.ts";
-import { chunk } from "../../../support/stub-answers.ts";
+import { CountingBody } from "../../../support/providers/counting-body.ts";
+import { OneByOne } from "../../../support/providers/one-by-one.ts";
+import { chunk } from "../../../support/providers/stub-answers.ts";
 
 const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, streamMs: 900_000 };
 const url = new URL("http://provider.example/v1");

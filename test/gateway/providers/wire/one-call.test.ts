@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { withParallelToolCallsOff } from "../../../../src/gateway/providers/wire/one-call.ts";
 import type { WireFormat } from "../../../../src/gateway/providers/provider.ts";
-import { Transcript } from "../../../support/transcript.ts";
+import { Transcript } from "../../../support/providers/transcript.ts";
 
 const asked = { model: "stub/model", messages: [], parallel_tool_calls: false };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { archiveBudget } from "../../../../src/security/archives/budget.ts";
-import { osvRecord, readStream, told } from "../../../support/advisories.ts";
-import { tarOf, zipOf, type ArchivedFile, type ZipOptions } from "../../../support/archives.ts";
+import { osvRecord, readStream, told } from "../../../support/security/advisories.ts";
+import { tarOf, zipOf, type ArchivedFile, type ZipOptions } from "../../../support/security/archives.ts";
 
 const file = (id: string): ArchivedFile => ({ name: `vulns/${id}.json`, text: JSON.stringify(osvRecord(id)) });
 const files = ["X-1", "X-2", "X-3"].map(file);

@@ -1,9 +1,9 @@
 /** Imports while scans run: whatever meets, what is left is what the records say. */
 import { describe, expect, test } from "bun:test";
-import { about, AdvisoryStore } from "../../../support/advisory-store.ts";
-import { databases } from "../../../support/databases.ts";
+import { about, AdvisoryStore } from "../../../support/security/advisory-store.ts";
+import { databases } from "../../../support/servers/databases.ts";
 import { randomFrom } from "../../../support/random.ts";
-import { SecurityWorld } from "../../../support/security-world.ts";
+import { SecurityWorld } from "../../../support/security/security-world.ts";
 
 const rounds = 8;
 const projects = 4;

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readAffected } from "../../../../src/security/versions/osv-affected.ts";
 import { evaluate } from "../../../../src/security/versions/osv-range.ts";
 import { readVersion } from "../../../../src/security/versions/version.ts";
-import { osvRecord } from "../../../support/advisories.ts";
-import { about, AdvisoryStore, criticalVector, mediumVector, scored } from "../../../support/advisory-store.ts";
-import { databases, type TestDatabase } from "../../../support/databases.ts";
+import { osvRecord } from "../../../support/security/advisories.ts";
+import { about, AdvisoryStore, criticalVector, mediumVector, scored } from "../../../support/security/advisory-store.ts";
+import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
 
 const emptied = "packages, advisories, vulnerabilities, findings, triages";
 

@@ -1,9 +1,9 @@
 /** Aliases that are corrected: issues are joined and split, and nothing that was found or decided is lost. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { requestScan } from "../../../../src/security/scans/request-scan.ts";
-import { about, AdvisoryStore, criticalVector, scored } from "../../../support/advisory-store.ts";
-import { databases, type TestDatabase } from "../../../support/databases.ts";
-import { SecurityWorld } from "../../../support/security-world.ts";
+import { about, AdvisoryStore, criticalVector, scored } from "../../../support/security/advisory-store.ts";
+import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
+import { SecurityWorld } from "../../../support/security/security-world.ts";
 
 const ghsa = "GHSA-aaaa-bbbb-cccc";
 const cve = "CVE-2026-0001";

@@ -1,10 +1,10 @@
 /** Large records are read apart: nothing of a megabyte is parsed on the thread that serves streams, and nothing else is different. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { advisoryReadHereBytesMax } from "../../../../src/control-api/limits.ts";
-import { osvRecord } from "../../../support/advisories.ts";
+import { osvRecord } from "../../../support/security/advisories.ts";
 import { Control, objectOf, operatorToken } from "../../../support/control.ts";
-import { criticalVector } from "../../../support/advisory-store.ts";
-import { databases, type TestDatabase } from "../../../support/databases.ts";
+import { criticalVector } from "../../../support/security/advisory-store.ts";
+import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
 
 const megabyte = 1024 * 1024;
 

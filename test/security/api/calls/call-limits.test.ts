@@ -8,10 +8,10 @@ import { CallWindows, type Counts } from "../../../../src/accounts/quotas/call-w
 import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";
 import { FairTurns } from "../../../../src/accounts/quotas/fair-turns.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { openEmbeddedDatabase } from "../../../support/databases.ts";
+import { openEmbeddedDatabase } from "../../../support/servers/databases.ts";
 import { failureOf } from "../../../support/failure-of.ts";
-import { ToolsApi } from "../../../support/tools-api.ts";
-import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+import { ToolsApi } from "../../../support/security/tools-api.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
 
 let stage: ToolsStage;
 beforeAll(async () => {

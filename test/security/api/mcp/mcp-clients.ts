@@ -1,7 +1,7 @@
 /** The official client in both of its eras, through both transports. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { bun, repository } from "../../../support/process.ts";
+import { bun, repository } from "../../../support/processes/process.ts";
 
 export type Era = "legacy" | "auto";
 

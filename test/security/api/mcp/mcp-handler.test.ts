@@ -1,7 +1,7 @@
 /** MCP over HTTP below the protocol: who may call, how, and how much. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { toolsBodyBytesMax } from "../../../../src/security/limits.ts";
-import { Fleet } from "../../../support/fleet.ts";
+import { Fleet } from "../../../support/servers/fleet.ts";
 
 let fleet: Fleet;
 let key = "";

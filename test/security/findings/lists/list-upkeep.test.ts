@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Transaction } from "../../../../src/backing/backing.ts";
 import { Control } from "../../../support/control.ts";
-import { databases, type TestDatabase } from "../../../support/databases.ts";
-import { listDifferences, ListWorld, statuses, type NewFinding } from "../../../support/list-world.ts";
+import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
+import { listDifferences, ListWorld, statuses, type NewFinding } from "../../../support/security/list-world.ts";
 
 const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { withDeadline, systemClock } from "../../../../src/kernel/clock.ts";
 import { Control } from "../../../support/control.ts";
-import { databases, type TestDatabase } from "../../../support/databases.ts";
-import { listDifferences, ListWorld } from "../../../support/list-world.ts";
+import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
+import { listDifferences, ListWorld } from "../../../support/security/list-world.ts";
 import { randomFrom } from "../../../support/random.ts";
 
 /** The embedded database has one connection, hence one writer at a time. */

@@ -1,8 +1,8 @@
 /** What list_findings and list_vulnerabilities answer: rows, filters, messages, refusals, and how large they may become. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../../support/databases.ts";
-import { ListWorld } from "../../../support/list-world.ts";
-import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+import { databases } from "../../../support/servers/databases.ts";
+import { ListWorld } from "../../../support/security/list-world.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
 
 type Row = Record<string, unknown>;
 

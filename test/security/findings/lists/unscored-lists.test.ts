@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { migrate } from "../../../../src/backing/migrate.ts";
 import { scanFindingsMax } from "../../../../src/security/limits.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { databases, type TestDatabase } from "../../../support/databases.ts";
-import { listDifferences, ListWorld } from "../../../support/list-world.ts";
-import { fixedIn, SecurityWorld } from "../../../support/security-world.ts";
-import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
+import { listDifferences, ListWorld } from "../../../support/security/list-world.ts";
+import { fixedIn, SecurityWorld } from "../../../support/security/security-world.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
 
 /** Each look at it is a millisecond later. */
 class TickingClock extends ManualClock {

@@ -1,8 +1,8 @@
 /** What to do about findings, as a client with a tools key sees it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { openEmbeddedDatabase } from "../../../support/databases.ts";
-import { fixedIn, lodash, SecurityWorld } from "../../../support/security-world.ts";
-import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+import { openEmbeddedDatabase } from "../../../support/servers/databases.ts";
+import { fixedIn, lodash, SecurityWorld } from "../../../support/security/security-world.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
 import { objectOf } from "../../../support/control.ts";
 
 let stage: ToolsStage;

@@ -1,7 +1,7 @@
 /** What a scan writes as what is known of packages changes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { databases, type TestDatabase } from "../../../support/databases.ts";
-import { fixedIn, lodash, SecurityWorld } from "../../../support/security-world.ts";
+import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
+import { fixedIn, lodash, SecurityWorld } from "../../../support/security/security-world.ts";
 
 const old = "pkg:npm/lodash@4.17.20";
 

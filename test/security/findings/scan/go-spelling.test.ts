@@ -1,11 +1,11 @@
 /** Go modules whose names have capitals, and package URLs of Go, whose canonical form has none: each finds the other. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readAll } from "../../../support/advisories.ts";
-import { AdvisoryStore } from "../../../support/advisory-store.ts";
-import { databases, openEmbeddedDatabase } from "../../../support/databases.ts";
-import { fixedIn, SecurityWorld, type TestRecord } from "../../../support/security-world.ts";
+import { readAll } from "../../../support/security/advisories.ts";
+import { AdvisoryStore } from "../../../support/security/advisory-store.ts";
+import { databases, openEmbeddedDatabase } from "../../../support/servers/databases.ts";
+import { fixedIn, SecurityWorld, type TestRecord } from "../../../support/security/security-world.ts";
 import { testData } from "../../../support/test-data.ts";
-import { toolsStage, type ToolsStage } from "../../../support/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
 
 function about(id: string, name: string, fixed = "1.1.1"): TestRecord {
   return { id, affected: [{ ecosystem: "Go", name, ranges: fixedIn(fixed) }] };

@@ -18,8 +18,8 @@ import { ManualClock } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { until } from "../../../support/until.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
-import { roomyDisk, testSbomReader } from "../../../support/sbom-reader.ts";
-import { largeBom } from "../../../support/sbom-documents.ts";
+import { roomyDisk, testSbomReader } from "../../../support/security/sbom-reader.ts";
+import { largeBom } from "../../../support/security/sbom-documents.ts";
 
 const workspace = "ws_of_the_test";
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));

@@ -1,9 +1,9 @@
 /** Clients that misbehave below the level of requests: over bare sockets. What they may write in it is in test/hostile/corpus. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
-import { expectExactLedger } from "../../../../support/exact-ledger.ts";
-import { RawClient } from "../../../../support/raw-client.ts";
-import { chat, chunk, type StubAnswer } from "../../../../support/stub-answers.ts";
+import { expectExactLedger } from "../../../../support/gateway/exact-ledger.ts";
+import { RawClient } from "../../../../support/servers/raw-client.ts";
+import { chat, chunk, type StubAnswer } from "../../../../support/providers/stub-answers.ts";
 import { until } from "../../../../support/until.ts";
 import { bodyMs, post, settledAlone, stage, type Stage } from "./stage.ts";
 

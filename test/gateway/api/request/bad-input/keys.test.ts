@@ -1,6 +1,6 @@
 /** Keys of every wrong form: one answer for all of them, which never says which reason applied. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { operatorToken } from "../../../../support/fleet.ts";
+import { operatorToken } from "../../../../support/servers/fleet.ts";
 import { expectRefused, stage, type Stage } from "./stage.ts";
 
 let on: Stage;

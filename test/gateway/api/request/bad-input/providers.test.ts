@@ -15,7 +15,7 @@ import {
   text,
   usageOf,
   type StubAnswer,
-} from "../../../../support/stub-answers.ts";
+} from "../../../../support/providers/stub-answers.ts";
 import { post, settledAlone, stage, type Stage } from "./stage.ts";
 
 let on: Stage;

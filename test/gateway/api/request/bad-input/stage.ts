@@ -5,12 +5,12 @@
 import { expect } from "bun:test";
 import { errorTable, type ErrorCode } from "../../../../../src/kernel/errors.ts";
 import { supportWords } from "../../../../../src/gateway/api/request/supports.ts";
-import { atEnd } from "../../../../support/at-end.ts";
-import { expectExactLedger } from "../../../../support/exact-ledger.ts";
-import { Fleet } from "../../../../support/fleet.ts";
+import { atEnd } from "../../../../support/processes/at-end.ts";
+import { expectExactLedger } from "../../../../support/gateway/exact-ledger.ts";
+import { Fleet } from "../../../../support/servers/fleet.ts";
 import type { Customer, LogRow } from "../../../../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../../../../support/provider-stub.ts";
-import { stubKeyEnv, writeStubCatalog } from "../../../../support/stub-catalog.ts";
+import { startProviderStub, type ProviderStub } from "../../../../support/providers/provider-stub.ts";
+import { stubKeyEnv, writeStubCatalog } from "../../../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../../../support/temporary-folder.ts";
 
 /** In which the body of a request must arrive here. */

@@ -1,0 +1,143 @@
+/** The ledger in memory: what `metering/store.ts` and `credit/load.ts` promise, without a database. */
+import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
+import type { AccountPush, KeyMonthPush } from "../../../src/backing/counters.ts";
+import type { Charge } from "../../../src/gateway/metering/charge.ts";
+import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
+
+interface Account {
+  balance: bigint;
+  sequence: bigint;
+  /** Its chain, from the first on. */
+  entries: { kind: "credit" | "charge"; amount: bigint; balanceAfter: bigint; reference: string }[];
+}
+
+interface Total {
+  spent: bigint;
+  version: bigint;
+}
+
+export class MemoryLedger implements LoadStore, SettlementStore {
+  readonly accounts = new Map<string, Account>();
+  readonly charges = new Map<string, Charge & { late: boolean }>();
+  readonly workspaceMonths = new Map<string, bigint>();
+  readonly keyMonths = new Map<string, Total>();
+
+  open(workspace: string, credit: bigint): this {
+    this.accounts.set(workspace, { balance: 0n, sequence: 0n, entries: [] });
+    this.append(workspace, credit);
+    return this;
+  }
+
+  /** @param reference of the generation that is charged; absent: credit is added */
+  append(workspace: string, amount: bigint, reference?: string): void {
+    const account = this.#account(workspace);
+    account.balance += amount;
+    account.sequence++;
+    const kind = reference === undefined ? "credit" : "charge";
+    account.entries.push({ kind, amount, balanceAfter: account.balance, reference: reference ?? `credit ${account.sequence}` });
+  }
+
+  async settle(charges: Charge[]): Promise<Booked> {
+    const isHomeless = ({ settlement }: Charge) => !this.accounts.has(settlement.workspace);
+    const refused = charges.filter(isHomeless);
+    const bookable = charges.filter((charge) => !isHomeless(charge));
+    for (const { settlement } of bookable) this.#spend(settlement, 0n);
+    const fresh = bookable.flatMap((charge) => this.#insert(charge) ?? []);
+    const paid = fresh.filter(({ cost }) => cost > 0n);
+    for (const name of new Set(paid.map(({ settlement: { key, month } }) => `${key} ${month}`))) {
+      const total = this.keyMonths.get(name);
+      if (total) total.version++;
+    }
+    return {
+      fresh: new Map(fresh.map(({ settlement, cost, excess }) => [settlement.generation, { cost, excess }])),
+      refused: generationsOf(refused),
+      late: generationsOf(fresh.filter(({ settlement }) => this.charges.get(settlement.generation)?.late)),
+      accounts: [...new Set(bookable.map(({ settlement }) => settlement.workspace))].map((workspace) =>
+        this.#push(
+          workspace,
+          bookable.filter(({ settlement }) => settlement.workspace === workspace).map(({ settlement }) => settlement.month),
+        ),
+      ),
+      keyMonths: bookable.map(({ settlement }) => this.#keyMonth(settlement)),
+    };
+  }
+
+  async account(workspace: string, generations: string[]): Promise<{ account: AccountPush; ended: Set<string> } | null> {
+    if (!this.accounts.has(workspace)) return null;
+    const months = [...this.workspaceMonths.keys()].filter((name) => name.startsWith(`${workspace} `));
+    const account = this.#push(
+      workspace,
+      months.map((name) => name.slice(workspace.length + 1)),
+    );
+    return { account, ended: new Set(generations.filter((generation) => this.charges.has(generation))) };
+  }
+
+  /** With the total of one month. */
+  head(workspace: string, month: string): AccountPush {
+    return this.#push(workspace, [month]);
+  }
+
+  async heads(workspaces: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const known = workspaces.flatMap((workspace) => {
+      const account = this.accounts.get(workspace);
+      return account ? [[workspace, account.sequence] as const] : [];
+    });
+    return new Map(known);
+  }
+
+  async keyMonth(workspace: string, key: string, month: string): Promise<KeyMonthPush> {
+    return this.#keyMonth({ workspace, key, month });
+  }
+
+  /** As it is booked, within what is there: once, and once more where its end had not been known. null: it was before. */
+  #insert(charge: Charge): Charge | null {
+    const { generation, outcome, workspace } = charge.settlement;
+    const present = this.charges.get(generation);
+    if (present && (present.settlement.outcome === "settled" || outcome !== "settled")) return null;
+    const { balance } = this.#account(workspace);
+    const there = balance > 0n ? balance : 0n;
+    const cost = charge.cost < there ? charge.cost : there;
+    const booked = { ...charge, cost, excess: charge.excess + charge.cost - cost };
+    this.charges.set(generation, { ...booked, late: present !== undefined });
+    if (cost > 0n) this.#book(booked);
+    return booked;
+  }
+
+  #book({ settlement, cost }: Charge): void {
+    this.append(settlement.workspace, -cost, settlement.generation);
+    this.#spend(settlement, cost);
+  }
+
+  /** A month that is named has its totals, be they zero. */
+  #spend({ workspace, key, month }: Charge["settlement"], cost: bigint): void {
+    const name = `${workspace} ${month}`;
+    this.workspaceMonths.set(name, (this.workspaceMonths.get(name) ?? 0n) + cost);
+    const total = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
+    this.keyMonths.set(`${key} ${month}`, { spent: total.spent + cost, version: total.version });
+  }
+
+  #push(workspace: string, months: string[]): AccountPush {
+    const { balance, sequence } = this.#account(workspace);
+    const totals = [...new Set(months)].map((month) => ({
+      month,
+      spent: this.workspaceMonths.get(`${workspace} ${month}`) ?? 0n,
+    }));
+    return { workspace, balance, sequence, months: totals };
+  }
+
+  #keyMonth({ workspace, key, month }: { workspace: string; key: string; month: string }): KeyMonthPush {
+    const { spent, version } = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
+    const sequence = this.accounts.get(workspace)?.sequence ?? 0n;
+    return { workspace, key, month, spent, version, sequence };
+  }
+
+  #account(workspace: string): Account {
+    const account = this.accounts.get(workspace);
+    if (!account) throw new Error(`The test has no workspace "${workspace}"`);
+    return account;
+  }
+}
+
+function generationsOf(charges: Charge[]): Set<string> {
+  return new Set(charges.map(({ settlement }) => settlement.generation));
+}

@@ -1,0 +1,46 @@
+/** Journals of one folder: each takes over what the one before it left, however that one ended. */
+import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
+import { decodeSettlements } from "../../../src/gateway/journal/settlement-codec.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { settlementPauseMs } from "../../../src/gateway/limits.ts";
+import { ManualClock } from "../clock.ts";
+import { FakeBus } from "../servers/fake-bus.ts";
+import { temporaryFolder, type TemporaryFolder } from "../temporary-folder.ts";
+
+export class TestJournals implements AsyncDisposable {
+  readonly clock = new ManualClock();
+  readonly bus = new FakeBus();
+  readonly #folder: TemporaryFolder;
+  readonly #opened: GenerationJournal[] = [];
+
+  private constructor(folder: TemporaryFolder) {
+    this.#folder = folder;
+  }
+
+  static async make(): Promise<TestJournals> {
+    return new TestJournals(await temporaryFolder());
+  }
+
+  get path(): string {
+    return this.#folder.path;
+  }
+
+  open(): GenerationJournal {
+    const { bus, clock, path: folder } = this;
+    const journal = new GenerationJournal({ bus, clock, log: silentLog, folder });
+    this.#opened.push(journal);
+    return journal;
+  }
+
+  /** What the bus has, after the pause in which settlements are gathered. */
+  async published(): Promise<Settlement[]> {
+    await this.clock.pass(settlementPauseMs);
+    return this.bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const journal of this.#opened) journal[Symbol.dispose]();
+    await this.#folder[Symbol.asyncDispose]();
+  }
+}

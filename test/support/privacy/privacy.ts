@@ -1,0 +1,96 @@
+/** The promises about who keeps what, for one process and for a fleet alike. */
+import { expect } from "bun:test";
+import { newCanaries, type Canaries, type Told } from "./canaries.ts";
+import { spreadCanaries } from "./spread-canaries.ts";
+import type { Fleet } from "../servers/fleet.ts";
+import type { OurProcess } from "../processes/process.ts";
+import type { ProviderStub } from "../providers/provider-stub.ts";
+import { error } from "../providers/stub-answers.ts";
+import type { Traces } from "./traces.ts";
+import { until } from "../until.ts";
+
+/** Ours for the provider: it is sent to nobody else. */
+export const providerKeyCanary = "sk-canary-of-our-own-account";
+
+export interface Customer {
+  workspace: string;
+  /** All that it has. */
+  keys: string[];
+  storage: boolean;
+  canaries: Canaries;
+  told: Told;
+}
+
+/** A customer whose traffic carries canaries everywhere, with prompt storage on or off. Its key's name may be found. */
+export async function customer(fleet: Fleet, stub: ProviderStub, storage: boolean): Promise<Customer> {
+  const operator = fleet.operator();
+  const { workspace, keys } = await operator.customer({ credit: "10" });
+  await operator.call("PATCH", `/workspaces/${workspace}`, { prompt_storage: storage });
+  const { id = "", key = "" } = keys[0] ?? {};
+  await operator.call("PATCH", `/keys/${id}`, { name: findable(workspace) });
+  const canaries = newCanaries();
+  const hasty = await operator.customer({ credit: "10", requestsPerMinute: 1 });
+  const poor = await operator.customer({ credit: "0.000001" });
+  const [hastyKey = "", poorKey = ""] = [...hasty.keys, ...poor.keys].map((made) => made.key);
+  const told = await spreadCanaries(canaries, { url: fleet.url(), key, hastyKey, poorKey, stub });
+  await until(async () => (await operator.show(workspace)).reserved_usd === "0.000000000");
+  return { workspace, keys: [key, hastyKey, poorKey], storage, canaries, told };
+}
+
+/** A launch check that fails in the provider's own words. The model cannot be called afterwards. */
+export async function failCheck(fleet: Fleet, stub: ProviderStub, { canaries }: Customer): Promise<void> {
+  stub.answer(error(500, canaries.providerError, canaries.providerError));
+  const shown = JSON.stringify(await fleet.operator().call("POST", "/models/check", { id: "stub/model" }));
+  expect(shown).toContain("launch_check_failed");
+  expect(shown).not.toContain(canaries.providerError);
+}
+
+/** What is stored on purpose: looking finds it, so looking works. */
+export function findable(workspace: string): string {
+  return `findable-${workspace}`;
+}
+
+/** What the processes said and measure. */
+export async function addSaid(traces: Traces, fleet: Fleet): Promise<void> {
+  const processes: OurProcess[] = [
+    ...fleet.gateways.map(({ process }) => process),
+    ...fleet.workers,
+    ...fleet.metering,
+    ...fleet.prober,
+  ];
+  for (const [index, process] of processes.entries()) traces.add(`output ${index}`, process.output);
+  for (const index of fleet.gateways.keys()) traces.add("metrics", await (await fleet.operator(index).send("/metrics")).text());
+}
+
+/** Nothing of prompts and answers lies about, stored or not: a stored prompt is sealed. Keys and a provider's errors never do. */
+export function expectNoTrace(traces: Traces, { workspace, keys, canaries }: Customer): void {
+  expect(traces.whereIs(findable(workspace))).not.toEqual([]);
+  const secrets = keys.map((key) => key.slice("platform-api-".length + 8, -4));
+  const { prompt, aside, model, answer, providerError, wrongKeys } = canaries;
+  expect(traces.whereIs(model).filter((name) => name !== "nats")).toEqual([]);
+  for (const canary of [prompt, aside, answer, providerError, ...wrongKeys, ...keys, ...secrets, providerKeyCanary]) {
+    expect([canary, traces.whereIs(canary)]).toEqual([canary, []]);
+  }
+}
+
+/** A provider's words reach no client, and nothing tells a wrong key back. */
+export function expectNoEcho({ canaries, told }: Customer): void {
+  expect(told.errors).toContain("upstream_error");
+  for (const canary of [canaries.providerError, canaries.aside, ...canaries.wrongKeys]) expect(told.errors).not.toContain(canary);
+}
+
+/** Stored prompts are shown whole where storage is on; where it is off there are none. */
+export async function expectStored(fleet: Fleet, { workspace, storage, canaries, told }: Customer): Promise<void> {
+  const operator = fleet.operator();
+  for (const { generation } of told.answered) {
+    const shown = operator.call("GET", `/prompts/${generation}?workspace=${workspace}`).then(JSON.stringify, String);
+    if (!storage) expect(await shown).toContain("404");
+    else for (const canary of [canaries.prompt, canaries.answer]) expect(await shown).toContain(canary);
+  }
+  for (const generation of storage ? told.failed : []) {
+    const shown = await operator.call("GET", `/prompts/${generation}`);
+    expect(shown["answer"]).toBeNull();
+    expect(JSON.stringify(shown)).toContain(canaries.prompt);
+    expect(JSON.stringify(shown)).not.toContain(canaries.providerError);
+  }
+}

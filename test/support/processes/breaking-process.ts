@@ -1,0 +1,28 @@
+/** `bun breaking-process.ts`: serves one stream that breaks off, as a gateway's would, reads it, and prints nothing of its own. */
+import { bunStream } from "../../../src/gateway/api/stream/bun-stream.ts";
+import type { TextSink } from "../../../src/gateway/api/stream/client-stream.ts";
+import { serverSettings } from "../../../src/process/server-settings.ts";
+import { until } from "../until.ts";
+
+const sinks: TextSink[] = [];
+const server = Bun.serve({
+  ...serverSettings,
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: () =>
+    new Response(
+      bunStream({
+        begin: (sink) => void sinks.push(sink),
+        pull: () => sinks[0]?.send("data: one\n\n"),
+        cancel: () => {},
+      }),
+    ),
+});
+const answer = await fetch(server.url);
+const reader = answer.body?.getReader();
+await reader?.read();
+sinks[0]?.fail(new Error("the reason"));
+let broken = false;
+reader?.read().catch(() => (broken = true));
+await until(() => broken);
+await server.stop(true);

@@ -1,0 +1,28 @@
+/** A server on a shared port, which leaves it as a gateway that was told to stop: `bun leaving-server.ts PORT`. */
+import { once } from "node:events";
+import { Elysia } from "elysia";
+import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import type { Service } from "../../../src/server/service.ts";
+import { stopServing } from "../../../src/server/stop-serving.ts";
+
+/** Whenever a time is over it computes for a while first: connections come meanwhile that it has not taken yet. */
+const busyMs = 30;
+const busyClock: Clock = {
+  ...systemClock,
+  after: (ms, callback) =>
+    systemClock.after(ms, () => {
+      const endsAt = performance.now() + busyMs;
+      while (performance.now() < endsAt);
+      callback();
+    }),
+};
+
+const app = new Elysia().all("/*", () => new Response("served"));
+const { server } = app.listen({ port: Number(process.argv[2]), hostname: "127.0.0.1", reusePort: true });
+if (server === null) throw new Error("There is no server");
+console.log("listening");
+await once(process, "SIGTERM");
+const service: Pick<Service, "app" | "leave"> = { app: app as unknown as Service["app"], leave: async () => {} };
+await stopServing({ server, service, leaveMs: 100, clock: busyClock, log: silentLog });
+process.exit(0);

@@ -1,0 +1,74 @@
+/** A process of ours as a user would start it, with its output kept and its end awaited. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { bunEnvironment } from "../../../scripts/bootstrap/bun-environment.mjs";
+import { until } from "../until.ts";
+
+export const repository = join(import.meta.dir, "../../..");
+export const bun = join(repository, "node_modules/.bin/bun");
+
+export interface ProcessPlan {
+  /** Bun unless told otherwise. */
+  program?: string;
+  /** Such as `["src/main.ts"]`. */
+  arguments: string[];
+  environment: Record<string, string>;
+}
+
+export class OurProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<number | null>;
+  #output = "";
+
+  constructor({ program = bun, arguments: words, environment }: ProcessPlan) {
+    const inherited = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
+    this.#child = spawn(program, words, {
+      cwd: repository,
+      env: { ...inherited, ...bunEnvironment, NODE_ENV: "production", ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (chunk) => (this.#output += String(chunk)));
+    this.#exited = new Promise((resolve) => this.#child.once("exit", (code) => resolve(code)));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Standard output and error so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Resolves with the exit code; null: by a signal. */
+  get exited(): Promise<number | null> {
+    return this.#exited;
+  }
+
+  /** Resolves when the output has this text. */
+  async says(text: string | RegExp, waitMs = 20_000): Promise<string> {
+    const has = (): boolean => (typeof text === "string" ? this.#output.includes(text) : text.test(this.#output));
+    await until(() => has() || !this.running, waitMs);
+    if (!has()) throw new Error(`The process never said ${String(text)}:\n${this.#output}`);
+    return this.#output;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Ends it at once and waits until it has. */
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGCONT");
+    await this.kill();
+  }
+}

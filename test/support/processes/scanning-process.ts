@@ -1,0 +1,10 @@
+/** A process that scans whatever waits in a database, and waits to be killed. */
+import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
+import { startScanner } from "../../../workers/scanner.ts";
+
+const url = new Secret(process.argv[2] ?? "");
+const { sql } = openPostgres({ url, applicationName: "weir scanner", clock: systemClock });
+startScanner({ sql, bus: { listen: () => ({ [Symbol.dispose]() {} }) }, clock: systemClock, log: silentLog });

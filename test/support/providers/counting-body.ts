@@ -1,0 +1,36 @@
+/** A transport whose one answer is made of given pieces, and which counts how often it is asked for one. */
+import type {
+  BytesReceiver,
+  ResponseHead,
+  Transport,
+  TransportCall,
+} from "../../../src/gateway/providers/transport/transport.ts";
+
+export class CountingBody implements TransportCall {
+  readonly connecting = null;
+  asked = 0;
+  /** Why it was ended from the other side; null: it was not. */
+  ended: Error | null = null;
+  readonly #pieces: string[];
+
+  constructor(pieces: string[]) {
+    this.#pieces = pieces;
+  }
+
+  get transport(): Transport {
+    return { post: () => this };
+  }
+
+  async head(): Promise<ResponseHead> {
+    return { status: 200, headers: new Map() };
+  }
+
+  read(taker: BytesReceiver): void {
+    const piece = this.#pieces[this.asked++];
+    taker.take(piece === undefined ? null : new TextEncoder().encode(piece));
+  }
+
+  end(reason: Error): void {
+    this.ended = reason;
+  }
+}

@@ -1,0 +1,157 @@
+/** A fleet of real processes on real servers, and the one process with embedded parts: both with the same face for tests. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ServiceUrls } from "../../../scripts/services.ts";
+import { OurProcess } from "../processes/process.ts";
+import { copyEmbeddedDatabase } from "./prepared-databases.ts";
+import { secretsKeyNamed } from "../secrets-key.ts";
+import { until } from "../until.ts";
+import { Operator } from "../operator.ts";
+
+export interface FleetPlan {
+  gateways?: number;
+  workers?: number;
+  metering?: number;
+  /** Catalog folder, such as the provider stub writes it. */
+  catalogDir?: string;
+  /** null: one process with embedded parts. */
+  services: ServiceUrls | null;
+  environment?: Record<string, string>;
+  /** Kept over several fleets; else made with an empty embedded database in it, and removed with the fleet. */
+  dataDir?: string;
+}
+
+export const operatorToken = "operator-token-of-a-test-of-32-characters";
+
+export class Fleet implements AsyncDisposable {
+  readonly gateways: { url: string; port: number; process: OurProcess }[] = [];
+  readonly workers: OurProcess[] = [];
+  readonly metering: OurProcess[] = [];
+  readonly prober: OurProcess[] = [];
+  readonly dataDir: string;
+  readonly #plan: FleetPlan;
+
+  private constructor(plan: FleetPlan, dataDir: string) {
+    this.#plan = plan;
+    this.dataDir = dataDir;
+  }
+
+  /** Resolves when every gateway is ready. */
+  static async start(plan: FleetPlan): Promise<Fleet> {
+    const fleet = await Fleet.launch(plan);
+    try {
+      await Promise.all(fleet.gateways.map(({ url }) => ready(url)));
+      return fleet;
+    } catch (error) {
+      const said = fleet.#processes().map(({ running, output }) => `${running ? "runs" : "ended"}: ${output.slice(-1_000)}`);
+      await fleet[Symbol.asyncDispose]();
+      throw new Error(`The fleet is not ready\n${said.join("\n")}`, { cause: error });
+    }
+  }
+
+  /** Starts the processes and waits for nothing. */
+  static async launch(plan: FleetPlan): Promise<Fleet> {
+    const dataDir = plan.dataDir ?? (await newDataDir(plan));
+    const fleet = new Fleet(plan, dataDir);
+    if (plan.services !== null) {
+      for (let n = 0; n < (plan.workers ?? 1); n++) fleet.addWorker();
+      for (let n = 0; n < (plan.metering ?? 1); n++) fleet.addMetering();
+      fleet.prober.push(fleet.#worker("prober"));
+    }
+    for (let n = 0; n < (plan.gateways ?? 1); n++) await fleet.addGateway();
+    return fleet;
+  }
+
+  async addGateway(port?: number): Promise<{ url: string; port: number; process: OurProcess }> {
+    const free = port ?? (await freePort());
+    const process = new OurProcess({ arguments: ["src/main.ts"], environment: { ...this.#environment(), PORT: String(free) } });
+    const gateway = { url: `http://127.0.0.1:${free}`, port: free, process };
+    this.gateways.push(gateway);
+    return gateway;
+  }
+
+  addWorker(): OurProcess {
+    const worker = this.#worker("admission");
+    this.workers.push(worker);
+    return worker;
+  }
+
+  addMetering(): OurProcess {
+    const metering = this.#worker("metering");
+    this.metering.push(metering);
+    return metering;
+  }
+
+  /** The control API of a gateway, as the operator calls it. */
+  operator(gateway = 0): Operator {
+    const { url } = this.gateways[gateway] ?? { url: "" };
+    return new Operator(url, operatorToken);
+  }
+
+  url(gateway = 0): string {
+    return this.gateways[gateway]?.url ?? "";
+  }
+
+  /** Resolves when a gateway says that it can serve. */
+  async ready(gateway = 0, waitMs = 20_000): Promise<void> {
+    await ready(this.url(gateway), waitMs);
+  }
+
+  /** Resolves when every gateway lists the model as runnable: its launch check has passed. */
+  async runnable(model: string, waitMs = 20_000): Promise<void> {
+    const { keys } = await this.operator().customer({ credit: "1" });
+    const authorization = `Bearer ${keys[0]?.key ?? ""}`;
+    for (const { url } of this.gateways) {
+      await until(async () => {
+        const response = await fetch(`${url}/gpt/v1/models/${model}`, { headers: { authorization } });
+        return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
+      }, waitMs);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#processes().map((process) => process[Symbol.asyncDispose]()));
+    if (this.#plan.dataDir === undefined) await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  #processes(): OurProcess[] {
+    return [...this.gateways.map(({ process }) => process), ...this.workers, ...this.metering, ...this.prober];
+  }
+
+  #worker(kind: string): OurProcess {
+    return new OurProcess({ arguments: ["workers/main.ts", kind], environment: this.#environment() });
+  }
+
+  #environment(): Record<string, string> {
+    return {
+      DATA_DIR: this.dataDir,
+      OPERATOR_TOKEN: operatorToken,
+      SANDBOX: "on",
+      LOG_LEVEL: "warn",
+      SHUTDOWN_LEAVE_MS: "0",
+      ...(this.#plan.services === null ? {} : { ...this.#plan.services, SECRETS_KEY: secretsKeyNamed("fleet") }),
+      ...(this.#plan.catalogDir === undefined ? {} : { CATALOG_DIR: this.#plan.catalogDir }),
+      ...this.#plan.environment,
+    };
+  }
+}
+
+async function newDataDir({ services }: FleetPlan): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-fleet-"));
+  if (services === null) await copyEmbeddedDatabase(join(folder, "postgres"));
+  return folder;
+}
+
+async function ready(url: string, waitMs = 20_000): Promise<void> {
+  await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, waitMs);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

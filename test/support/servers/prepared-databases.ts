@@ -1,0 +1,103 @@
+/** Databases that have the schema before a test opens them: made once, then copied, for a copy costs less than every migration. */
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { cp, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import postgres from "postgres";
+import { createDatabase } from "../../../scripts/services/postgres.ts";
+import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
+import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
+import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
+import { repository } from "../processes/process.ts";
+
+const modules = join(repository, "node_modules");
+
+/** Changes with every migration and with every version of PGlite. */
+async function digestOfSchema(): Promise<string> {
+  const pglite = await readFile(join(modules, "@electric-sql/pglite/package.json"), "utf8");
+  const migrations = await readMigrations();
+  return createHash("sha256")
+    .update(JSON.stringify([pglite, migrations]))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+let folder: Promise<string> | null = null;
+
+/** Puts a data folder of the embedded database at `target`, which must not exist. It has the schema and no rows of tests. */
+export async function copyEmbeddedDatabase(target: string): Promise<void> {
+  await cp(await (folder ??= prepareFolder()), target, { recursive: true });
+}
+
+/** Kept for later runs in the folder that npm's tools use for such things. A process that makes it at the same time does no harm. */
+async function prepareFolder(): Promise<string> {
+  const kept = join(modules, ".cache", "weir", `test-database-${await digestOfSchema()}`);
+  if (existsSync(kept)) return kept;
+  const unfinished = `${kept}.${process.pid}`;
+  const database = await openEmbeddedPostgres({ folder: unfinished, clock: systemClock, log: silentLog });
+  await migrate(database.sql);
+  await database[Symbol.asyncDispose]();
+  await rename(unfinished, kept).catch(async (error: unknown) => {
+    await rm(unfinished, { recursive: true, force: true });
+    if (!existsSync(kept)) throw error;
+  });
+  return kept;
+}
+
+const templates = new Map<string, Promise<string>>();
+
+export interface ServerDatabase extends AsyncDisposable {
+  url: string;
+}
+
+/** A new database with the schema on the server of `url`; disposing it ends what is connected to it. */
+export async function createMigratedDatabase(url: string): Promise<ServerDatabase> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const template = templates.get(url) ?? prepareTemplate(url);
+  templates.set(url, template);
+  await onServer(url, `CREATE DATABASE ${name} TEMPLATE ${await template}`);
+  return {
+    url: urlOf(url, name),
+    async [Symbol.asyncDispose]() {
+      await onServer(url, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+/** Kept on the server for other processes. It gets its name when it is whole; the first of several processes gives it. */
+async function prepareTemplate(url: string): Promise<string> {
+  const name = `test_template_${await digestOfSchema()}`;
+  const found = await onServer(url, `SELECT FROM pg_database WHERE datname = '${name}'`);
+  if (found.length > 0) return name;
+  const unfinished = `${name}_${process.pid}`;
+  await createDatabase(url, unfinished);
+  const unfinishedUrl = new Secret(urlOf(url, unfinished));
+  const database = openPostgres({ url: unfinishedUrl, applicationName: "weir tests", clock: systemClock });
+  await migrate(database.sql);
+  await database[Symbol.asyncDispose]();
+  await onServer(url, `ALTER DATABASE ${unfinished} RENAME TO ${name}`).catch(async (error: { code?: string }) => {
+    await onServer(url, `DROP DATABASE ${unfinished}`);
+    if (error.code !== alreadyThere) throw error;
+  });
+  return name;
+}
+
+const alreadyThere = "42P04";
+
+async function onServer(url: string, statement: string): Promise<readonly unknown[]> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    return await sql.unsafe(statement);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+function urlOf(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,11 @@
+/** A Redis of a test's own: it may be emptied, stopped and killed. */
+import { startRedis } from "../../../scripts/services/redis.ts";
+import type { Server } from "../../../scripts/services/server.ts";
+import { temporaryFolder, testServers } from "./services.ts";
+
+/** null when this machine has none; the reason is printed. */
+export async function openTestRedis(options: { cluster?: boolean } = {}): Promise<Server | null> {
+  const servers = await testServers();
+  if (servers === null) return null;
+  return startRedis({ program: servers.redis, folder: await temporaryFolder("redis"), ...options });
+}

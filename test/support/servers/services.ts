@@ -1,0 +1,67 @@
+/**
+ * The three servers for tests: started once per test process, when the first test asks, and gone when it ends.
+ * Where DATABASE_URL, NATS_URL and REDIS_URL are set, those are used. They are shared then with other processes, so every
+ * test makes what it stores its own: a database by `freshDatabase`, streams and workspaces by new ids.
+ */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findServers, type Servers } from "../../../scripts/services/find-servers.ts";
+import { createDatabase } from "../../../scripts/services/postgres.ts";
+import type { Server } from "../../../scripts/services/server.ts";
+import { startServices, type ServiceUrls } from "../../../scripts/services.ts";
+import { atEnd } from "../processes/at-end.ts";
+
+export interface TestServices {
+  urls: ServiceUrls;
+  /** To be killed and restarted; null where the variables name servers that are not ours. */
+  own: { nats: Server; redis: Server; postgres: Server } | null;
+}
+
+let servers: ReturnType<typeof findServers> | null = null;
+let services: Promise<TestServices | null> | null = null;
+
+/** null when this machine has none; the reason is printed. @throws Error then where CI is set: there nothing is left out */
+export function testServices(): Promise<TestServices | null> {
+  services ??= openServices();
+  return services;
+}
+
+/** The programs, for a test that starts servers of its own; null as above. */
+export async function testServers(): Promise<Servers | null> {
+  servers ??= findServers();
+  const found = await servers;
+  if (!("missing" in found)) return found;
+  if (process.env["CI"]) throw new Error(`No test services, and CI is set: ${found.missing}`);
+  console.error(`Tests that need servers are skipped: ${found.missing}`);
+  return null;
+}
+
+/** A new empty database on the server of `url`. */
+export async function freshDatabase(url: string): Promise<string> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await createDatabase(url, name);
+  const fresh = new URL(url);
+  fresh.pathname = `/${name}`;
+  return fresh.href;
+}
+
+/** A temporary folder that is gone when this process has ended. */
+export async function temporaryFolder(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `weir-${name}-`));
+  await chmod(folder, 0o711); // PostgreSQL may run as another user.
+  atEnd(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
+
+async function openServices(): Promise<TestServices | null> {
+  const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
+  if (DATABASE_URL && NATS_URL && REDIS_URL) return { urls: { DATABASE_URL, NATS_URL, REDIS_URL }, own: null };
+  const found = await testServers();
+  if (found === null) return null;
+  const started = await startServices({ servers: found, folder: await temporaryFolder("services") });
+  atEnd(() => started[Symbol.asyncDispose]());
+  const { urls, nats, redis, postgres } = started;
+  return { urls, own: { nats, redis, postgres } };
+}
