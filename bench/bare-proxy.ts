@@ -1,6 +1,6 @@
 /**
- * What Weir is measured against: the same runtime, bytes in and bytes out, and nothing else. `bun bench/bare-proxy.ts URL [PORT]`
- * sends what it gets to URL and prints its port; several on one PORT share it.
+ * The baseline of the bench: a proxy on the same runtime that only forwards bytes. `bun bench/bare-proxy.ts URL [PORT]` forwards
+ * requests to URL and prints its port. Several processes can share one PORT.
  */
 const [upstream = "", port = "0"] = process.argv.slice(2);
 

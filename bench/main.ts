@@ -1,4 +1,4 @@
-/** `npm run bench`: measures the service on this machine, beside others; docs/performance.md tells the method. */
+/** `npm run bench`: measures the service and other gateways on this machine. docs/performance.md explains the method. */
 import { parseArgs } from "node:util";
 import { capacityCommand, capacityUsage } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";
@@ -25,19 +25,19 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
 
   hot-path           every contender: requests a second, latency, cost, memory
   bodies             the same with bodies up to 8 MiB, and with streams
-  features           what each feature costs, from a bare relay to the whole
-  fleet              Weir in two sizes: what the capacity model is made from and checked against
+  features           the cost of each feature, from a bare relay to all of Weir
+  fleet              Weir in two sizes, to fit and to check the capacity model
   stream             2,000 open streams; soak: a minute at 80 % of the ceiling
   catalog            the connector catalog's export and its 304, one in flight, without other servers
   lists              lists over a million findings, without other servers than PostgreSQL
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
-  --rounds N         how often contenders are started anew and measured in turn (default 3)
-  --seconds S        how long each load is measured: hot-path 0.8 in each of three sweeps a round,
+  --rounds N         how often all contenders are restarted and measured (default 3)
+  --seconds S        the measured time of each load: hot-path 0.8 in each of three sweeps a round,
                      features and fleet 3, bodies and catalog 5, soak 60
-  --seed N           the calls that lists are asked (default: others each time; it is printed)
+  --seed N           the calls of lists (default: a new seed, which is printed)
 
-npm run bench -- micro [NAME]        what one function costs; see bench/micro
+npm run bench -- micro [NAME]        the cost of single functions; see bench/micro
 
 ${capacityUsage}
 
@@ -107,7 +107,7 @@ async function benchCommand(names: string[], words: string[]): Promise<number> {
   const path = writeReport(facts);
   console.log(goalsTable(rowsOf(facts)));
   for (const line of facts.leftOut) console.log(`\n${line}`);
-  for (const reason of facts.invalid) console.log(`\nThis run is not a result: ${reason}`);
+  for (const reason of facts.invalid) console.log(`\nThis run is invalid: ${reason}`);
   console.log(`\nAll figures: ${path}`);
   return facts.invalid.length === 0 ? 0 : 1;
 }
@@ -147,7 +147,7 @@ async function main([first = "", ...rest]: string[]): Promise<number> {
   throw new UsageError(`Cannot run "${first}"\n\n${usage}`);
 }
 
-/** Disposing is for the orderly end; a signal ends the bench at once, and its processes with it. */
+/** A signal ends the bench and its processes at once, without disposal. */
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   if (process.argv[2] !== "load") process.once(signal, () => process.exit(130));
 }

@@ -1,6 +1,6 @@
 /**
- * A provider that costs next to nothing: an OpenAI-shaped API on a free loopback port, which it prints. The model's name says
- * how it answers: `instant-<events>` at once, `paced-<gapMs>-<events>` one event every so often, each with its time in it.
+ * A provider that uses almost no CPU time: an API in OpenAI's format on a free loopback port, which it prints. The model's name
+ * determines its answer: `instant-<events>` at once; `paced-<gapMs>-<events>` one event at a time, each with its time of sending.
  */
 import { sentMark } from "./load/event-reader.ts";
 
@@ -11,7 +11,7 @@ interface AnswerPlan {
 
 const head = { id: "chatcmpl-mock", created: 1_700_000_000, model: "mock" };
 const usage = (events: number) => ({ prompt_tokens: 20, completion_tokens: events, total_tokens: 20 + events });
-const bytesLooked = 4_096;
+const searchedBytes = 4_096;
 
 function answerPlanOf(text: string): AnswerPlan {
   const [, gapMs = "0", events = "16"] = /"model": ?"(?:[^"]*\/)?(?:paced-(\d+)|instant)-(\d+)"/.exec(text) ?? [];
@@ -45,8 +45,8 @@ function instantStream(events: number): string {
 }
 
 /**
- * Each event is due at a time of its own from the stream's start. Counted from the event before it, streams that were late together
- * would stay together, and from then on come as one burst.
+ * Each event is due at a fixed time from the stream's start. If it were due a fixed time after the previous event, streams that were
+ * late together would stay synchronous, and send bursts from then on.
  */
 function pacedStream({ gapMs, events }: AnswerPlan): ReadableStream<Uint8Array> {
   const ended = Promise.withResolvers<void>();
@@ -86,11 +86,11 @@ function wholeAnswerFor(events: number): string {
   return known;
 }
 
-/** The fields that matter stand at one of the two ends, so that 8 MiB are received and not searched. */
+/** The relevant fields are at the start or the end of the body, so that 8 MiB need not be searched. */
 async function answer(request: Request): Promise<Response> {
   const bytes = Buffer.from(await request.arrayBuffer());
-  const end = bytes.toString("latin1", Math.max(0, bytes.length - bytesLooked), bytes.length);
-  const text = bytes.length <= bytesLooked ? end : bytes.toString("latin1", 0, bytesLooked) + end;
+  const end = bytes.toString("latin1", Math.max(0, bytes.length - searchedBytes), bytes.length);
+  const text = bytes.length <= searchedBytes ? end : bytes.toString("latin1", 0, searchedBytes) + end;
   const plan = answerPlanOf(text);
   if (!/"stream": ?true/.test(text)) {
     return new Response(wholeAnswerFor(plan.events), { headers: { "content-type": "application/json" } });

@@ -1,8 +1,8 @@
-/** Waits for a condition, looking at it every few milliseconds. @throws Error after `limitMs` */
+/** Waits for a condition by polling. @throws Error after `limitMs` */
 export async function until(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`What was waited for did not happen within ${limitMs} ms`);
+    if (performance.now() > deadline) throw new Error(`The condition was not met within ${limitMs} ms`);
     await pause(10);
   }
 }

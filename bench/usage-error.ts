@@ -1,4 +1,4 @@
-/** A command that cannot be understood: told without a stack, exit code 2. */
+/** An invalid command: printed without a stack, exit code 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

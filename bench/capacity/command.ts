@@ -1,4 +1,4 @@
-/** `npm run bench -- capacity [results.json]`: what a fleet of some size would do, from what was measured. */
+/** `npm run bench -- capacity [results.json]`: predicts the throughput of a fleet from a measured result. */
 import { parseArgs } from "node:util";
 import { readFacts, newestWith } from "../report/results.ts";
 import { UsageError } from "../usage-error.ts";
@@ -7,15 +7,15 @@ import { chainText, checkTable, fit, sizesTable, stagesTable } from "./report.ts
 
 export const capacityUsage = `npm run bench -- capacity [results.json] [--gateways N --workers N --metering N --cores N]
 
-  what a fleet would do, from a result that has the part "fleet" (default: the newest); without a size several are shown`;
+  predicts the throughput of a fleet from a result with the part "fleet" (default: the newest); without a size, of several sizes`;
 
 export function capacityCommand(words: string[]): number {
   const { path, size } = readWords(words);
   const file = path ?? newestWith(["fleet"]);
-  if (file === null) throw new UsageError("There is no result with the part fleet yet: npm run bench -- fleet makes one");
+  if (file === null) throw new UsageError("There is no result with the part fleet: run npm run bench -- fleet");
   const { fleet, hotPath, machine, at, commit } = readFacts(file);
   const fitted = fleet && fit(fleet, machine.cores);
-  if (!fitted) throw new UsageError(`"${file}" has no part fleet: npm run bench -- fleet makes one`);
+  if (!fitted) throw new UsageError(`"${file}" has no part fleet: run npm run bench -- fleet`);
   console.log(`From ${file}: measured ${at} at commit ${commit} on ${machine.cores} cores of ${machine.processor}\n`);
   const chain = hotPath ? [chainText(hotPath)] : [];
   console.log([stagesTable(fitted), checkTable(fitted), sizesTable(fitted, size), ...chain].join("\n\n"));
@@ -31,7 +31,7 @@ function readWords(words: string[]): { path: string | undefined; size: Size | nu
     const [gateways = 0, workers = 0, metering = 0, cores = 0] = counts;
     const asked = Object.keys(values).length > 0;
     if (asked && !counts.every((count) => Number.isInteger(count) && count > 0)) {
-      throw new Error("--gateways, --workers, --metering and --cores are whole numbers, and go together");
+      throw new Error("--gateways, --workers, --metering and --cores must be whole numbers, and be given together");
     }
     return { path: positionals[0], size: asked ? { gateways, workers, metering, cores } : null };
   } catch (error) {

@@ -1,8 +1,8 @@
-/** What a request costs each kind of process, measured: CPU microseconds, the middle of all rounds. */
+/** The measured cost of a request for each kind of process: CPU microseconds, the median of all rounds. */
 import { median } from "../report/rows.ts";
 import type { Fleet, Shape } from "../parts/fleet.ts";
 
-/** By kind of process, the load generator's and the provider's included. */
+/** Costs by kind of process, including the load generator and the provider. */
 export type Costs = Record<string, number>;
 
 export interface Measured {
@@ -10,7 +10,7 @@ export interface Measured {
   costs: Costs;
 }
 
-/** Of one shape of the fleet. null: it was not measured. */
+/** The measurement of one shape of the fleet; null: it was not measured. */
 export function measuredAt(shape: Shape, { measurements }: Fleet): Measured | null {
   const own = measurements.filter((one) => isSame(one.shape, shape)).map(({ measurement }) => measurement);
   if (own.length === 0) return null;
@@ -22,7 +22,7 @@ export function measuredAt(shape: Shape, { measurements }: Fleet): Measured | nu
   };
 }
 
-/** Several gateways are one kind. */
+/** The kind of a process: all gateways are one kind. */
 export function kindOf(process: string): string {
   return process.replace(/ \d+$/, "");
 }

@@ -1,4 +1,4 @@
-/** Where a fleet on cores of its own ends: the first of its parts that has no more to give. */
+/** The limits of a fleet on its own cores. Its throughput ends at the lowest one. */
 import type { Shape } from "../parts/fleet.ts";
 import { total } from "./costs.ts";
 import { predict, type Model } from "./model.ts";
@@ -6,9 +6,9 @@ import { predict, type Model } from "./model.ts";
 export interface Size {
   gateways: number;
   workers: number;
-  /** Processes of metering. */
+  /** The number of metering processes. */
   metering: number;
-  /** Of all machines together. */
+  /** The cores of all machines together. */
   cores: number;
 }
 
@@ -19,18 +19,18 @@ export interface Limit {
 
 export interface Capacity {
   size: Size;
-  /** The lowest first. */
+  /** Sorted, the lowest first. */
   limits: Limit[];
-  /** CPU microseconds per request of everything that is Weir's. */
+  /** CPU microseconds per request of all processes of Weir. */
   cost: number;
 }
 
-/** Requests at once to each gateway: enough for its messages to be full. */
+/** Concurrent requests to each gateway: enough for full messages. */
 const connectionsPerGateway = 128;
-/** In the bench only, on the same cores. */
+/** Processes of the bench, which share the cores. */
 const benchProcesses = new Set(["load generator", "provider"]);
 
-/** With one Redis and one PostgreSQL, and so many workspaces that none has a large part of it. NATS uses the cores that it is given. */
+/** Assumes one Redis, one PostgreSQL, and so many workspaces that none has a large share. NATS uses all cores that it gets. */
 export function capacityOf(size: Size, model: Model): Capacity {
   const { gateways, workers, metering, cores } = size;
   const shape: Shape = { gateways, workers, connections: gateways * connectionsPerGateway };
@@ -46,13 +46,13 @@ export function capacityOf(size: Size, model: Model): Capacity {
     limit("gateways", gateways, of("gateway")),
     limit("admission workers", workers, of("admission")),
     limit("Redis", 1, of("redis-server")),
-    // While a transaction runs in PostgreSQL, the process that began it waits.
+    // A metering process waits while its transaction runs in PostgreSQL.
     limit("metering", metering, of("metering") + of("postgres")),
   ];
   return { size, cost, limits: limits.toSorted((one, other) => one.perSecond - other.perSecond) };
 }
 
-/** The best division of so many cores; of equal ones the smallest. */
+/** The best division of so many cores; among equal ones the smallest. */
 export function bestSize(cores: number, model: Model): Capacity {
   let best = capacityOf({ gateways: 1, workers: 1, metering: 1, cores }, model);
   for (const metering of upTo(cores)) {
@@ -66,7 +66,7 @@ export function bestSize(cores: number, model: Model): Capacity {
   return best;
 }
 
-/** A process more is to bring a hundredth more. */
+/** An additional process must bring at least 1 % more. */
 const worthMore = 1.01;
 
 function upTo(count: number): number[] {
@@ -78,7 +78,7 @@ export function rateOf({ limits }: Capacity): number {
   return limits[0]?.perSecond ?? Number.NaN;
 }
 
-/** Of all its processes. */
+/** Includes all processes of Weir. */
 export function coreHoursPerMillion({ cost }: Capacity): number {
   return cost / 3_600;
 }

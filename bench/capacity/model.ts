@@ -1,21 +1,21 @@
 /**
- * How many requests a second a fleet answers, from what one costs each kind of process. A request costs a process a part that is
- * its own and a part of what the message costs that brings it, which is shared by all that travel in it: a + b / batch. Both
- * are found from two measurements of one gateway with one worker; what a batch is in another fleet follows from how it is built.
+ * Predicts the requests a second of a fleet from the cost of a request for each kind of process. The cost of a request has its own
+ * part, and a share of the cost of its message, which all requests in that message share: a + b / batch. Two measurements of one
+ * gateway with one worker give both parts. The batch size of another fleet follows from its shape.
  */
 import type { Shape } from "../parts/fleet.ts";
 import { total, type Costs, type Measured } from "./costs.ts";
 
 export interface Cost {
-  /** Of the request, CPU microseconds. */
+  /** The cost of the request itself, in CPU microseconds. */
   own: number;
-  /** Of the message. */
+  /** The cost of the message. */
   shared: number;
 }
 
 export interface Model {
   costs: Record<string, Cost>;
-  /** The share of the cores that worked at the ceiling; what is missing was waited for. */
+  /** The share of the cores that were busy at the ceiling. */
   busy: number;
 }
 
@@ -24,15 +24,15 @@ export interface Prediction {
   costs: Costs;
 }
 
-/** What travels together, relative to one gateway with one worker. */
+/** The batch size, relative to one gateway with one worker. */
 const batches: Record<string, (shape: Shape) => number> = {
-  // Its clients are divided among the gateways.
+  // The clients are divided among the gateways.
   gateway: ({ connections, gateways }) => connections / gateways,
-  // Each gateway gathers by itself, and has two messages under way to each worker.
+  // Each gateway makes its own batches, and has two open messages to each worker.
   admission: messageOf,
   "redis-server": messageOf,
   "nats-server": messageOf,
-  // A transaction takes what has come from all of them.
+  // A transaction contains the settlements of all gateways.
   metering: ({ connections }) => connections,
   postgres: ({ connections }) => connections,
 };
@@ -50,7 +50,7 @@ export interface Point {
   measured: Measured;
 }
 
-/** @param few and `many` differ in their connections alone; `cores` they ran on */
+/** @param few and `many` differ only in their connections; `cores` are those of the measurement */
 export function modelOf({ few, many, cores }: { few: Point; many: Point; cores: number }): Model {
   const kinds = Object.keys(many.measured.costs);
   const costs = kinds.map((kind): [string, Cost] => {
@@ -64,7 +64,7 @@ export function modelOf({ few, many, cores }: { few: Point; many: Point; cores: 
   return { costs: Object.fromEntries(costs), busy };
 }
 
-/** With everything on the same cores, as it was measured. */
+/** Predicts a fleet with all processes on the same cores, as measured. */
 export function predict({ shape, cores }: { shape: Shape; cores: number }, { costs, busy }: Model): Prediction {
   const entries = Object.entries(costs).map(([kind, { own, shared }]): [string, number] => [
     kind,

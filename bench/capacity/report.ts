@@ -1,4 +1,4 @@
-/** The capacity model as tables: what a request costs whom, how well the model predicts, and what a fleet of some size would do. */
+/** The capacity model as tables: the cost of a request by process, the model's accuracy, and predictions for several sizes. */
 import { checkedShapes, fittedShapes, type Fleet, type Shape } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
 import { costAtCeiling } from "../report/rows.ts";
@@ -12,9 +12,9 @@ const coreCounts = [2, 4, 8, 16, 32];
 const growth: Record<string, string> = {
   gateway: "any number of processes on one port or behind a balancer",
   admission: "any number of processes; each more makes messages smaller",
-  metering: "one process; more of them share out workspaces, never one workspace's chain",
+  metering: "one process; several divide the workspaces, never one workspace's chain",
   "nats-server": "uses several cores; a cluster beyond that",
-  "redis-server": "one core each; Redis Cluster shares out workspaces",
+  "redis-server": "one core each; Redis Cluster divides the workspaces",
   postgres: "several cores for readers, one for each metering process",
 };
 
@@ -25,7 +25,7 @@ export interface Fitted {
   cores: number;
 }
 
-/** null: what it is made from was not measured. */
+/** @returns null when the required shapes were not measured */
 export function fit(fleet: Fleet, cores: number): Fitted | null {
   const [few, many] = fittedShapes.map((shape) => pointOf(shape, fleet));
   if (!few || !many) return null;
@@ -98,11 +98,11 @@ function sizeLine(capacity: Capacity): string[] {
   return [...counts, shown(rateOf(capacity)), limits[0]?.by ?? "", then, hours];
 }
 
-/** What a single workspace can be charged, from its cost at the ceiling: its ledger is one chain of transactions. */
+/** The highest rate of charges of a single workspace, from the cost at the ceiling, since its ledger is one chain of transactions. */
 export function chainText({ measurements }: HotPath): string {
   const { cpuPer1000 = {} } = costAtCeiling(measurements, "Weir hot") ?? {};
   const microseconds = ((cpuPer1000["metering"] ?? Number.NaN) + (cpuPer1000["postgres"] ?? Number.NaN)) * 1_000;
-  return `One workspace alone (_hot_) ends at about ${shown(1_000_000 / microseconds)} requests a second, for its charges follow each other.`;
+  return `A single workspace (_hot_) reaches about ${shown(1_000_000 / microseconds)} requests a second, since its charges follow each other.`;
 }
 
 function countOf(count: number, noun: string): string {

@@ -1,4 +1,4 @@
-/** A gateway with some of Weir's features: bench/features says which. Around it runs what of the fleet they need. */
+/** A gateway with some of Weir's features (see bench/features), and the parts of a fleet that they need. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { keysFile } from "../data/prepare.ts";
@@ -20,9 +20,9 @@ async function startComposed(step: ComposedStep, plan: FleetPlan): Promise<Runni
   const environment = await environmentOf(plan, folder);
   await using stack = new AsyncDisposableStack();
   const start = (name: string, ...words: string[]): Child => stack.use(new Child({ name, arguments: words, environment }));
-  const asks = step === "fleet" || step === "events";
+  const usesWorker = step === "fleet" || step === "events";
   const others = [start("prober", "workers/main.ts", "prober")];
-  if (asks) others.push(start("admission", "workers/main.ts", "admission"));
+  if (usesWorker) others.push(start("admission", "workers/main.ts", "admission"));
   const keys = keysFile("hot");
   const gateway = start("gateway", "bench/features/serve.ts", step, keys, modelId(instantModel));
   const port = await gateway.port();

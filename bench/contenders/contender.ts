@@ -1,12 +1,12 @@
-/** Who is measured: started, loaded, stopped. */
+/** A contender of the bench: it is started, loaded and stopped. */
 import type { Usage } from "../processes/usage.ts";
 
-/** Whom a load asks. */
+/** The subject of a load. */
 export interface Subject {
   name: string;
-  /** How long it is under load before anything is measured, so that each key was used once. */
+  /** The time under load before a measurement, so that each key has been used once. */
   warmUpSeconds: number;
-  /** What it calls a model of the provider. */
+  /** Its name for a model of the provider. */
   model(upstream: string): string;
 }
 
@@ -16,16 +16,16 @@ export interface Contender extends Subject {
 }
 
 export interface Running extends AsyncDisposable {
-  /** What `load` is told to reach it. */
+  /** The arguments of `load` that address it. */
   target: string[];
-  /** Its processes by name, the provider's apart. */
+  /** Its processes by name, without the provider's. */
   usage(): Record<string, Usage>;
-  /** The id of the process that serves clients, where it is one. */
+  /** The id of the process that serves clients, if there is exactly one. */
   front?: number;
-  /** Of Weir: what must be true of it after a load. @throws Error where it is not */
+  /** Only Weir: checks the ledger after a load. @throws Error when it is broken */
   verify?(say: (line: string) => void): Promise<void>;
-  /** Of Weir: how many generations the ledger has not confirmed yet. */
+  /** Only Weir: the number of generations that the ledger has not confirmed yet. */
   unsettled?(): Promise<number>;
-  /** Of Weir: waits until the ledger has confirmed everything. @returns when, in milliseconds since 1970 */
+  /** Only Weir: waits until the ledger has confirmed everything. @returns when, in milliseconds since 1970 */
   settled?(): Promise<number>;
 }

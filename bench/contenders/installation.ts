@@ -1,4 +1,4 @@
-/** What is started and stopped as one: mostly a contender alone, or several that differ only in what a load asks of the same processes. */
+/** Processes that are started and stopped together: of one contender, or of several that share them and differ only in their loads. */
 import type { Contender, Running, Subject } from "./contender.ts";
 
 export interface Installation {
@@ -11,7 +11,7 @@ export interface Installed extends Omit<Running, "target"> {
   subjects: { subject: Subject; target: Running["target"] }[];
 }
 
-/** A contender with processes of its own. */
+/** An installation for a single contender. */
 export function alone(contender: Contender): Installation {
   return {
     name: contender.name,

@@ -1,6 +1,6 @@
 /**
- * LiteLLM's proxy, where a `litellm` command is on PATH: with its database and spend tracking, and the settings that
- * https://docs.litellm.ai/docs/proxy/prod names for production; those that are not environment stand in bench/peers/litellm.
+ * LiteLLM's proxy, if a `litellm` command is on PATH, with its database and spend tracking, and the production settings of
+ * https://docs.litellm.ai/docs/proxy/prod. Settings that are not environment variables are in bench/peers/litellm.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -11,26 +11,26 @@ import { root } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender, Running } from "./contender.ts";
-import { instantModel, itself, openaiTarget, warmUpSeconds, type Provider } from "./provider.ts";
+import { instantModel, sameName, openaiTarget, warmUpSeconds, type Provider } from "./provider.ts";
 
 export interface LitellmPlan {
   provider: Provider;
-  /** Of an empty database of its own, or of one that it filled before. */
+  /** The URL of its own database, empty or from an earlier start. */
   databaseUrl: string;
 }
 
 const program = "litellm";
-/** Its first start makes its tables. */
+/** Its first start creates its tables. */
 const readyMsMax = 240_000;
-/** Its prices come with its package; else it would ask the internet for them at each start. */
+/** Uses the prices in its package; otherwise it would download them at each start. */
 const offline = { LITELLM_LOCAL_MODEL_COST_MAP: "True" };
 const production = { LITELLM_MODE: "PRODUCTION", LITELLM_LOG: "ERROR" };
 
 export function litellm(plan: LitellmPlan): Contender {
-  return { name: "LiteLLM", warmUpSeconds, model: itself, start: () => startLitellm(plan) };
+  return { name: "LiteLLM", warmUpSeconds, model: sameName, start: () => startLitellm(plan) };
 }
 
-/** null: it is not installed. */
+/** @returns null when it is not installed */
 export function litellmVersion(): string | null {
   const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8", env: { ...process.env, ...offline } });
   return status === 0 ? (/\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? "of unknown version") : null;
@@ -49,7 +49,7 @@ async function startLitellm({ provider, databaseUrl }: LitellmPlan): Promise<Run
       DATABASE_URL: databaseUrl,
       LITELLM_MASTER_KEY: masterKey,
       LITELLM_SALT_KEY: "sk-bench-salt",
-      // One for each core where nothing else scales it, as the page says.
+      // One worker for each core, as that page recommends without another scaler.
       NUM_WORKERS: String(availableParallelism()),
       BENCH_PROVIDER_URL: `http://127.0.0.1:${provider.port}/v1`,
     },
@@ -75,7 +75,7 @@ async function isConnected(port: number): Promise<boolean> {
   return db === "connected";
 }
 
-/** A virtual key with a budget, whose spend is tracked. */
+/** Creates a virtual key with a budget, so that its spend is tracked. */
 async function makeKey(port: number, masterKey: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/key/generate`, {
     method: "POST",
@@ -83,6 +83,6 @@ async function makeKey(port: number, masterKey: string): Promise<string> {
     body: JSON.stringify({ models: [instantModel], max_budget: 1_000_000 }),
   });
   const { key } = (await response.json()) as { key?: string };
-  if (key === undefined) throw new Error(`LiteLLM made no key: it answered ${response.status}`);
+  if (key === undefined) throw new Error(`LiteLLM created no key: it answered ${response.status}`);
   return key;
 }

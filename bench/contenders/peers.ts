@@ -1,4 +1,4 @@
-/** The other gateways that can be had on this machine. */
+/** The other gateways that can run on this machine. */
 import { stripVTControlCharacters } from "node:util";
 import type { Testbed } from "../parts/testbed.ts";
 import type { Contender } from "./contender.ts";
@@ -8,7 +8,7 @@ import { installPortkey, portkey, portkeyVersion } from "./portkey.ts";
 export interface Peers {
   contenders: Contender[];
   versions: Record<string, string>;
-  /** A line for each that was left out. */
+  /** A line for each skipped one. */
   leftOut: string[];
 }
 
@@ -17,16 +17,16 @@ export async function findPeers({ provider, emptyDatabase }: Testbed, say: (line
   const found: Peers = { contenders: [portkey(provider)], versions: { Portkey: portkeyVersion() }, leftOut: [] };
   const version = litellmVersion();
   if (version === null) {
-    found.leftOut.push("LiteLLM was left out: there is no litellm command on PATH");
+    found.leftOut.push("LiteLLM was skipped: there is no litellm command on PATH");
     return found;
   }
   const contender = litellm({ provider, databaseUrl: await emptyDatabase("litellm") });
-  say(`starting LiteLLM ${version} once, for it to make its tables`);
+  say(`starting LiteLLM ${version} once, so that it creates its tables`);
   const problem = await problemOf(contender);
   if (problem === null) {
     found.contenders.push(contender);
     found.versions["LiteLLM"] = version;
-  } else found.leftOut.push(`LiteLLM ${version} was left out, for it did not start: ${problem}`);
+  } else found.leftOut.push(`LiteLLM ${version} was skipped, since it did not start: ${problem}`);
   return found;
 }
 

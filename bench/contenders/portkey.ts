@@ -1,6 +1,6 @@
 /**
- * Portkey's gateway, the best-known one in TypeScript, from npm: on Node as its documentation runs it in production
- * (`node build/start-server.js`, NODE_ENV=production), with `--headless`, which spares it its console. It keeps no accounts here.
+ * Portkey's gateway, the best-known one in TypeScript, from npm. It runs on Node as its documentation recommends for production
+ * (`node build/start-server.js`, NODE_ENV=production), with `--headless`, which omits its console. It has no accounts here.
  */
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { peersFolder, root } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender } from "./contender.ts";
-import { itself, openaiTarget, type Provider } from "./provider.ts";
+import { sameName, openaiTarget, type Provider } from "./provider.ts";
 
 const folder = join(peersFolder, "portkey");
 const packageFolder = join(folder, "node_modules/@portkey-ai/gateway");
@@ -19,7 +19,7 @@ export function portkey(provider: Provider): Contender {
   return {
     name: "Portkey",
     warmUpSeconds: 10,
-    model: itself,
+    model: sameName,
     async start() {
       const port = await freePort();
       const child = new Child({
@@ -47,7 +47,7 @@ export function portkeyVersion(): string {
   return String(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")).version);
 }
 
-/** Installs it where it is missing, from the lock file in bench/peers. @throws Error when npm fails */
+/** Installs it from the lock file in bench/peers, if it is missing. @throws Error when npm fails */
 export async function installPortkey(say: (line: string) => void): Promise<void> {
   const wanted = readFileSync(join(root, "bench/peers/portkey/package-lock.json"), "utf8");
   const present = existsSync(packageFolder) && readFileSync(join(folder, "package-lock.json"), "utf8") === wanted;

@@ -1,4 +1,4 @@
-/** The mock provider's process, and how its models are called. */
+/** The mock provider's process, its models, and the two contenders without a gateway. */
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import type { Contender } from "./contender.ts";
@@ -13,7 +13,7 @@ export const instantModel = "instant-16";
 /** 10 events a second for 20 seconds. */
 export const pacedModel = "paced-100-200";
 
-/** Connections are open then, and what is called for every request is compiled: a service runs for days, not for its first second. */
+/** After this time connections are open and the hot code is compiled, as in a service that runs for days. */
 export const warmUpSeconds = 5;
 
 const chatPath = "/v1/chat/completions";
@@ -27,32 +27,32 @@ export function chatUrl({ port }: Provider): string {
   return `http://127.0.0.1:${port}${chatPath}`;
 }
 
-/** What the load generator is told to reach something that speaks OpenAI's paths, ours apart. */
+/** The load generator's arguments for an API with OpenAI's paths. */
 export function openaiTarget(port: number, key = "bench"): string[] {
   return ["--url", `http://127.0.0.1:${port}`, "--key", key, "--path", chatPath];
 }
 
-/** Of contenders that name models as the provider does. */
-export function itself(upstream: string): string {
+/** The model's name at contenders that use the provider's names. */
+export function sameName(upstream: string): string {
   return upstream;
 }
 
-/** Nothing in between. */
+/** The provider without a gateway. */
 export function direct(provider: Provider): Contender {
   return {
     name: "direct",
     warmUpSeconds,
-    model: itself,
+    model: sameName,
     start: async () => ({ target: openaiTarget(provider.port), usage: () => ({}), async [Symbol.asyncDispose]() {} }),
   };
 }
 
-/** The same runtime, bytes in and bytes out. */
+/** A proxy on the same runtime that only forwards bytes. */
 export function bareProxy(provider: Provider): Contender {
   return {
     name: "bare proxy",
     warmUpSeconds,
-    model: itself,
+    model: sameName,
     async start() {
       const child = new Child({ name: "bare proxy", arguments: ["bench/bare-proxy.ts", chatUrl(provider)] });
       const port = await child.port();

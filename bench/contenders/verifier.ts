@@ -1,18 +1,18 @@
-/** What a running Weir says of itself: whether it can serve, what it owes to the ledger, and whether the ledger is sound. */
+/** Checks a running Weir: whether it can serve, how many generations are unsettled, and whether the ledger is correct. */
 
 export class Verifier {
   readonly #url: string;
   readonly #token: string;
   readonly #metricsPorts: number[];
 
-  /** @param parts.metricsPorts of each gateway */
+  /** @param parts.metricsPorts the port of each gateway */
   constructor({ url, operatorToken, metricsPorts }: { url: string; operatorToken: string; metricsPorts: number[] }) {
     this.#url = url;
     this.#token = operatorToken;
     this.#metricsPorts = metricsPorts;
   }
 
-  /** Whether all these models may be called. */
+  /** Whether all these models can be called. */
   async runnable(ids: string[]): Promise<boolean> {
     const ready = await fetch(`${this.#url}/ready`).catch(() => null);
     if (ready?.status !== 200) return false;
@@ -22,13 +22,13 @@ export class Verifier {
     return ids.every((id) => data.some((model) => model.id === id && model.runnable));
   }
 
-  /** Generations that the ledger has not confirmed to the gateways. */
+  /** The number of generations that the ledger has not confirmed to the gateways. */
   async unsettled(): Promise<number> {
     const counts = await Promise.all(this.#metricsPorts.map(unsettledOf));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** @throws Error naming what is broken */
+  /** @throws Error with the broken invariant */
   async verify(say: (line: string) => void): Promise<void> {
     say("ledger verify");
     const response = await this.#control("/ledger/verify");
@@ -39,7 +39,7 @@ export class Verifier {
     say(`ledger verify: ok, ${checked.length} invariants, up to ${Math.max(...checked.map(({ rows }) => rows))} rows`);
   }
 
-  /** Switches prompt storage of the hot population's workspace. */
+  /** Turns prompt storage of the hot population's workspace on or off. */
   async setPromptStorage(on: boolean): Promise<void> {
     const { data } = (await (await this.#control("/workspaces")).json()) as { data: { id: string; name: string }[] };
     const hot = data.find(({ name }) => name.startsWith("hot "));
@@ -57,6 +57,6 @@ export class Verifier {
 async function unsettledOf(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const gauge = /^weir_generations_unsettled (\d+)/m.exec(text)?.[1];
-  if (gauge === undefined) throw new Error("The metrics do not tell what is unsettled");
+  if (gauge === undefined) throw new Error("The metrics have no weir_generations_unsettled");
   return Number(gauge);
 }

@@ -1,4 +1,4 @@
-/** Weir as a fleet on this machine: gateways, admission workers, metering and prober as processes, everything on. */
+/** Weir as a fleet on this machine: gateways, admission workers, metering and prober as processes, with all features. */
 import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,18 +20,18 @@ import { Verifier } from "./verifier.ts";
 export interface FleetPlan {
   provider: Provider;
   services: Services;
-  /** Of the run's database. */
+  /** The URL of the run's database. */
   databaseUrl: string;
 }
 
 export interface WeirPlan extends FleetPlan {
   gateways: number;
   workers: number;
-  /** Whether the hot workspace keeps prompts and answers; by default it does not. */
+  /** Whether the hot workspace stores prompts and answers; default: no. */
   storePrompts?: boolean;
 }
 
-/** 10,000 keys are each loaded into the counters when they are used first. */
+/** Longer, since each of 10,000 keys is loaded into the counters at its first use. */
 const spreadWarmUpSeconds = 8;
 const readyMsMax = 60_000;
 const settledMsMax = 120_000;
@@ -79,7 +79,7 @@ async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   await using stack = new AsyncDisposableStack();
   const start = (name: string, words: string[], more: Record<string, string> = {}): Child =>
     stack.use(new Child({ name, arguments: words, environment: { ...environment, ...more } }));
-  // Disposed in the opposite order: who asks ends before who answers, and what is owed is settled last.
+  // They are disposed in the opposite order: callers end before the workers that they call, and metering last.
   const metering = start("metering", ["workers/main.ts", "metering"]);
   const prober = start("prober", ["workers/main.ts", "prober"]);
   const workers = names("admission", plan.workers).map((name) => start(name, ["workers/main.ts", "admission"]));
@@ -123,12 +123,12 @@ async function settled(verifier: Verifier): Promise<number> {
   return Date.now();
 }
 
-/** As the catalog names a model of the provider. */
+/** The catalog's id of a model of the provider. */
 export function modelId(upstream: string): string {
   return `bench/${upstream}`;
 }
 
-/** Of each of its processes. */
+/** The environment of each of its processes. */
 export async function environmentOf(
   { provider, services, databaseUrl }: FleetPlan,
   folder: string,

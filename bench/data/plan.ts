@@ -1,10 +1,10 @@
-/** What is in the database before anything is measured. */
+/** The contents of the database before a measurement. */
 
 export interface Population {
   name: "hot" | "spread";
   workspaces: number;
   keys: number;
-  /** Settled generations, each with its charge, ledger entry and log row. */
+  /** The number of settled generations, each with its charge, ledger entry and log row. */
   generations: number;
 }
 
@@ -13,8 +13,8 @@ export const populations: Population[] = [
   { name: "spread", workspaces: 1_000, keys: 10_000, generations: 1_000_000 },
 ];
 
-/** The most that the specification grants a key. */
+/** The highest rate that the specification allows for a key. */
 export const requestsPerMinute = 10_000;
 export const creditUsd = 1_000_000n;
-/** Raised when what is loaded changes, so that older data is loaded anew. */
+/** Increased when the plan changes, so that older data is loaded again. */
 export const planVersion = 1;

@@ -1,4 +1,4 @@
-/** The prepared database: loaded once by a server of the bench, checked, and copied for every run. */
+/** The prepared database: loaded once, checked, and copied for every run. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,17 +19,17 @@ type Say = (line: string) => void;
 const slug = "platform";
 const keysFolder = join(dataFolder, "keys");
 
-/** One full key a line, for the load generator. */
+/** The file with one full key a line, for the load generator. */
 export function keysFile(name: Population["name"]): string {
   return join(keysFolder, `${name}.txt`);
 }
 
-/** To be read, not written. @param url of the server. @returns that of the prepared database, loaded where it is missing */
+/** For reading only. @param url the server's URL. @returns the URL of the prepared database, which is loaded if it is missing */
 export async function preparedDatabase(url: string, say: Say): Promise<string> {
   return databaseUrl(url, await prepareOnce(url, say));
 }
 
-/** @param url of the server. @returns that of a copy of the prepared database, to be used up by one run */
+/** @param url the server's URL. @returns the URL of a copy of the prepared database for one run */
 export async function freshCopy(url: string, say: Say): Promise<string> {
   const name = await prepareOnce(url, say);
   await using sql = connect(url);
@@ -39,7 +39,7 @@ export async function freshCopy(url: string, say: Say): Promise<string> {
   return databaseUrl(url, "run");
 }
 
-/** @param url of the server. @returns that of a database with nothing in it */
+/** @param url the server's URL. @returns the URL of an empty database */
 export async function emptyDatabase(url: string, name: string): Promise<string> {
   await using sql = connect(url);
   await store.dropDatabases(name, "", sql);
@@ -55,19 +55,19 @@ async function prepareOnce(url: string, say: Say): Promise<string> {
   return name;
 }
 
-/** Waits until the server has written what it owes to the disk. */
+/** Waits until the server has written its dirty pages to the disk. */
 export async function settleDisk(url: string): Promise<void> {
   await using sql = connect(url);
   await store.checkpoint(sql);
 }
 
-/** @param url of the database */
+/** @param url the database's URL */
 export async function storedIn(url: string): Promise<store.Stored> {
   await using sql = connect(url);
   return await store.readStored(sql);
 }
 
-/** Another schema or another plan is another database. */
+/** Each schema and each plan has its own database. */
 function preparedName(): string {
   const folder = join(root, "src/backing/migrations");
   const texts = readdirSync(folder)
@@ -82,7 +82,7 @@ function preparedName(): string {
 
 async function prepare({ url, name, say }: { url: string; name: string; say: Say }): Promise<void> {
   const startedAt = performance.now();
-  say("loading 2 million settled generations (once; they are kept in bench/.data)");
+  say("loading 2 million settled generations (once; they stay in bench/.data)");
   await using server = connect(url);
   await store.dropDatabases("prepared_%", "", server);
   const loading = `${name}_loading`;
@@ -138,7 +138,7 @@ async function verify(url: string, say: Say): Promise<void> {
   await using database = openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock });
   const onChecked = ({ invariant, rows }: { invariant: string; rows: number }) => say(`verified ${invariant} over ${rows} rows`);
   const { broken } = await verifyLedger({ sql: database.sql, onChecked });
-  if (broken !== null) throw new Error(`The prepared data breaks ${broken.invariant}: ${broken.detail}`);
+  if (broken !== null) throw new Error(`The prepared data violates ${broken.invariant}: ${broken.detail}`);
 }
 
 function connect(url: string): postgres.Sql & AsyncDisposable {

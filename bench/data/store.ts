@@ -1,4 +1,4 @@
-/** All SQL of the bench: a database full of settled generations, made by set-based statements, and copies of it. */
+/** All SQL of the bench: fills a database with settled generations by set-based statements, and copies it. */
 import type postgres from "postgres";
 import { creditUsd, requestsPerMinute, type Population } from "./plan.ts";
 
@@ -38,18 +38,18 @@ export async function renameDatabase(from: string, to: string, sql: Sql): Promis
   await sql`ALTER DATABASE ${sql(from)} RENAME TO ${sql(to)}`;
 }
 
-/** A copy of files: seconds where loading takes minutes. */
+/** Copies files, which takes seconds where loading takes minutes. */
 export async function copyDatabase({ from, to }: { from: string; to: string }, sql: Sql): Promise<void> {
   await sql`DROP DATABASE IF EXISTS ${sql(to)} WITH (FORCE)`;
   await sql`CREATE DATABASE ${sql(to)} TEMPLATE ${sql(from)} STRATEGY file_copy`;
 }
 
-/** So that no contender pays for what another one wrote. */
+/** Makes a checkpoint, so that no contender pays for the writes of another. */
 export async function checkpoint(sql: Queries): Promise<void> {
   await sql`CHECKPOINT`;
 }
 
-/** What a database holds on disk, and how far its server's write-ahead log has come. */
+/** The size of a database on disk, and the position of its server's write-ahead log. */
 export interface Stored {
   databaseBytes: number;
   logBytes: number;
@@ -61,7 +61,7 @@ export async function readStored(sql: Queries): Promise<Stored> {
   return { databaseBytes: Number(row?.database), logBytes: Number(row?.log) };
 }
 
-/** Workspaces with their credit as entry number 1, one owner, and the keys. */
+/** Inserts workspaces with their credit as entry 1, one owner, and the keys. */
 export async function insertCustomers({ name, keys }: { name: string; keys: PreparedKey[] }, sql: Queries): Promise<void> {
   const ids = [...new Set(keys.map((key) => key.workspace))];
   const credit = (creditUsd * nanoPerUsd).toString();
@@ -80,7 +80,7 @@ export async function insertCustomers({ name, keys }: { name: string; keys: Prep
       ${column((key) => key.start)}::text[], ${column((key) => key.lastFour)}::text[]) AS key (id, workspace, hash, start, last_four)`;
 }
 
-/** The facts of each generation, in the order of their time, evenly over the month so far and over the keys. */
+/** Makes the facts of each generation in order of time, spread evenly over the month so far and over the keys. */
 export async function makeGenerations(population: Population, keys: PreparedKey[], sql: Queries): Promise<void> {
   await sql`DROP TABLE IF EXISTS made`;
   await sql`
@@ -111,7 +111,7 @@ export async function insertCharges(sql: Queries): Promise<void> {
     FROM made ORDER BY n`;
 }
 
-/** Goes on from the credit, and leaves each account at the end of its chain. */
+/** Continues the chain after the credit, and sets each account to the end of its chain. */
 export async function insertEntries(sql: Queries): Promise<void> {
   const credit = (creditUsd * nanoPerUsd).toString();
   await sql`
@@ -143,7 +143,7 @@ export async function insertLog(sql: Queries): Promise<void> {
     FROM made ORDER BY n`;
 }
 
-/** As a database stands that has been there for long. */
+/** Brings the database into the state of one that has run for long. */
 export async function tidy(sql: Queries): Promise<void> {
   await sql`VACUUM (ANALYZE, FREEZE)`;
   await sql`CHECKPOINT`;

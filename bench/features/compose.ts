@@ -1,6 +1,6 @@
 /**
- * A gateway with some of its features: the parts of src as src/server/front.ts puts them together, and stand-ins for those that a step
- * is still without. Nothing in src can switch them off.
+ * Composes a gateway with some of its features: the parts of src as src/server/front.ts composes them, with stand-ins for the features
+ * that a step does not have yet, since src has no switches for them.
  */
 import { join } from "node:path";
 import { AdmissionClient, type Admission, type Caller, type RequestFacts } from "../../src/gateway/admission/client/client.ts";
@@ -29,14 +29,14 @@ import type { ComposedStep } from "./steps.ts";
 export interface ComposeParts {
   step: ComposedStep;
   config: Config;
-  /** Of the fleet. */
+  /** The backing services of the fleet. */
   backing: Backing;
   models: Models;
   clock: Clock;
   log: Logger;
-  /** For the spool. */
+  /** The folder of the spool. */
   folder: string;
-  /** A usable key, and a model: what stands in for admission was admitted with them once. */
+  /** A valid key, and a model. The stand-in for admission repeats an admission with them. */
   key: string;
   model: string;
 }
@@ -47,9 +47,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
   const { step, config, clock, log, models } = parts;
   const bus = await busOf(parts, stack);
   const journal = new GenerationJournal({ bus, clock, log, folder: join(parts.folder, "spool") });
-  const admissionJournal = isOneOf(step, "app", "key", "spool")
-    ? { recordIntents: noAdmissionIsAsked, onReport: noAdmissionIsAsked }
-    : journal;
+  const admissionJournal = isOneOf(step, "app", "key", "spool") ? { recordIntents: ignore, onReport: ignore } : journal;
   const admission = new AdmissionClient({ bus, clock, log, journal: admissionJournal });
   const { caller, admitted } = await admitOnce(admission, parts);
   const always = async (): Promise<Admission> => againWith(admitted, clock);
@@ -77,7 +75,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
   };
 }
 
-/** In the fleet's own steps its bus; before, one that asks an admission worker in the same process, with counters in memory. */
+/** The fleet's bus in the fleet's steps; before them, an embedded bus to an admission worker in the same process, with counters in memory. */
 async function busOf({ step, backing, models, clock, log }: ComposeParts, stack: AsyncDisposableStack): Promise<Bus> {
   const forgotten = async (): Promise<void> => {};
   if (step === "events") return new ConfirmingBus(backing.bus, backing.bus.publish.bind(backing.bus));
@@ -91,28 +89,28 @@ async function busOf({ step, backing, models, clock, log }: ComposeParts, stack:
 
 async function admitOnce(admission: AdmissionClient, { key, model }: ComposeParts) {
   const caller = await admission.authenticate(hashKey(key));
-  if (caller === null) throw new Error("The key is no usable key");
+  if (caller === null) throw new Error("The key is not valid");
   const wanted: RequestFacts = { model, inputTokens: 1_000, maxTokens: 16, tools: false };
   return { caller, admitted: await admission.admit(caller, wanted) };
 }
 
-/** The same admission as another generation. */
+/** Repeats the admission for another generation. */
 function againWith({ reservation, ...facts }: Admission, clock: Clock): Admission {
   const now = clock.now();
   const ids = { generation: newGenerationId(now), request: newRequestId(now), admittedAt: now };
   return { ...facts, reservation: { ...reservation, ...ids } };
 }
 
-function noAdmissionIsAsked(): void {}
+function ignore(): void {}
 
-/** A chat completion uses nothing of a journal but what is here; where that changes, the bench's own test fails. */
+/** Has only the methods of the journal that a chat completion uses. When that changes, a test of the bench fails. */
 const noJournal = journalOf({ async begin() {}, track() {}, async end() {}, flush() {} });
 
 function journalOf(journal: Pick<GenerationJournal, "begin" | "track" | "end" | "flush">): GenerationJournal {
   return journal as GenerationJournal;
 }
 
-/** As above, for admission. */
+/** Like `journalOf`, for admission. */
 function admissionOf(admission: Pick<AdmissionClient, "authenticate" | "admit" | "release">): AdmissionClient {
   return admission as AdmissionClient;
 }

@@ -1,4 +1,4 @@
-/** A bus on which settlements are done as soon as they are stored, as if metering had booked them. */
+/** A bus that confirms settlements as soon as they are stored, as if metering had booked them. */
 import type { Backlog, Bus, Delivered, Reply, ScatterService, Service, Stream, Topic } from "../../src/backing/bus.ts";
 import { encodeSettled } from "../../src/gateway/journal/settlement-codec.ts";
 
@@ -9,7 +9,7 @@ export class ConfirmingBus implements Bus {
   readonly #store: Bus["publish"];
   readonly #settled = new Set<Listener>();
 
-  /** @param store what storing an event means */
+  /** @param store stores an event */
   constructor(bus: Bus, store: Bus["publish"]) {
     this.#bus = bus;
     this.#store = store;
@@ -17,7 +17,7 @@ export class ConfirmingBus implements Bus {
 
   async publish(stream: Stream, id: string, payload: Uint8Array): Promise<void> {
     await this.#store(stream, id, payload);
-    // After whoever published has seen that it is stored. A message's id is its batch's and the number of the attempt.
+    // Runs after the publisher has seen that it is stored. A message's id consists of its batch and the number of the attempt.
     setImmediate(() => {
       for (const listener of this.#settled) listener(encodeSettled([id.slice(0, id.lastIndexOf("."))]));
     });

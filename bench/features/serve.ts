@@ -1,4 +1,4 @@
-/** A composed gateway as a process: `bun bench/features/serve.ts STEP KEYS_FILE MODEL`, with the environment of a gateway. */
+/** Runs a composed gateway as a process: `bun bench/features/serve.ts STEP KEYS_FILE MODEL`, with the environment of a gateway. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Elysia } from "elysia";
@@ -35,7 +35,7 @@ function isCallable(): boolean {
   return found !== null && models.usableRoutes(found, { zeroDataRetention: false }).routes.length > 0;
 }
 
-/** One of the list, and of those that are no contender of their own. */
+/** @returns the step, which must be a composed one */
 function composedStep(text: string): ComposedStep {
   const known = steps.find((step) => step.name === text && !["relay", "metering", "prompts"].includes(text));
   if (known === undefined) throw new Error(`There is no composed step "${text}"`);

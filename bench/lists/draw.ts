@@ -1,4 +1,4 @@
-/** Calls of lists by chance: filters as callers combine them, an offset anywhere. */
+/** Random calls of lists, with usual combinations of filters and any offset. */
 import type { Scope } from "../../src/security/api/operations/caller.ts";
 import { ecosystemOfName, ecosystemNames } from "../../src/security/findings/ecosystem-names.ts";
 import { ranksOf, severities } from "../../src/security/findings/severity.ts";
@@ -10,11 +10,11 @@ export interface Draw {
   inventory: plan.Inventory;
   scope: Scope;
   input: Record<string, string | number>;
-  /** Where the page begins, as a share of all rows. */
+  /** The start of the page, as a share of all rows. */
   depth: number;
 }
 
-/** @param chance numbers from 0 to below 1 */
+/** @param chance returns numbers from 0 to below 1 */
 export function drawCall(chance: () => number): Draw {
   const draw = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
   const place = draw(["workspace", "workspace", "product", "project", "sbom"] as const);
@@ -45,7 +45,7 @@ function scopeOf(
   return place === "project" ? { kind: "project", id: projectId(number) } : { kind: "workspace" };
 }
 
-/** The same question for the naive queries. */
+/** The same call for the naive queries. */
 export function naiveOf({ inventory, scope, input }: Draw, offset: number) {
   const severity = severities.find((one) => one === input["severity"]) ?? "all";
   const ecosystem = ecosystemNames.find((one) => one === input["ecosystem"]);

@@ -1,32 +1,32 @@
-/** What lists are measured over: shaped as advisory databases and their findings are, every number from the seed. */
+/** The data of the lists part, with realistic distributions of advisories and findings. The seed determines every number. */
 
 export const seed = 20_261_120;
 
 /** A workspace with a million findings. */
 export interface Inventory {
   workspace: string;
-  /** In the ids of its products. */
+  /** The name within the ids of its products. */
   name: string;
   issues: { first: number; count: number };
 }
 
 export const scored: Inventory = { workspace: "ws-lists", name: "lists", issues: { first: 1, count: 300_000 } };
-/** None has a severity, as with the records of Go and most of those of PyPI. */
+/** Issues without a severity, like the records of Go and most of those of PyPI. */
 export const unscored: Inventory = { workspace: "ws-unscored", name: "unscored", issues: { first: 300_001, count: 100_000 } };
 export const inventories = [scored, unscored] as const;
-/** Of issues without a severity: the months of publication that ranks stand for, one third of the issues having none. */
+/** The ranks of issues without a severity, each for a month of publication. A third of these issues has none. */
 export const publicationRanks = { first: 241, count: 90 };
 export const findings = 1_000_000;
 export const packages = 40_000;
 export const products = 20;
-/** Of the largest documents. */
+/** The number of findings of the largest documents. */
 export const sbomFindingsMax = 20_000;
-/** Findings that one statement of the preparation writes. */
+/** The number of findings that one statement of the preparation writes. */
 export const statementFindings = 5_000;
-/** Findings that a scan writes at once, which then have ids of one millisecond. */
+/** The number of findings that a scan writes at once. Their ids have the same millisecond. */
 export const scanFindings = 500;
 
-/** How often ranks occur: a quarter of all issues has no score, and few scores have most of the rest. */
+/** The frequencies of ranks: a quarter of all issues has no score, and few scores cover most of the rest. */
 export const rankWeights: readonly [rank: number, weight: number][] = [
   [0, 250],
   [4098, 90],
@@ -77,7 +77,7 @@ export interface PlannedProject extends ProjectOfInventory {
   findings: number;
 }
 
-/** Of both: one of a long history, ten whose documents are as large as they may be, and ever smaller ones, of a million findings in all. */
+/** The projects of both inventories: one with a long history, ten with the largest documents, and smaller ones, with a million findings in all. */
 export function plannedProjects(): PlannedProject[] {
   const sizes = projectSizes();
   return inventories.flatMap((inventory, place) =>

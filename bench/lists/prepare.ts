@@ -1,4 +1,4 @@
-/** The database of lists: loaded once, kept, and loaded on from where it broke off. */
+/** The database of lists. It is loaded once and kept; an interrupted load continues. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import * as store from "./store.ts";
 
 type Say = (line: string) => void;
 
-/** @param url of the server. @returns that of the database */
+/** @param url the server's URL. @returns the database's URL */
 export async function preparedLists(url: string, say: Say): Promise<string> {
   const name = databaseName();
   const made = new URL(url);
@@ -28,7 +28,7 @@ export async function preparedLists(url: string, say: Say): Promise<string> {
   return made.href;
 }
 
-/** @returns false where a migration was changed since: what is there is of no use then */
+/** @returns false when a migration has changed since, so that the database cannot be used */
 async function bringToSchema(url: string): Promise<boolean> {
   await using database = openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock });
   try {
@@ -45,18 +45,18 @@ export function connect(url: string, options: postgres.Options<Record<string, ne
   return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });
 }
 
-/** Of another plan it is another one; to another schema it is brought as every database is. */
+/** Each plan has its own database. Migrations bring it to a newer schema. */
 function databaseName(): string {
   const text = readFileSync(join(import.meta.dir, "plan.ts"));
   return `lists_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 
 async function load(url: string, say: Say): Promise<void> {
-  // A scan's few thousand findings are looked up one by one, and need not be on the disk before the next ones.
+  // As in a scan, findings are looked up one by one, and need not be on disk before the next ones.
   await using sql = connect(url, { connection: { enable_hashjoin: false, synchronous_commit: "off" } });
   const [known] = await sql`SELECT FROM workspaces WHERE id = ${plan.scored.workspace}`;
   if (!known) {
-    say(`loading vulnerabilities (once; they are kept in bench/.data, and so is what follows)`);
+    say(`loading vulnerabilities (once; they stay in bench/.data, like the findings after them)`);
     await sql.begin(async (tx) => {
       await store.insertKnown(tx);
       await store.insertVulnerabilities(tx);
@@ -84,7 +84,7 @@ async function loadProjects(loaded: ReadonlySet<number>, sql: postgres.Sql, say:
     if (performance.now() - told > 5_000 || first === all) {
       told = performance.now();
       const perSecond = Math.round(written / ((told - startedAt) / 1_000));
-      say(`loading findings as scans write them: ${first} of ${all}, ${perSecond} a second`);
+      say(`loading findings: ${first} of ${all}, ${perSecond} a second`);
     }
   }
   say("tidying up");
@@ -92,8 +92,8 @@ async function loadProjects(loaded: ReadonlySet<number>, sql: postgres.Sql, say:
 }
 
 /**
- * In one transaction, so that a project is there whole or not at all. Findings with severities were found over months, those without
- * any by one scan of seconds: the two extremes that lists must bear.
+ * Loads a project in one transaction, so that it is complete or absent. Findings with severities were found over months, those
+ * without severities by one scan of seconds. These are the two extremes for lists.
  */
 async function loadProject(
   { findings, first, ...project }: plan.PlannedProject & { first: number },

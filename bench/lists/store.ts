@@ -1,16 +1,16 @@
-/** All SQL of the lists' bench: what is loaded, and the questions without any help that answers are checked against. */
+/** All SQL of the lists part: the loaded data, and the naive queries that check the answers. */
 import type postgres from "postgres";
 import { newToolsId } from "../../src/kernel/ids.ts";
 import * as plan from "./plan.ts";
 
 type Queries = postgres.ISql;
 
-/** A number from 0 to below 1 that belongs to `n` and `salt`. */
+/** A number from 0 to below 1, determined by `n` and `salt`. */
 function chance(n: string, salt: number, sql: Queries) {
   return sql`((hashint8extended((${sql.unsafe(n)})::bigint, ${plan.seed + salt}) & 1048575) / 1048576.0)`;
 }
 
-/** The word whose share of the whole a number from 0 to 1 falls into. */
+/** Chooses a value by its weight from a number from 0 to 1. */
 function weighted(weights: readonly (readonly [string | number, number])[], of: ReturnType<typeof chance>, sql: Queries) {
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
   let upto = 0;
@@ -77,7 +77,7 @@ export function sbomId(number: number): string {
   return `sbom_lists${number}_1`;
 }
 
-/** With two documents; a third of the projects belong to no product. */
+/** Inserts a project with two documents. A third of the projects belongs to no product. */
 export async function insertProject({ number, inventory }: plan.ProjectOfInventory, sql: Queries): Promise<void> {
   const id = projectId(number);
   await sql`
@@ -93,17 +93,17 @@ export async function insertProject({ number, inventory }: plan.ProjectOfInvento
 
 export interface Portion {
   project: plan.ProjectOfInventory;
-  /** Of the project's findings, counted from 0. */
+  /** The first finding within the project, counted from 0. */
   from: number;
   count: number;
-  /** Of all findings, counted from 0. */
+  /** The first finding among all findings, counted from 0. */
   first: number;
   at: Date;
-  /** Milliseconds between what a scan writes at once. */
+  /** Milliseconds between two writes of a scan. */
   apartMs: number;
 }
 
-/** Every second finding goes through all issues in turn, the others are of those that many have. */
+/** Every second finding takes the issues in order; the others take frequent issues. */
 export async function insertFindings({ project, from, count, first, at, apartMs }: Portion, sql: Queries): Promise<void> {
   const { first: firstIssue, count: issues } = project.inventory.issues;
   const batches = Math.ceil(count / plan.scanFindings);
@@ -133,7 +133,7 @@ export async function insertFindings({ project, from, count, first, at, apartMs 
     JOIN packages ON packages.id = 1 + issue % ${plan.packages}::integer`;
 }
 
-/** The newest document has the newest findings, as many as a document may have, the older one most of these. */
+/** The newest document has the newest findings, up to the limit of a document. The older one has most of these. */
 export async function insertOccurrences(project: number, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO finding_sboms (sbom_id, finding_id)
@@ -149,13 +149,13 @@ export async function deleteProject(project: number, sql: Queries): Promise<void
   await sql`DELETE FROM projects WHERE id = ${id}`;
 }
 
-/** Its durations come back as notices, as the server's log has them. */
-export async function tellDurations(sql: Queries): Promise<void> {
+/** Makes the server send the durations of statements as notices, in the format of its log. */
+export async function reportDurations(sql: Queries): Promise<void> {
   await sql`SELECT set_config('log_duration', 'on', false), set_config('client_min_messages', 'log', false)`;
 }
 
 export interface NaiveFilter {
-  /** A column of findings and what it is; a document in place of it. */
+  /** A column of findings with its value, or a document. */
   place: { column: "workspace_id" | "product_id" | "project_id"; id: string } | { sbom: string };
   ranks: readonly [number, number];
   limit: number;
@@ -175,7 +175,7 @@ export interface NaiveAnswer {
   ids: string[];
 }
 
-/** Reads and sorts all that there is. @param shown a status, `false_positive` or `all` */
+/** Reads and sorts all rows. @param shown a status, `false_positive` or `all` */
 export async function findingsNaively({ shown, ...filter }: NaiveFilter & { shown: string }, sql: Queries): Promise<NaiveAnswer> {
   const state = shown === "all" ? sql`true` : shown === "false_positive" ? sql`false_positive` : sql`status = ${shown}`;
   const where = sql`FROM findings WHERE ${within(filter, sql)} AND ${state}`;

@@ -1,10 +1,10 @@
-/** The body of a request: a conversation of as many bytes as are asked for, in messages of a size that people and models write. */
+/** Makes the body of a request: a conversation with a given number of bytes, in messages of realistic size. */
 import { Buffer } from "node:buffer";
 
 export interface BodyPlan {
   model: string;
   streamed: boolean;
-  /** Exactly so many, unless that is less than the smallest body. */
+  /** The exact size, unless it is below the smallest body. */
   bodyBytes: number;
   maxTokens: number;
 }
@@ -14,13 +14,13 @@ interface Message {
   content: string;
 }
 
-/** A body of up to this size is one message, and larger ones have messages of about this size. */
+/** A body up to this size has one message. Larger ones have messages of about this size. */
 const messageBytes = 4_096;
-/** Odd, for a conversation begins and ends with its user; the API takes at most 2,000. */
+/** Odd, since a conversation begins and ends with the user. The API accepts at most 2,000. */
 const messagesMax = 1_999;
 
 const question = "The weir is low, the river wide, and every drop is counted. ";
-/** With what makes JSON slower than plain text: line ends, quotes, and characters that are not ASCII. */
+/** Contains characters that slow JSON down: line ends, quotes, and non-ASCII characters. */
 const answer = [
   'It passes `rate × time`:\n\n```ts\nconst litres = rate * seconds; // no “about”, no "roughly"\n```\n\n',
   "- each drop is counted once – whoever looks, and however often\n- a naïve sum counts the spray as well\n\n",
@@ -41,7 +41,7 @@ function emptyMessages(bodyBytes: number): Message[] {
   return Array.from({ length: 2 * pairs + 1 }, (_, n) => ({ role: n % 2 === 0 ? "user" : "assistant", content: "" }));
 }
 
-/** Evenly, and the last message, which is a question and hence of single bytes, takes what is left. */
+/** Distributes the missing bytes evenly. The last message, a question of single-byte characters, takes the rest. */
 function fill(messages: Message[], missing: number): void {
   const share = Math.floor(missing / messages.length);
   let left = missing;

@@ -1,9 +1,9 @@
-/** `load`: what is pointed at a gateway that already runs. */
+/** `load`: sends load to a running gateway. */
 import { reportOf } from "./report.ts";
 import { runLoad } from "./run-load.ts";
 import { planOf, readLoadArguments } from "./load-arguments.ts";
 
-/** @returns the exit code: 1 where a request failed or none was made */
+/** @returns the exit code: 1 when a request failed or none was sent */
 export async function loadCommand(words: string[]): Promise<number> {
   const values = readLoadArguments(words);
   const stopping = new AbortController();

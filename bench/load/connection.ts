@@ -7,13 +7,13 @@ import type { Target } from "./target.ts";
 export interface Outcome {
   /** 0: no answer. */
   status: number;
-  /** null: a whole and successful answer. */
+  /** null: a complete, successful answer. */
   code: string | null;
-  /** Monotonic. */
+  /** In monotonic milliseconds. */
   endedAt: number;
 }
 
-/** Who asks: is told of each event, and once of the end. */
+/** Gets each event of an answer, and its end once. */
 export interface ResponseHandler {
   event(at: number, latenessMs: number | null): void;
   ended(outcome: Outcome): void;
@@ -50,13 +50,13 @@ export class Connection {
     return this.#current !== null;
   }
 
-  /** Monotonic start of the request under way; null: none. */
+  /** The monotonic start of the open request; null: none. */
   get busySince(): number | null {
     return this.#current?.since ?? null;
   }
 
   /** Sends a request; the connection must not be busy. */
-  ask(request: Buffer[], handler: ResponseHandler): void {
+  send(request: Buffer[], handler: ResponseHandler): void {
     const { streamed } = this.#target;
     const since = performance.now();
     const begun = { handler, since, status: 0, closing: false, streamed, events: new EventReader() };
@@ -69,8 +69,8 @@ export class Connection {
     );
   }
 
-  /** Gives the request up and closes the connection. */
-  giveUp(code: string): void {
+  /** Aborts the request and closes the connection. */
+  abort(code: string): void {
     const socket = this.#openSocket;
     this.#forget();
     socket?.terminate();
@@ -120,7 +120,7 @@ export class Connection {
     try {
       this.#reader.push(bytes);
     } catch (error) {
-      this.giveUp(reasonOf(error));
+      this.abort(reasonOf(error));
     }
   }
 
@@ -156,14 +156,14 @@ export class Connection {
   #end(): void {
     const current = this.#current;
     if (current === null) return;
-    // Who answers before all of the request has arrived cannot be sent another one on the same connection.
+    // A server that answered before the whole request arrived cannot get another one on this connection.
     if (current.closing || this.#unsent.length > 0) {
       const socket = this.#openSocket;
       this.#forget();
       socket?.end();
     }
     if (current.status !== 200) return this.#finish(codeOf(current));
-    this.#finish(current.error ?? (current.done ? null : "stream without its end"));
+    this.#finish(current.error ?? (current.done ? null : "incomplete stream"));
   }
 
   #closed(from: Socket): void {
@@ -192,7 +192,7 @@ export class Connection {
   }
 }
 
-/** Our error shape, and most others', name a code; without one the status has to do. */
+/** The code in the error body, which Weir and most gateways send, else the status. */
 function codeOf({ status, failureText }: OpenRequest): string {
   return /"code": ?"([^"]{1,80})"/.exec(failureText)?.[1] ?? `status ${status}`;
 }

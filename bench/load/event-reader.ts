@@ -1,24 +1,24 @@
-/** Finds the events in a stream's bytes, however they are cut. */
+/** Finds the events in a stream's bytes, however these are split. */
 
-/** A provider that says when it sent an event writes this much of its time into it: milliseconds since 1970 between two signs. */
+/** The mock provider writes the time of sending into each event: milliseconds since 1970 between two of these signs. */
 const sign = "@";
 const timeLength = "1700000000000.000".length;
 const dataField = "data:";
 const eventEnd = "\n\n";
 
 export interface StreamEvent {
-  /** The stream's last event, `[DONE]`. */
+  /** Whether it is the stream's last event, `[DONE]`. */
   done: boolean;
-  /** An event that tells of a failure. */
+  /** The error code of an event that reports a failure. */
   error: string | null;
-  /** Milliseconds since 1970; null where the provider does not say. */
+  /** Milliseconds since 1970; null: the event has no time. */
   sentAt: number | null;
 }
 
 export class EventReader {
   #rest = "";
 
-  /** The events that end within these bytes; comments are none. */
+  /** The events that end within these bytes, without comments. */
   push(bytes: Buffer, from = 0, to = bytes.length): StreamEvent[] {
     const text = this.#rest + bytes.toString("latin1", from, to);
     const events: StreamEvent[] = [];
@@ -34,7 +34,7 @@ export class EventReader {
   }
 }
 
-/** @returns where the value of its data begins; -1: it has none */
+/** @returns where the value of its data begins; -1: it has no data */
 function valueIn(event: string): number {
   const before = event.startsWith(dataField) ? 0 : event.indexOf(`\n${dataField}`);
   if (before === -1) return -1;
@@ -56,12 +56,12 @@ function sentAtOf(text: string): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** Milliseconds since 1970, finer than Date.now: what provider and client of one machine compare. */
+/** Milliseconds since 1970, more exact than Date.now, for comparisons between processes of one machine. */
 export function preciseNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** The mark that `EventReader` finds. */
+/** The mark with the present time that `EventReader` finds. */
 export function sentMark(): string {
   return sign + preciseNow().toFixed(3) + sign;
 }

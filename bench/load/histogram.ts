@@ -1,11 +1,11 @@
-/** Counts of durations in buckets of equal relative width: any percentile within 0.8 %, in constant space. */
+/** Counts durations in buckets of equal relative width: any percentile within 0.8 %, in constant memory. */
 
 const bucketsPerDoubling = 64;
-/** A tenth of a microsecond to 20 minutes. */
+/** The range is a tenth of a microsecond to 20 minutes. */
 const unitMs = 0.0001;
 const buckets = Math.ceil(Math.log2(1_200_000 / unitMs)) * bucketsPerDoubling;
 
-/** Milliseconds. */
+/** In milliseconds. */
 export interface Summary {
   count: number;
   mean: number;
@@ -18,9 +18,9 @@ export interface Summary {
 }
 
 export interface CurvePoint {
-  /** Of all, 0 to 1. */
+  /** The share of all durations, 0 to 1. */
   share: number;
-  /** That this share does not exceed. */
+  /** The duration that this share does not exceed. */
   ms: number;
 }
 
@@ -51,7 +51,7 @@ export class Histogram {
     if (value > this.#max) this.#max = value;
   }
 
-  /** The duration that a share (0 to 1) of all does not exceed. NaN without any. */
+  /** The duration that a share (0 to 1) of all does not exceed. NaN without durations. */
   quantile(share: number): number {
     if (this.#count === 0) return Number.NaN;
     const wanted = Math.max(1, Math.ceil(share * this.#count));
@@ -63,7 +63,7 @@ export class Histogram {
     return this.#max;
   }
 
-  /** null without any. */
+  /** null without durations. */
   summary(): Summary | null {
     if (this.#count === 0) return null;
     return {
@@ -78,14 +78,14 @@ export class Histogram {
     };
   }
 
-  /** Durations at shares that come ever closer to all, eight for each further nine: what a distribution is drawn from. */
+  /** Durations at shares that approach 1, eight for each further nine, for drawing a distribution. */
   curve(): CurvePoint[] {
     const shares = Array.from({ length: curveSteps + 1 }, (_, step) => 1 - 10 ** (-step / stepsPerNine));
     const told = shares.filter((share) => this.#count * (1 - share) >= 1);
     return told.map((share) => ({ share: Number(share.toFixed(6)), ms: rounded(this.quantile(share)) }));
   }
 
-  /** Upper ends and counts of ranges that double, for a person to look at; the outer empty ones are left out. */
+  /** Upper bounds and counts of doubling ranges for people, without empty ranges at both ends. */
   doublings(): { upToMs: number; count: number }[] {
     const rows: { upToMs: number; count: number }[] = [];
     for (let first = 0; first < buckets; first += bucketsPerDoubling) {

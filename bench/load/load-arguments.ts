@@ -1,4 +1,4 @@
-/** The words that say what is sent where: of `npm run bench -- load`, and of each load that the bench asks its generators for. */
+/** The arguments of `npm run bench -- load`, and of each load that the bench requests from its generators. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { UsageError } from "../usage-error.ts";
@@ -8,19 +8,19 @@ import { targetOf, type Target, type TargetPlan } from "./target.ts";
 export const loadUsage = `npm run bench -- load --url URL --key KEY [--rate N | --connections N] [--seconds S] [--stream] [--body BYTES]
 
   --url URL           the gateway, such as http://127.0.0.1:8080
-  --key KEY           an inference key; --keys FILE holds several, one a line, used in turn
-  --rate N            open loop: N requests a second, latency counted from when each was to be sent
+  --key KEY           an inference key; --keys FILE has several, one a line, used in turn
+  --rate N            open loop: N requests a second; latency counts from when each was due
   --connections N     closed loop: N connections with one request at a time each (default 8)
-  --ramp S            closed loop: the connections are opened evenly over S seconds (default 0: all at once)
-  --connections-max N open loop: how many connections may be opened (default 4096)
-  --seconds S         how long is measured (default 10), after --warm-up S that do not count (default 1)
-  --stream            streamed answers: first event, gaps, and lateness where the provider tells its time
+  --ramp S            closed loop: opens the connections evenly over S seconds (default 0: all at once)
+  --connections-max N open loop: the highest number of connections (default 4096)
+  --seconds S         the measured time (default 10), after --warm-up S that do not count (default 1)
+  --stream            streamed answers: first event, gaps, and lateness if the provider sends its time
   --body BYTES        size of the request's body (default 1024); above 4 KiB it is a conversation of several messages
   --model ID          default sandbox/echo; --max-tokens N, default 16
   --path PATH         default /gpt/v1/chat/completions; --header "name: value" may be given several times
-  --timeout S         a request that takes longer has failed (default 60)
-  --json              one JSON document on stdout
-  --yes-remote        an address that is not loopback is meant, and every request is paid for`;
+  --timeout S         a request that takes longer fails (default 60)
+  --json              print one JSON document on stdout
+  --yes-remote        allow an address beyond this machine, where every request may cost money`;
 
 const options = {
   url: { type: "string" },
@@ -54,13 +54,13 @@ export function readLoadArguments(words: string[]) {
   }
 }
 
-/** @param makeTarget where one is kept from load to load. @throws UsageError */
+/** @param makeTarget replaces `targetOf`, to keep a target between loads. @throws UsageError */
 export function planOf(
   values: LoadValues,
   makeTarget: (plan: TargetPlan) => Target = targetOf,
 ): Omit<LoadPlan, "stop" | "progress"> {
   if (values.rate !== undefined && values.connections !== undefined) {
-    throw new UsageError("--rate is an open loop and --connections a closed one: give one of them");
+    throw new UsageError("--rate is an open loop and --connections a closed one: give only one of them");
   }
   const target = makeTarget({
     url: readUrl(values),
@@ -84,7 +84,7 @@ export function planOf(
   };
 }
 
-/** How long a load is measured, after how long, and how long it waits for an answer. @throws UsageError */
+/** The measured time, the warm-up and the timeout of a load. @throws UsageError */
 export function timesOf(values: LoadValues): Pick<LoadPlan, "seconds" | "warmUpSeconds" | "timeoutSeconds"> {
   return {
     seconds: number("--seconds", values.seconds ?? "10", 0.1, 86_400),
@@ -96,18 +96,18 @@ export function timesOf(values: LoadValues): Pick<LoadPlan, "seconds" | "warmUpS
 function readUrl(values: LoadValues): URL {
   const text = values.url ?? "";
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new UsageError(`--url is "${text}": an address such as http://127.0.0.1:8080 is needed\n\n${loadUsage}`);
+    throw new UsageError(`--url is "${text}": it must be an address such as http://127.0.0.1:8080\n\n${loadUsage}`);
   }
   const url = new URL(text);
   if (!isLoopback(url.hostname) && values["yes-remote"] !== true) {
     throw new UsageError(
-      `"${url.host}" is not this machine: load on somebody's service costs them, and maybe you. Where it is meant, add --yes-remote`,
+      `"${url.host}" is not this machine: load on another service costs its owner, and maybe you. To send it anyway, add --yes-remote`,
     );
   }
   return url;
 }
 
-/** By its spelling: a name could be anything's, but for the one that every system keeps for itself. */
+/** Judges by the spelling: a host name could be any machine, except localhost, which is reserved. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -137,5 +137,5 @@ function readHeaders(texts: string[]): Record<string, string> {
 function number(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (text !== "" && value >= min && value <= max) return value;
-  throw new UsageError(`${name} is "${text}": a number from ${min} to ${max} is needed`);
+  throw new UsageError(`${name} is "${text}": it must be a number from ${min} to ${max}`);
 }

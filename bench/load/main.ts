@@ -1,5 +1,5 @@
-/** The load generator as a process of its own, with nothing else of the bench in it: `bun bench/load/main.ts`, told by its stdin. */
+/** The load generator as a separate process without the rest of the bench: `bun bench/load/main.ts`, controlled by stdin. */
 import { serveLoads } from "./serve.ts";
 
-await serveLoads({ questions: process.stdin, answers: process.stdout, progress: (line) => console.error(line) });
+await serveLoads({ requests: process.stdin, replies: process.stdout, progress: (line) => console.error(line) });
 process.exit();

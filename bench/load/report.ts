@@ -1,4 +1,4 @@
-/** A load's result for a person. */
+/** Formats the result of a load for people. */
 import type { Summary } from "./histogram.ts";
 import type { Result } from "./tally.ts";
 
@@ -8,7 +8,7 @@ export function reportOf(result: Result): string {
   const lines = [
     `${result.mode}, ${result.seconds.toFixed(1)} s`,
     ``,
-    `requests    ${result.succeeded} succeeded, ${result.failed} failed: ${result.perSecond} /s (at most ${result.underWayMax} under way)`,
+    `requests    ${result.succeeded} succeeded, ${result.failed} failed: ${result.perSecond} /s (at most ${result.underWayMax} open at once)`,
     `statuses    ${countsOf(result.statuses)}`,
     ...(Object.keys(result.codes).length > 0 ? [`failures    ${countsOf(result.codes)}`] : []),
     ...(result.events > 0 ? [`events      ${result.events}`] : []),

@@ -1,4 +1,4 @@
-/** Reads HTTP/1.1 answers from a connection's bytes: only what a load generator needs, at as little cost as it can be had. */
+/** Reads HTTP/1.1 answers from a connection's bytes: only what a load generator needs, as cheaply as possible. */
 
 export interface Head {
   status: number;
@@ -8,7 +8,7 @@ export interface Head {
 
 export interface Reading {
   head(head: Head): void;
-  /** The bytes from `from` up to `to` are of the body. */
+  /** The bytes from `from` to `to` belong to the body. */
   body(bytes: Buffer, from: number, to: number): void;
   end(): void;
 }
@@ -23,14 +23,14 @@ export class ResponseReader {
   readonly #reading: Reading;
   #state: State = "head";
   #rest: Buffer | null = null;
-  /** Bytes of the body or of the chunk that are still to come; a chunk's includes its line end. */
+  /** The remaining bytes of the body or of the chunk, including a chunk's line end. */
   #left = 0;
 
   constructor(reading: Reading) {
     this.#reading = reading;
   }
 
-  /** @throws Error on what is no HTTP/1.1 answer */
+  /** @throws Error when the bytes are not an HTTP/1.1 answer */
   push(arrived: Buffer): void {
     const bytes = this.#rest === null ? arrived : Buffer.concat([this.#rest, arrived]);
     this.#rest = null;
@@ -42,7 +42,7 @@ export class ResponseReader {
     }
   }
 
-  /** The server closed the connection. @returns whether that was an answer's regular end */
+  /** The server closed the connection. @returns whether that is a regular end of the answer */
   closed(): boolean {
     if (this.#state !== "until-close") return false;
     this.#finish();
@@ -54,7 +54,7 @@ export class ResponseReader {
     this.#rest = rest;
   }
 
-  /** @returns up to where the bytes are read; `at` itself where more are needed first */
+  /** @returns the offset up to which bytes were read; `at` when more bytes are needed */
   #step(bytes: Buffer, at: number): number {
     if (this.#state === "head") return this.#readHead(bytes, at);
     if (this.#state === "size") return this.#readSize(bytes, at);

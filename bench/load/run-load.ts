@@ -5,14 +5,14 @@ import { Tally, type Result } from "./tally.ts";
 
 export interface LoadPlan {
   target: Target;
-  /** closed: so many connections, each with one request at a time. open: so many requests a second, whatever comes back. */
+  /** closed: so many connections, each with one request at a time. open: so many requests a second, independent of the answers. */
   loop:
     { kind: "closed"; connections: number; rampSeconds: number } | { kind: "open"; perSecond: number; connectionsMax: number };
   warmUpSeconds: number;
   seconds: number;
-  /** A request that takes longer has failed. */
+  /** A request that takes longer fails. */
   timeoutSeconds: number;
-  /** Told once a second. */
+  /** Called once a second. */
   progress(line: string): void;
   /** Ends the load early. */
   stop: AbortSignal;
@@ -21,7 +21,7 @@ export interface LoadPlan {
 const tickMs = 1;
 const timerStepMs = 1_000;
 
-/** Resolves when every request has ended, or was given up at the time limit. */
+/** Resolves when every request has ended, or was aborted at its timeout. */
 export async function runLoad(plan: LoadPlan): Promise<Result> {
   const run = new LoadRun(plan);
   return run.finished;
@@ -45,11 +45,11 @@ class LoadRun {
   #underWayMax = 0;
   #endedInAll = 0;
   #failedInAll = 0;
-  /** How many had ended when the progress was told last. */
+  /** The number of ended requests at the last progress line. */
   #endedAtLook = 0;
   #lastEndedAt = 0;
   #stopped = false;
-  /** When sending stopped: earlier than planned where somebody asked. */
+  /** When sending stopped: at the planned end, or earlier at the `stop` signal. */
   #stoppedAt: number;
 
   constructor(plan: LoadPlan) {
@@ -65,7 +65,7 @@ class LoadRun {
     else this.#openAll(plan.loop);
   }
 
-  /** Evenly over the ramp: streams that begin together would all have their events at the same moments. */
+  /** Opens connections evenly over the ramp, since streams that begin together would have all events at the same moments. */
   #openAll({ connections, rampSeconds }: { connections: number; rampSeconds: number }): void {
     for (let n = 0; n < connections; n++) {
       const open = () => this.#nextUnlessStopped(this.#connect());
@@ -84,7 +84,7 @@ class LoadRun {
     this.#send(connection, performance.now());
   }
 
-  /** Everything that should have been sent by now. */
+  /** Sends all requests that are due by now. */
   #sendDue(): void {
     const { loop } = this.#plan;
     if (loop.kind !== "open") return;
@@ -106,7 +106,7 @@ class LoadRun {
     this.#underWay++;
     this.#underWayMax = Math.max(this.#underWayMax, this.#underWay);
     const number = loop.kind === "closed" ? this.#sent++ : this.#endedInAll + this.#underWay;
-    connection.ask(target.request(number), this.#handler(connection, intendedAt));
+    connection.send(target.request(number), this.#handler(connection, intendedAt));
   }
 
   #handler(connection: Connection, intendedAt: number): ResponseHandler {
@@ -132,7 +132,7 @@ class LoadRun {
     this.#endedInAll++;
     this.#lastEndedAt = outcome.endedAt;
     if (outcome.code !== null) this.#failedInAll++;
-    // Open: what was to be sent in the measured time. Closed: what ended in it, so that the rate is exact.
+    // Open loop: counts requests that were due in the measured time. Closed loop: counts those that ended in it, so that the rate is exact.
     const counted = open
       ? intendedAt >= this.#measuredFrom
       : outcome.endedAt >= this.#measuredFrom && outcome.endedAt <= this.#stoppedAt;
@@ -142,7 +142,7 @@ class LoadRun {
     if (due !== undefined) this.#send(connection, due);
     else if (this.#stopped) this.#finishWhenQuiet();
     else if (open) this.#free.push(connection);
-    // A refused connection comes back at once: a pause keeps it from spinning.
+    // A refused connection fails at once, so a pause avoids a busy loop.
     else if (outcome.status === 0) setTimeout(() => this.#nextUnlessStopped(connection), 10);
     else this.#next(connection);
   }
@@ -157,14 +157,14 @@ class LoadRun {
     const { progress, timeoutSeconds } = this.#plan;
     for (const connection of this.#connections) {
       const since = connection.busySince;
-      if (since !== null && now - since > timeoutSeconds * 1_000) connection.giveUp("timeout");
+      if (since !== null && now - since > timeoutSeconds * 1_000) connection.abort("timeout");
     }
     const perSecond = this.#endedInAll - this.#endedAtLook;
     this.#endedAtLook = this.#endedInAll;
     const phase = now < this.#measuredFrom ? "warming up" : this.#stopped ? "ending" : "measuring";
     const seconds = Math.round((now - this.#startedAt) / 1_000);
     const waiting = this.#underWay + this.#waiting.length;
-    progress(`${seconds} s ${phase}: ${perSecond} answers/s, ${waiting} under way, ${this.#failedInAll} failed`);
+    progress(`${seconds} s ${phase}: ${perSecond} answers/s, ${waiting} open, ${this.#failedInAll} failed`);
   }
 
   #stop(): void {

@@ -1,4 +1,4 @@
-/** One load after the other, each asked for by a line of JSON words and answered by a line of JSON: code and keys stay warm between. */
+/** Runs one load after the other. Each request is a line of JSON arguments, each reply a line of JSON. Code and keys stay warm between loads. */
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { runLoad } from "./run-load.ts";
@@ -9,32 +9,32 @@ import { planOf, readLoadArguments } from "./load-arguments.ts";
 export type LoadAnswer = { result: Result } | { error: string };
 
 export interface LoadWire {
-  questions: Readable;
-  answers: Writable;
+  requests: Readable;
+  replies: Writable;
   progress(line: string): void;
 }
 
-/** Resolves when no more can be asked for: a load that is under way then is nobody's, and is not waited for. */
-export async function serveLoads({ questions, answers, progress }: LoadWire): Promise<void> {
+/** Resolves when the input is closed. It then aborts a running load, since no process waits for the result. */
+export async function serveLoads({ requests, replies, progress }: LoadWire): Promise<void> {
   const keep = targetKeeper();
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const stopping = new AbortController();
   const answer = async (line: string): Promise<LoadAnswer> => {
     try {
-      const plan = planOf(readLoadArguments(wordsOf(line)), keep);
+      const plan = planOf(readLoadArguments(argumentsOf(line)), keep);
       return { result: await runLoad({ ...plan, stop: stopping.signal, progress }) };
     } catch (error) {
       return { error: error instanceof Error ? error.message : String(error) };
     }
   };
-  createInterface({ input: questions })
-    .on("line", (line) => void answer(line).then((said) => answers.write(`${JSON.stringify(said)}\n`)))
+  createInterface({ input: requests })
+    .on("line", (line) => void answer(line).then((reply) => replies.write(`${JSON.stringify(reply)}\n`)))
     .once("close", close);
   await closed;
   stopping.abort();
 }
 
-/** The requests of 10,000 keys are not made anew for each load. */
+/** Keeps the target between loads, since making the requests of 10,000 keys takes time. */
 function targetKeeper(): (plan: TargetPlan) => Target {
   let kept: { name: string; target: Target } | null = null;
   return (plan) => {
@@ -44,8 +44,8 @@ function targetKeeper(): (plan: TargetPlan) => Target {
   };
 }
 
-function wordsOf(line: string): string[] {
+function argumentsOf(line: string): string[] {
   const words: unknown = JSON.parse(line);
   if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
-  throw new Error("A load is asked for by a list of words");
+  throw new Error("A load request must be a list of arguments");
 }

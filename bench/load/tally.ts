@@ -1,37 +1,37 @@
-/** What a load found: how requests ended, and how long everything took. */
+/** The result of a load: how requests ended, and how long they took. */
 import { Histogram, type CurvePoint, type Summary } from "./histogram.ts";
 
 export interface Result {
   mode: string;
-  /** Of the measured part. */
+  /** The length of the measured part. */
   seconds: number;
-  /** Ended within the measured part, whole. */
+  /** Requests with a complete answer within the measured part. */
   succeeded: number;
   failed: number;
   perSecond: number;
   statuses: Record<string, number>;
-  /** Error codes of answers and of failed streams, and what broke connections. */
+  /** Counts of error codes of answers and failed streams, and of connection errors. */
   codes: Record<string, number>;
-  /** Requests that ended from the first to the last, those of warming up included. */
+  /** All ended requests, including those of the warm-up. */
   endedInAll: number;
   failedInAll: number;
   latencyMs: Summary | null;
   latencyDoublings: { upToMs: number; count: number }[];
   latencyCurve: CurvePoint[];
-  /** From the same start as the latency to the stream's first event; of all streams, those of warming up included. */
+  /** From the start of the latency to the stream's first event, for all streams including those of the warm-up. */
   firstEventMs: Summary | null;
-  /** Between two events of a stream. */
+  /** The time between two events of a stream. */
   gapMs: Summary | null;
-  /** From the provider's sending of an event to its arrival, where the provider tells. */
+  /** From the provider's sending of an event to its arrival, if the event has its time. */
   eventLatenessMs: Summary | null;
   eventLatenessCurve: CurvePoint[];
-  /** Of streams, within the measured part. */
+  /** The number of stream events within the measured part. */
   events: number;
-  /** How late requests were sent: waiting for a timer or a free connection. Part of the latency. Open loop only. */
+  /** How late requests were sent, because of a timer or the lack of a free connection. It is part of the latency. Only in an open loop. */
   sendLatenessMs: Summary | null;
-  /** The most requests under way at a time. */
+  /** The highest number of open requests. */
   underWayMax: number;
-  /** When the last request of all ended: milliseconds since 1970. */
+  /** When the last request ended, in milliseconds since 1970. */
   lastEndedAt: number;
 }
 
@@ -47,7 +47,7 @@ export class Tally {
   succeeded = 0;
   failed = 0;
 
-  /** @param outcome `code` is null for a whole answer; `status` 0 where there was none */
+  /** @param outcome `code` is null for a complete answer; `status` is 0 without an answer */
   count({ status, code }: { status: number; code: string | null }): void {
     add(this.#statuses, status === 0 ? "none" : String(status));
     if (code !== null) add(this.#codes, code);

@@ -1,4 +1,4 @@
-/** Where requests go, and the bytes of each: made once, for a load generator must cost little beside what it measures. */
+/** The target of requests, and their bytes, which are made once to keep the load generator cheap. */
 import { Buffer } from "node:buffer";
 import { bodyOf, type BodyPlan } from "./body.ts";
 
@@ -7,18 +7,18 @@ export interface Target {
   port: number;
   tls: boolean;
   streamed: boolean;
-  /** The bytes of request number n, in one piece where that can be kept for each key, else the head and then the body. */
+  /** The bytes of request n: in one buffer if one can be kept for each key, else head and body separately. */
   request(n: number): Buffer[];
 }
 
 export interface TargetPlan extends BodyPlan {
-  /** Such as http://127.0.0.1:8080. */
+  /** The gateway, such as http://127.0.0.1:8080. */
   url: URL;
-  /** Such as /gpt/v1/chat/completions. */
+  /** The path, such as /gpt/v1/chat/completions. */
   path: string;
-  /** Requests take them in turn. */
+  /** The keys, which requests use in turn. */
   keys: readonly string[];
-  /** Sent with every request besides. */
+  /** Additional headers of every request. */
   headers: Record<string, string>;
 }
 
@@ -46,7 +46,7 @@ export function targetOf(plan: TargetPlan): Target {
   };
 }
 
-/** What all keys' requests may take; above it they share their body. */
+/** The memory limit for the requests of all keys. Above it they share their body. */
 const keptBytesMax = 64 * 1024 * 1024;
 
 function headOf({ url, path, headers }: TargetPlan, key: string, bodyBytes: number): Buffer {

@@ -1,4 +1,4 @@
-/** A load generator as a process of its own, warm from load to load: it costs the same beside every contender, and its cost is known. */
+/** A load generator in its own process, which stays warm between loads. It costs the same for every contender, and its cost is known. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
@@ -12,29 +12,29 @@ import { usageOf } from "../processes/usage.ts";
 
 export interface Loaded {
   result: Result;
-  /** What the generator itself used for it. */
+  /** The CPU time of the generator itself. */
   cpuSeconds: number;
 }
 
 export interface Loading {
   onProgress?(line: string): void;
-  /** Where `shareCore` puts it. */
+  /** Whether it runs on the shared core (see `shareCore`). */
   sharesCore?: boolean;
 }
 
 const linesKept = 20;
-/** Beyond the time that a load's own words give it: to start, and to make the requests of all keys. */
+/** Time beyond that of the load's arguments, for starting and for making the requests of all keys. */
 const slackMs = 30_000;
 const stopMsMax = 5_000;
 
 export class LoadGenerator implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Resolves to how it ended. */
+  /** Resolves to the way it ended. */
   readonly #ended: Promise<string>;
-  /** Its last lines, for an error to be told whole. */
-  readonly #said: string[] = [];
-  /** Who waits for the next answer. */
-  #answer: ((line: string) => void) | null = null;
+  /** Its last lines of output, for error messages. */
+  readonly #lastLines: string[] = [];
+  /** Receives the next reply. */
+  #onReply: ((line: string) => void) | null = null;
 
   constructor({ onProgress, sharesCore }: Loading = {}) {
     const options = { cwd: root, env: inherited() };
@@ -43,12 +43,12 @@ export class LoadGenerator implements AsyncDisposable {
       this.#child.once("close", (code, signal) => resolve(signal ?? `code ${code}`));
       this.#child.once("error", ({ message }) => resolve(message));
     });
-    // Who writes to one that died is told by its end.
+    // The end of the process reports the failure of a write.
     this.#child.stdin.on("error", () => {});
-    createInterface({ input: this.#child.stdout }).on("line", (line) => this.#answer?.(line));
+    createInterface({ input: this.#child.stdout }).on("line", (line) => this.#onReply?.(line));
     createInterface({ input: this.#child.stderr }).on("line", (line) => {
-      this.#said.push(line);
-      if (this.#said.length > linesKept) this.#said.shift();
+      this.#lastLines.push(line);
+      if (this.#lastLines.length > linesKept) this.#lastLines.shift();
       onProgress?.(line);
     });
     if (sharesCore) shareCore([this.pid]);
@@ -58,11 +58,11 @@ export class LoadGenerator implements AsyncDisposable {
     return this.#child.pid ?? 0;
   }
 
-  /** One at a time. @param words as after `npm run bench -- load`. @throws Error when there is no result */
+  /** Runs one load; only one at a time. @param words the arguments of `npm run bench -- load`. @throws Error without a result */
   async load(words: string[]): Promise<Loaded> {
     const { warmUpSeconds, seconds, timeoutSeconds } = timesOf(readLoadArguments(words));
     const before = usageOf(this.pid).cpuSeconds;
-    const answered = new Promise<string>((resolve) => (this.#answer = resolve));
+    const answered = new Promise<string>((resolve) => (this.#onReply = resolve));
     this.#child.stdin.write(`${JSON.stringify(words)}\n`);
     const line = await this.#within(answered, (warmUpSeconds + seconds + timeoutSeconds) * 1_000 + slackMs);
     const answer = JSON.parse(line) as LoadAnswer;
@@ -74,7 +74,7 @@ export class LoadGenerator implements AsyncDisposable {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error(`The load generator gave no result within ${limitMs} ms`)), limitMs);
     const ended = this.#ended.then((how) => {
-      throw new Error([`The load generator ended without a result (${how})`, ...this.#said].join("\n"));
+      throw new Error([`The load generator ended without a result (${how})`, ...this.#lastLines].join("\n"));
     });
     try {
       return await Promise.race([answered, ended, late]);
@@ -83,7 +83,7 @@ export class LoadGenerator implements AsyncDisposable {
     }
   }
 
-  /** With nothing more to be asked for it ends by itself; by force where that takes too long. */
+  /** Closes its input, at which it ends, and kills it when that takes too long. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.stdin.end();
     const late = setTimeout(() => this.#child.kill("SIGKILL"), stopMsMax);

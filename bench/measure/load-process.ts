@@ -1,7 +1,7 @@
-/** One load by a generator that is started for it and ends with it. */
+/** Runs one load in a new generator process. */
 import { LoadGenerator, type Loaded, type Loading } from "./load-generator.ts";
 
-/** @param words as after `npm run bench -- load`. @throws Error when there is no result */
+/** @param words the arguments of `npm run bench -- load`. @throws Error without a result */
 export async function runLoadProcess(words: string[], loading: Loading = {}): Promise<Loaded> {
   await using generator = new LoadGenerator(loading);
   return await generator.load(words);

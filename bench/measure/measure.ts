@@ -1,4 +1,4 @@
-/** One load on one contender, with what it cost. */
+/** Measures one load on one contender, with its cost. */
 import type { Running } from "../contenders/contender.ts";
 import type { Provider } from "../contenders/provider.ts";
 import type { Result } from "../load/tally.ts";
@@ -6,21 +6,21 @@ import { usageOf, type Usage } from "../processes/usage.ts";
 import type { LoadGenerator } from "./load-generator.ts";
 import { runLoadProcess } from "./load-process.ts";
 
-/** What a contender's requests cost. */
+/** The cost of a contender's requests. */
 export interface Cost {
   contender: string;
-  /** CPU seconds per 1,000 requests, by process; warming up counts on both sides. */
+  /** CPU seconds per 1,000 requests, by process. The warm-up counts both in time and in requests. */
   cpuPer1000: Record<string, number>;
 }
 
 export interface Measurement extends Cost {
-  /** What varies: connections, rate, streams, bodies. */
+  /** The varied parameters: connections, rate, streams, bodies. */
   load: string;
   round: number;
-  /** Where contenders alternate: which of all rounds' sweeps. What one sweep measured was measured within seconds. */
+  /** The number of the sweep over all rounds, where contenders alternate. One sweep takes only seconds. */
   sweep?: number;
   result: Result;
-  /** Where it was waited for: from the last answer until the ledger had confirmed everything. */
+  /** From the last answer until the ledger had confirmed everything, if that was awaited. */
   lagSeconds?: number;
 }
 
@@ -32,9 +32,9 @@ export interface MeasurePlan {
   words: string[];
   round: number;
   sweep?: number;
-  /** One that runs already; without it one is started for this load alone. */
+  /** A running generator. Without one, a new one is started for this load. */
   generator?: LoadGenerator;
-  /** Waits until what is done after answers is done too, and counts it to their cost. */
+  /** Also waits for the work after the answers, and includes it in the cost. */
   untilSettled?: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function measure(plan: MeasurePlan): Promise<Measurement> {
   };
 }
 
-/** A line of progress. */
+/** Formats a line of progress. */
 export function progressLine({ contender, load, result }: Measurement): string {
   const { perSecond, failedInAll, latencyMs, codes } = result;
   const failures = failedInAll > 0 ? `, ${failedInAll} FAILED ${JSON.stringify(codes)}` : "";

@@ -1,4 +1,4 @@
-/** The atomic decision: rate window, key, month, credit and hold of so many requests in one call, then their release. */
+/** The atomic decision: rate window, key, month, credit and hold of several requests in one call, then their release. */
 import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
@@ -13,7 +13,7 @@ import { dataFolder } from "../paths.ts";
 import type { Case, Microbenchmark } from "./benchmark.ts";
 
 const counts = [1, 16, 128];
-/** So many that no key meets its limit of requests per minute. */
+/** Enough keys that none reaches its limit of requests per minute. */
 const keys = 200;
 const balance = 1_000_000_000_000_000n;
 

@@ -1,15 +1,15 @@
-/** What each file here asks: how long one thing takes, alone on a thread, with everything that it needs already there. */
+/** A microbenchmark: how long one operation takes on an otherwise idle thread, with everything prepared. */
 
 export interface Case {
   name: string;
-  /** How many units one call does: the figures are per unit. */
+  /** The number of units of one call. Figures are per unit. */
   units: number;
   call(): unknown;
 }
 
 export interface Microbenchmark {
-  /** What a unit is, such as "request". */
+  /** The name of a unit, such as "request". */
   unit: string;
-  /** Makes what the cases need; disposed when they are measured. */
+  /** Prepares the cases. The stack is disposed after their measurement. */
   prepare(stack: AsyncDisposableStack): Promise<Case[]>;
 }

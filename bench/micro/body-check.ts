@@ -1,11 +1,11 @@
-/** Check 2: from the bytes of a body to a request that can be priced and sent. */
+/** Check 2: turns the bytes of a body into a request that can be priced and sent. */
 import { checkChat } from "../../src/gateway/api/request/chat.ts";
 import type { Microbenchmark } from "./benchmark.ts";
 
 const sizes = { "1 KiB": 1_024, "100 KiB": 100 * 1_024, "1 MiB": 1_024 * 1_024 };
 const messageBytes = 512;
 
-/** Many messages of some size, as a conversation has. */
+/** A conversation of many messages. */
 function bodyOf(bytes: number): Uint8Array {
   const content = "It is all in the way you look at it. ".repeat(20).slice(0, messageBytes);
   const count = Math.max(1, Math.floor(bytes / (messageBytes + 36)));

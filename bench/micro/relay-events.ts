@@ -1,4 +1,4 @@
-/** A provider's stream to a client's: parsed, decoded, counted, written anew. */
+/** Relays a provider's stream to a client: parses, decodes, counts and writes its events. */
 import { relay } from "../../src/gateway/api/stream/stream.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -17,7 +17,7 @@ function chunkBytes(delta: Record<string, unknown>, finishReason: string | null)
   return new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
 }
 
-/** The pieces of a network: one event each. */
+/** The chunks from the network, with one event each. */
 const pieces: Uint8Array[] = [
   chunkBytes({ role: "assistant", content: "" }, null),
   ...Array.from({ length: events }, (_, n) => chunkBytes({ content: `word${n} ` }, null)),
@@ -25,7 +25,7 @@ const pieces: Uint8Array[] = [
   new TextEncoder().encode("data: [DONE]\n\n"),
 ];
 
-/** What ProviderStream does, without its connection. */
+/** Does the work of ProviderStream without a connection. */
 class Pieces implements ProviderEventStream {
   readonly #parser = new EventParser();
   readonly #decode = openaiStreamDecoder();

@@ -1,4 +1,4 @@
-/** The front's questions: gathered, written, sent, answered by nobody slow, and told. */
+/** The gateway's admission requests: gathered, encoded, sent, answered at once, and delivered. */
 import { encodeReplies } from "../../src/gateway/admission/codec.ts";
 import type { AdmitGeneration, AdmissionReply } from "../../src/gateway/admission/message.ts";
 import { RequestBatcher } from "../../src/gateway/admission/client/request-batcher.ts";
@@ -30,13 +30,13 @@ const answer: AdmissionReply = {
   window: { limit: 10_000, remaining: 9_999, resetMs: 60_000 },
 };
 
-/** Every message is answered at once with as many answers as questions: what is left is our own work at this end. */
+/** Answers every message at once, so that only the gateway's own work is measured. */
 function busFor(count: number): Bus {
   const payload = encodeReplies({ now: 1_795_000_000_000, answers: Array.from({ length: count }, () => answer) });
   return askable({ request: async (): Promise<Reply> => ({ payload, resent: false }), width: () => 2 });
 }
 
-/** Questions uses nothing of a bus but what is asked for here. */
+/** Has only the methods of the bus that the batcher uses. */
 function askable(bus: Pick<Bus, "request" | "width">): Bus {
   return bus as Bus;
 }

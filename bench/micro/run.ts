@@ -1,4 +1,4 @@
-/** `npm run bench -- micro [NAME…]`: every question, or those named. */
+/** `npm run bench -- micro [NAME…]`: runs all microbenchmarks, or the named ones. */
 import { UsageError } from "../usage-error.ts";
 import { admitMany } from "./admit-many.ts";
 import { authenticate } from "./authenticate.ts";
@@ -21,12 +21,12 @@ const warmUpMs = 500;
 const batchMs = 200;
 const batches = 9;
 
-/** Microseconds per unit. */
+/** Figures in microseconds per unit. */
 export interface MicroResult {
   question: string;
   what: string;
   unit: string;
-  /** Of the middle batch, and of the best. */
+  /** The figure of the median batch, and of the best. */
   median: number;
   least: number;
 }
@@ -34,7 +34,7 @@ export interface MicroResult {
 export async function microCommand(names: string[]): Promise<number> {
   const unknown = names.find((name) => !(name in microbenchmarks));
   if (unknown !== undefined)
-    throw new UsageError(`Cannot ask "${unknown}": there are ${Object.keys(microbenchmarks).join(", ")}`);
+    throw new UsageError(`Cannot run "${unknown}": the microbenchmarks are ${Object.keys(microbenchmarks).join(", ")}`);
   console.log(`${"".padEnd(64)}${"µs (median)".padStart(14)}${"µs (best)".padStart(14)}${"per second".padStart(14)}`);
   await measureAll(names.length > 0 ? names : Object.keys(microbenchmarks), ({ question, what, unit, median, least }) => {
     const label = `${question}: ${what}, per ${unit}`;
@@ -77,7 +77,7 @@ async function time(one: Case): Promise<Pick<MicroResult, "median" | "least">> {
   return { median: sorted[Math.floor(batches / 2)] ?? Number.NaN, least: sorted[0] ?? Number.NaN };
 }
 
-/** Microseconds per unit over at least `ms`. */
+/** Measures for at least `ms`. @returns microseconds per unit */
 async function batch({ units, call }: Case, ms: number): Promise<number> {
   const startedAt = performance.now();
   let calls = 0;

@@ -1,4 +1,4 @@
-/** The end of a request in the ledger: charge, entry, totals, log row, and the release of its hold. */
+/** Settles a request: charge, entry, totals, log row, and the release of its hold. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";

@@ -67,7 +67,7 @@ async function measureDraws(
   const onnotice = ({ message = "" }: postgres.Notice): void => void (databaseMs += durationIn(message));
   await using told = connect(url, { onnotice });
   await using naive = connect(url);
-  await store.tellDurations(told);
+  await store.reportDurations(told);
   const [database, whole] = [new Histogram(), new Histogram()];
   const slowest: Lists["slowest"] = [];
   const differing: string[] = [];

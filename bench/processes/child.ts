@@ -1,4 +1,4 @@
-/** Processes of the bench: each known by its id, ended with the bench, and its output kept in a file. */
+/** A process of the bench. It ends with the bench, and its output goes to a file. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { until } from "../until.ts";
 
 export interface ChildPlan {
   name: string;
-  /** The bench's own Bun unless told otherwise. */
+  /** Default: the Bun that runs the bench. */
   program?: string;
   arguments: string[];
   environment?: Record<string, string>;
@@ -53,7 +53,7 @@ export class Child implements AsyncDisposable {
     return readFileSync(this.#logPath, "utf8");
   }
 
-  /** Waits until it serves, as `serves` tells. @throws Error with the end of its output when it does not come to that */
+  /** Waits until `serves` returns true. @throws Error with the end of its output when it does not */
   async ready(serves: () => boolean | Promise<boolean>, waitMs = 30_000): Promise<void> {
     try {
       await until(async () => !this.#alive() || (await serves()), waitMs);
@@ -65,14 +65,14 @@ export class Child implements AsyncDisposable {
     if (!this.#alive()) throw new Error(`${this.name} ended; its output ends with:\n${this.output.slice(-tailCharacters)}`);
   }
 
-  /** The port that our own small servers print. */
+  /** The port that the bench's own servers print. */
   async port(): Promise<number> {
     const printed = () => /^listening (\d+)$/m.exec(this.output)?.[1];
     await this.ready(() => printed() !== undefined);
     return Number(printed());
   }
 
-  /** In order, by force when that takes too long. */
+  /** Sends SIGTERM, and SIGKILL when that takes too long. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#alive()) return;
     this.#child.kill("SIGTERM");
@@ -94,7 +94,7 @@ process.on("exit", () => {
   for (const child of running) child.kill();
 });
 
-/** Nothing that is set for this shell may change what is measured. What production sets, every contender on Bun gets. */
+/** The environment without variables of this shell, which could change results. Every contender on Bun gets the production settings. */
 export function inherited(): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",

@@ -1,17 +1,17 @@
-/** What processes cost, read from Linux's /proc: our own figures, not theirs. */
+/** Reads the cost of processes from Linux's /proc. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Usage {
-  /** User and system time since the start, of ended children too. */
+  /** User and system time since the start, including ended children. */
   cpuSeconds: number;
-  /** Resident memory; what several processes share is counted once (proportional set size). */
+  /** Resident memory. Memory that several processes share counts once (proportional set size). */
   residentBytes: number;
 }
 
-/** Linux counts in hundredths of a second for every user space, whatever the kernel's own tick. */
+/** Linux reports hundredths of a second to user space, independent of the kernel's tick. */
 const ticksPerSecond = 100;
 
-/** A process with all its descendants. Zero when it is gone. */
+/** The usage of a process with all its descendants. Zero when it has ended. */
 export function usageOf(pid: number): Usage {
   const processes = familyOf(pid);
   const root = processes.find((process) => process.pid === pid);
@@ -36,7 +36,7 @@ function familyOf(pid: number): Stat[] {
   return family;
 }
 
-/** Fields 4 and 14 to 17 of proc(5); the name in field 2 may hold anything, but it ends with the last bracket. */
+/** Reads fields 4 and 14 to 17 of proc(5). The name in field 2 may contain any character, and ends at the last bracket. */
 function statOf(pid: number): Stat | null {
   const text = readOrEmpty(`/proc/${pid}/stat`);
   if (text === "") return null;
