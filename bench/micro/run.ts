@@ -46,7 +46,7 @@ export async function microCommand(names: string[]): Promise<number> {
   return 0;
 }
 
-/** All microbenchmarks. */
+/** Runs all microbenchmarks. */
 export async function runMicro({ say }: { say(line: string): void }): Promise<MicroResult[]> {
   return measureAll(Object.keys(microbenchmarks), ({ question, what, unit, median }) =>
     say(`${question}: ${what}: ${median.toPrecision(3)} µs per ${unit}`),

@@ -1,4 +1,4 @@
-/** Bodies of three sizes, and small ones answered as streams: what a byte costs, and whether large requests get through. */
+/** Measures bodies of three sizes, and small ones with streamed answers: the cost of a byte, and whether large requests succeed. */
 import type { Contender, Running } from "../contenders/contender.ts";
 import { findPeers, type Peers } from "../contenders/peers.ts";
 import { bareProxy, direct, instantModel, type Provider } from "../contenders/provider.ts";
@@ -14,9 +14,9 @@ export interface BodyCase {
   name: string;
   bytes: number;
   streamed: boolean;
-  /** Of the closed loop; large bodies are sent by few at a time. */
+  /** The connections of the closed loop; few for large bodies. */
   connections: number;
-  /** Of the open loop: requests a second, below what each contender can do. */
+  /** The requests a second of the open loop, below the ceiling of each contender. */
   rate: number;
 }
 
@@ -32,11 +32,11 @@ const cases: BodyCase[] = [
   { name: "1 KiB", bytes: kibibyte, streamed: false, connections: 32, rate: 100 },
   { name: "1 KiB, streamed", bytes: kibibyte, streamed: true, connections: 32, rate: 100 },
   { name: "100 KiB", bytes: 100 * kibibyte, streamed: false, connections: 32, rate: 50 },
-  // The largest that the specification allows.
+  // The largest body that the specification allows.
   { name: "8 MiB", bytes: 8 * mebibyte, streamed: false, connections: 4, rate: 3 },
 ];
 
-/** One round: the sizes differ by far more than rounds do. */
+/** Runs one round, since the sizes differ far more than rounds do. */
 export async function runBodies(plan: BodiesPlan): Promise<Bodies> {
   await using testbed = await openTestbed(plan);
   const { provider } = testbed;

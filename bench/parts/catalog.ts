@@ -1,4 +1,4 @@
-/** The connector catalog, read by one client at a time: the whole export, and being told that one has it. */
+/** Measures the connector catalog for one client at a time: the whole export, 304 answers, and pages. */
 import { rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { dataFolder } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 
 export interface Catalog {
-  /** From the first byte sent to the last one received; `bytes` are those of the last answer. */
+  /** Latency is from the first byte sent to the last one received; `bytes` is the size of the last answer. */
   cases: { name: CaseName; bytes: number; latencyMs: Summary | null; failed: number }[];
 }
 
@@ -22,7 +22,7 @@ export interface CatalogPlan {
 const path = "/api/connector-exports/latest.ndjson";
 const warmUpCount = 200;
 
-/** The service as `npm start` runs it, with its own catalog. */
+/** Runs the service as `npm start` does, with its own catalog. */
 export async function runCatalog({ seconds, say }: CatalogPlan): Promise<Catalog> {
   const folder = join(dataFolder, "catalog-run");
   rmSync(folder, { recursive: true, force: true });
@@ -54,7 +54,7 @@ export async function runCatalog({ seconds, say }: CatalogPlan): Promise<Catalog
   return { cases };
 }
 
-/** There are more than a gateway keeps: each is gone again when its turn comes. */
+/** Requests all pages in order. There are more than a gateway caches, so none is cached when it is requested. */
 async function pagesInTurn(url: string): Promise<() => string> {
   const lines = (await (await fetch(url + path)).text()).trimEnd().split("\n");
   const paths = lines.map((line) => `/connectors/${(JSON.parse(line) as { slug: string }).slug}`);
@@ -86,7 +86,7 @@ interface Answered {
   etag: string;
 }
 
-/** The bytes as they come: a client that unpacks them would be measured with them. */
+/** Does not decompress the bytes, since that work would be measured too. */
 function get({ url, agent, headers }: { url: string; agent: Agent; headers: Record<string, string> }): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, headers }, (response) => {

@@ -1,4 +1,4 @@
-/** The price of each feature: the same load on one step after the other, from a bare relay to the whole of Weir. */
+/** Measures the cost of each feature: the same load on each step, from a bare relay to all of Weir. */
 import { composed } from "../contenders/composed.ts";
 import type { Contender } from "../contenders/contender.ts";
 import { bareProxy, instantModel } from "../contenders/provider.ts";
@@ -14,19 +14,19 @@ export interface FeaturesPlan extends TestbedPlan {
 
 export interface Features {
   steps: Step[];
-  /** Of each step and round, with many connections and with one. `contender` is the step's name. */
+  /** One for each step and round, with many connections and with one. `contender` is the step's name. */
   measurements: Measurement[];
 }
 
-/** Where Weir reaches its ceiling. */
+/** The number of connections at which Weir reaches its ceiling. */
 export const manyConnections = 128;
-/** Until the code of each step is compiled as far as it will be. */
+/** A load until the code of each step is compiled. */
 const warmUpArguments = ["--connections", "64", "--warm-up", "0", "--seconds", "2"];
 
 export async function runFeatures(plan: FeaturesPlan): Promise<Features> {
   const found: Features = { steps, measurements: [] };
   for (let round = 1; round <= plan.rounds; round++) {
-    // What composed steps leave in the counters and in streams is nobody else's: each round has servers of its own for both.
+    // Each round starts its own NATS and Redis, since composed steps leave data in counters and streams.
     await measureSteps({ names: steps.filter(isComposed), round, plan, found });
     await measureSteps({ names: steps.filter((step) => !isComposed(step)), round, plan, found });
   }

@@ -1,6 +1,6 @@
 /**
- * Weir in two sizes on the same cores, with many workspaces, as a fleet has them: what the capacity model is made from, and what
- * it is checked against.
+ * Measures Weir in two sizes on the same cores, with many workspaces, as in a real fleet. The results fit and check the capacity
+ * model.
  */
 import { instantModel } from "../contenders/provider.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
@@ -12,7 +12,7 @@ export interface FleetPlan extends TestbedPlan {
   seconds: number;
 }
 
-/** How many processes of each kind, and how many clients at once. */
+/** The number of processes of each kind, and of concurrent clients. */
 export interface Shape {
   gateways: number;
   workers: number;
@@ -23,12 +23,12 @@ export interface Fleet {
   measurements: { shape: Shape; measurement: Measurement }[];
 }
 
-/** The model is made from these two. */
+/** The two shapes that fit the model. */
 export const fittedShapes: [Shape, Shape] = [
   { gateways: 1, workers: 1, connections: 8 },
   { gateways: 1, workers: 1, connections: 128 },
 ];
-/** And says what these will be: one in between, and a fleet of another size. */
+/** The shapes that check its predictions: one in between, and a fleet of another size. */
 export const checkedShapes: Shape[] = [
   { gateways: 1, workers: 1, connections: 32 },
   { gateways: 2, workers: 2, connections: 32 },

@@ -1,4 +1,4 @@
-/** The hot path: how many requests a second, at what cost, and how much later than the provider alone. */
+/** Measures the hot path: requests a second, their cost, and the latency added to the provider's. */
 import { alone, type Installation } from "../contenders/installation.ts";
 import { findPeers, type Peers } from "../contenders/peers.ts";
 import { bareProxy, direct, instantModel } from "../contenders/provider.ts";
@@ -9,11 +9,11 @@ import { idleCores, residentBytes, startAll, warmUp, type Side, type Stand } fro
 
 export interface HotPathPlan extends TestbedPlan {
   rounds: number;
-  /** How long each slice is measured. */
+  /** The measured time of each slice. */
   seconds: number;
 }
 
-/** Resident bytes of all processes that serve one contender, or several: started, the most after a load, and a while after the last. */
+/** Resident bytes of all processes of an installation: after the start, the most after a load, and some time after the last load. */
 export interface RoundMemory {
   name: string;
   round: number;
@@ -23,31 +23,31 @@ export interface RoundMemory {
 }
 
 export interface HotPath extends Pick<Peers, "versions" | "leftOut"> {
-  /** Of every slice, and, without a sweep, of the open loop that ends each round. */
+  /** One for every slice, and one without a sweep for the open loop at the end of each round. */
   measurements: Measurement[];
   memory: RoundMemory[];
-  /** What stands idle beside who is measured: CPU seconds a second, by process. Once a run. */
+  /** The CPU use of idle contenders, which run during the measurement of others: CPU seconds a second, by process. Measured once a run. */
   idle: { name: string; cores: Record<string, number> }[];
 }
 
-/** What holds the machine up lasts for seconds: more slices tell more than longer ones. */
+/** Disturbances of the machine last for seconds, so that more slices are better than longer ones. */
 export const sliceSeconds = 0.8;
-/** The ceiling is the best of these; one in flight tells the added latency. */
+/** The ceiling is the best of these. One connection shows the added latency. */
 export const ceilingConnections = [8, 32, 128];
-/** Far below everybody's ceiling but LiteLLM's, so that latency is the way's and not a queue's. */
+/** Far below the ceiling of all contenders except LiteLLM, so that no queue adds latency. */
 export const openLoopRate = 200;
-/** An odd number: the middle of three leaves out one in which the machine was held up. */
+/** An odd number, so that the median of three ignores a disturbed sweep. */
 const sweepsPerRound = 3;
 /**
- * Longer than the ledger lags behind (0.1 to 0.2 s): within the measured time Weir settles as much of what it answered before as it
- * leaves for after, so that no slice is spared the work that it puts off.
+ * Longer than the lag of the ledger (0.1 to 0.2 s). Weir then settles as much earlier work within the measured time as it defers
+ * beyond it, so that each slice includes the full work.
  */
 const sliceWarmUpSeconds = 0.5;
-/** Not in slices: a tail needs samples, and no ratio is made of it. */
+/** Not sliced, since the tail of a distribution needs samples, and no ratio uses it. */
 const openLoop = ["--rate", String(openLoopRate), "--warm-up", "1", "--seconds", "3"];
 const restMs = 2_000;
 
-/** One in flight comes after the others: what a worker runs through for each message is compiled after some thousands of them. */
+/** One connection comes last, since a worker's code for a message is compiled only after some thousand messages. */
 const sliceConnections = [...ceilingConnections, 1];
 
 export async function runHotPath(plan: HotPathPlan): Promise<HotPath> {
@@ -84,7 +84,7 @@ async function takeRound(round: Round): Promise<void> {
   };
   for (let n = 1; n <= sweepsPerRound; n++) {
     await takeSweep({ stands, sweep: (round.round - 1) * sweepsPerRound + n, seconds: plan.seconds, take });
-    // Once a sweep and not after each slice of Weir's: PostgreSQL writes each page whole that it touches first after a checkpoint.
+    // Only once a sweep: after each checkpoint PostgreSQL writes every page completely at its first change.
     await testbed.quiet();
   }
   for (const stand of stands) {
@@ -102,16 +102,16 @@ type Load = Pick<MeasurePlan, "load" | "words" | "sweep">;
 
 interface Sweep {
   stands: Stand[];
-  /** Counted over all rounds. */
+  /** The number of the sweep, counted over all rounds. */
   sweep: number;
   seconds: number;
   take(stand: Stand, side: Side, load: Load): Promise<void>;
 }
 
-/** All contenders right after each other under each load, for what a ratio is made of to be measured in the same seconds. */
+/** Measures all contenders directly after each other under each load, so that the figures of a ratio come from the same seconds. */
 async function takeSweep({ stands, sweep, seconds, take }: Sweep): Promise<void> {
   const pairs = stands.flatMap((stand) => stand.sides.map((side) => ({ stand, side })));
-  // Every second sweep goes backwards, so that nobody always comes after the same one.
+  // Every second sweep has the reverse order, so that no contender always follows the same one.
   const order = sweep % 2 === 1 ? pairs : pairs.toReversed();
   const time = ["--warm-up", String(sliceWarmUpSeconds), "--seconds", String(seconds)];
   for (const connections of sliceConnections) {
@@ -120,13 +120,13 @@ async function takeSweep({ stands, sweep, seconds, take }: Sweep): Promise<void>
   }
 }
 
-/** Nobody else is measured before what this load left to be done is done. */
+/** Waits for the work that the load leaves, before the next contender is measured. */
 async function takeLoad({ subject, running, generator }: Side, { load, words, sweep }: Load, round: Round): Promise<void> {
   const { testbed, plan, found } = round;
-  const asked = ["--model", subject.model(instantModel), ...words];
+  const loadArguments = ["--model", subject.model(instantModel), ...words];
   const at = { contender: subject.name, running, provider: testbed.provider, round: round.round };
   const when = sweep === undefined ? {} : { sweep };
-  const measured = await measure({ ...at, ...when, load, words: asked, generator, untilSettled: true });
+  const measured = await measure({ ...at, ...when, load, words: loadArguments, generator, untilSettled: true });
   found.measurements.push(measured);
   const place = sweep === undefined ? "" : `, sweep ${sweep}/${plan.rounds * sweepsPerRound}`;
   plan.say(`round ${round.round}/${plan.rounds}${place} ${progressLine(measured)}`);

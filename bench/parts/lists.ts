@@ -1,4 +1,4 @@
-/** Lists over a million findings: calls by chance, the time that the database takes for each, and what a scan's writing costs. */
+/** Measures lists over a million findings: random calls, the database's time for each, and the cost of a scan's writes. */
 import { join } from "node:path";
 import type postgres from "postgres";
 import { listFindings } from "../../src/security/findings/lists/list-findings.ts";
@@ -18,26 +18,26 @@ import { randomFrom } from "../../test/support/random.ts";
 export interface Lists {
   seed: number;
   draws: number;
-  /** All statements of a call, as the server counts them; and the whole call. */
+  /** The time of all statements of a call, as the server reports it, and of the whole call. */
   databaseMs: Summary | null;
   callMs: Summary | null;
   slowest: { databaseMs: number; call: Omit<Draw, "depth">; offset: number }[];
-  /** Answers compared with what a query without any help says. */
+  /** The number of answers that were compared with a naive query. */
   compared: number;
   differing: string[];
-  /** A new project with as many findings as a document may have, in transactions as a scan's. */
+  /** Writes a new project with as many findings as a document may have, in transactions like those of a scan. */
   scan: { findings: number; transactions: number; seconds: number; transactionMs: Summary | null };
 }
 
 export interface ListsPlan {
-  /** null: another one each time. */
+  /** null: a new seed in each run. */
   seed: number | null;
   say(line: string): void;
 }
 
 const draws = 1_000;
-/** Unmeasured, of another seed: pages that a service reads all day are in memory. */
-const warmingDraws = 300;
+/** Unmeasured calls of another seed, which load the pages into memory that a running service would have there. */
+const warmUpDraws = 300;
 const comparedEvery = 40;
 
 export async function runLists({ seed: given, say }: ListsPlan): Promise<Lists> {
@@ -50,7 +50,7 @@ export async function runLists({ seed: given, say }: ListsPlan): Promise<Lists> 
   });
   const url = await preparedLists(server.url, say);
   const seed = given ?? 1 + Math.floor(Math.random() * 99_999);
-  say(`${draws} calls by chance, seed ${seed}`);
+  say(`${draws} random calls, seed ${seed}`);
   const drawn = await measureDraws(url, seed);
   say(`p99 ${drawn.databaseMs?.p99} ms in the database, ${drawn.differing.length} of ${drawn.compared} compared answers differ`);
   const scan = await measureScan(url);
@@ -91,19 +91,19 @@ async function measureDraws(
 
 async function warm(sql: postgres.Sql, seed: number): Promise<void> {
   const chance = randomFrom(seed);
-  for (let n = 0; n < warmingDraws; n++) {
+  for (let n = 0; n < warmUpDraws; n++) {
     const { depth, ...call } = drawCall(chance);
     await ask(call, await offsetAt(depth, call, sql), sql);
   }
 }
 
-/** @param depth of the whole list, from 0 to 1 */
+/** @param depth the position within the whole list, from 0 to 1 */
 async function offsetAt(depth: number, call: Omit<Draw, "depth">, sql: postgres.Sql): Promise<number> {
   const { total } = await ask({ ...call, input: { ...call.input, limit: 1 } }, 0, sql);
   return Math.floor(depth * total);
 }
 
-/** Of a line such as `duration: 0.213 ms  execute x: SELECT …`; 0 of another one. */
+/** The duration in a line such as `duration: 0.213 ms  execute x: SELECT …`, else 0. */
 function durationIn(message: string): number {
   return Number(/^duration: ([\d.]+) ms/.exec(message)?.[1] ?? 0);
 }
@@ -122,7 +122,7 @@ async function ask({ list, inventory, scope, input }: Omit<Draw, "depth">, offse
   return { total: Number(data["total"]), ids: rows.map((row) => row[list === "findings" ? "id" : "cve_id"]) };
 }
 
-/** Lists ask the database and nothing else. */
+/** Lists use only the database. */
 function partsOf(sql: postgres.Sql): OperationParts {
   return { sql } as unknown as OperationParts;
 }
@@ -134,7 +134,7 @@ async function agrees(answer: Answer, draw: Draw, offset: number, sql: postgres.
   return JSON.stringify(answer) === JSON.stringify(expected);
 }
 
-/** Beside a million others, and gone afterwards. */
+/** Writes the findings next to a million others, and deletes them afterwards. */
 async function measureScan(url: string): Promise<Lists["scan"]> {
   await using sql = connect(url);
   const project = { number: 100_000, inventory: plan.scored };
@@ -153,7 +153,7 @@ async function measureScan(url: string): Promise<Lists["scan"]> {
   await store.insertOccurrences(project.number, sql);
   const seconds = (performance.now() - startedAt) / 1_000;
   await store.deleteProject(project.number, sql);
-  // What a server does by itself within minutes, and has no time for here: the next run would read what this one left behind.
+  // A server does this by itself within minutes. Without it, the next run would read the rows that this one left.
   await tidy(sql);
   return { findings: plan.sbomFindingsMax, transactions, seconds, transactionMs: latencies.summary() };
 }

@@ -1,4 +1,4 @@
-/** Contenders that are up at the same time, each with a load generator of its own, so that they can be measured in turn within seconds. */
+/** Runs all contenders at the same time, each with its own load generator, so that they can be measured within seconds of each other. */
 import type { Running, Subject } from "../contenders/contender.ts";
 import type { Installation, Installed } from "../contenders/installation.ts";
 import { instantModel } from "../contenders/provider.ts";
@@ -9,23 +9,23 @@ import { pause } from "../until.ts";
 export interface Side {
   subject: Subject;
   running: Pick<Running, "target" | "usage" | "settled">;
-  /** One's keys do not weigh on the other's heap. */
+  /** Separate generators, so that the keys of one contender do not fill the heap for another. */
   generator: LoadGenerator;
 }
 
-/** What is up as one. */
+/** A running installation. */
 export interface Stand {
   name: string;
   installed: Installed;
   sides: Side[];
-  /** Resident bytes of all of its processes, once it served. */
+  /** Resident bytes of all its processes, when it was ready. */
   idleBytes: number;
 }
 
 const warmUpConnections = "64";
 const idleMs = 5_000;
 
-/** @param stack ends everything, in the opposite order */
+/** @param stack stops everything, in the opposite order */
 export async function startAll(installations: Installation[], stack: AsyncDisposableStack): Promise<Stand[]> {
   const stands: Stand[] = [];
   for (const installation of installations) {
@@ -38,14 +38,14 @@ export async function startAll(installations: Installation[], stack: AsyncDispos
   return stands;
 }
 
-/** Until connections are open, keys were used, and what is called for every request is compiled. */
+/** Sends load until connections are open, keys have been used, and the hot code is compiled. */
 export async function warmUp({ subject, running, generator }: Side): Promise<void> {
   const words = ["--warm-up", "0", "--seconds", String(subject.warmUpSeconds), "--connections", warmUpConnections];
   await generator.load([...running.target, "--model", subject.model(instantModel), ...words]);
   await running.settled?.();
 }
 
-/** What each does with a core while nobody asks anything of anybody: CPU seconds a second by process. */
+/** The CPU use of each contender without any load: CPU seconds a second, by process. */
 export async function idleCores(stands: Stand[]): Promise<{ name: string; cores: Record<string, number> }[]> {
   const before = stands.map(({ installed }) => installed.usage());
   const startedAt = performance.now();

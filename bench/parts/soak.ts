@@ -1,4 +1,4 @@
-/** A minute at 80 % of the ceiling: whether metering keeps up, whether memory comes back, and what the database keeps of it. */
+/** Runs a minute at 80 % of the ceiling: whether metering keeps up, whether memory is released, and how much the database grows. */
 import type { Running } from "../contenders/contender.ts";
 import { instantModel } from "../contenders/provider.ts";
 import type { Stored } from "../data/store.ts";
@@ -9,17 +9,17 @@ import { pause } from "../until.ts";
 import { openTestbed, type TestbedPlan } from "./testbed.ts";
 
 export interface Soak {
-  /** What a closed loop sustained just before. */
+  /** The rate of a closed loop just before. */
   ceilingPerSecond: number;
-  /** What was asked of it then: 80 % of that. */
+  /** The rate of the soak: 80 % of the ceiling. */
   perSecond: number;
   result: Result;
   /** From the last answer until the ledger had confirmed everything. */
   lagSeconds: number;
-  /** Generations that the ledger had not confirmed, once a second: those under way and those on their way to it. */
+  /** The number of generations without a confirmed settlement, once a second: open ones and ones in transit. */
   unsettled: { second: number; generations: number }[];
   memory: { process: string; idleBytes: number; loadedBytes: number; recoveredBytes: number }[];
-  /** By what database and write-ahead log grew, per request. */
+  /** The growth of database and write-ahead log per request. */
   stored: Stored;
 }
 
@@ -30,9 +30,9 @@ export interface SoakPlan extends TestbedPlan {
 const share = 0.8;
 const recoveryMs = 10_000;
 const timerStepMs = 1_000;
-/** As a pool of clients has; a request that finds none free waits, and its latency counts from when it was due. */
+/** The size of a client pool. A request without a free connection waits, and its latency counts from when it was due. */
 const connectionsMax = "256";
-/** Of 15 s the last five: what it does for a moment is no ceiling. */
+/** Measures the last five of 15 s, since a short burst is no ceiling. */
 const ceilingWords = ["--connections", "128", "--warm-up", "10", "--seconds", "5"];
 
 export async function runSoak({ seconds, say, ...sizes }: SoakPlan): Promise<Soak> {
@@ -65,7 +65,7 @@ export async function runSoak({ seconds, say, ...sizes }: SoakPlan): Promise<Soa
   return { ceilingPerSecond: ceiling.perSecond, perSecond, result, lagSeconds, unsettled, memory, stored };
 }
 
-/** Once a second, until told to end. */
+/** Reads the gauge once a second, until `end`. */
 function watchUnsettled(running: Running): { end(): Promise<Soak["unsettled"]> } {
   const startedAt = performance.now();
   const found: Soak["unsettled"] = [];

@@ -1,9 +1,9 @@
 /**
- * 2,000 open streams: how late events arrive, and what an open stream costs in memory.
+ * Measures 2,000 open streams: how late events arrive, and the memory of an open stream.
  *
- * Clients and providers are other machines' business. Where there are only two cores, the kernel leaves whoever relays on one of them with both,
- * for up to a fifth of a second, while the other is idle, and that alone makes a hundredth of the events late. So these two run on the core that
- * the admission worker and its servers share, and the thread that relays has the other one.
+ * In production clients and providers run on other machines. On only two cores, the kernel sometimes runs the relay and one of them on
+ * the same core for up to 0.2 s while the other core is idle, which makes 1 % of the events late. So client and provider run on the core
+ * of the admission worker and its servers, and the relaying thread has the other core.
  */
 import { shareCore, takeFirstCore } from "../../scripts/services/share-core.ts";
 import type { Contender, Running } from "../contenders/contender.ts";
@@ -22,11 +22,11 @@ export interface StreamTurn {
   latenessCurve: CurvePoint[];
   firstEvent: Summary | null;
   gap: Summary | null;
-  /** Of the processes that relay: the bare relay, or all gateways. */
+  /** Resident bytes of the relaying processes: the bare relay, or all gateways. */
   idleBytes: number;
   loadedBytes: number;
   recoveredBytes: number;
-  /** CPU seconds a second by process, from the first stream to the last one's end; 1 is a whole core. */
+  /** CPU seconds a second by process, from the first stream to the end of the last; 1 is a whole core. */
   cores: Record<string, number>;
   failed: number;
   codes: Record<string, number>;
@@ -34,9 +34,9 @@ export interface StreamTurn {
 
 export interface Streams {
   turns: StreamTurn[];
-  /** By round: Weir's p99 of events' lateness minus the bare relay's, in milliseconds. */
+  /** For each round, Weir's p99 of the lateness of events minus the bare relay's, in milliseconds. */
   addedLatenessMs: number[];
-  /** By round: what 2,000 streams add to Weir's gateways, divided by what they add to the bare relay. */
+  /** For each round, the memory that 2,000 streams add to Weir's gateways, divided by that for the bare relay. */
   memoryRatio: number[];
 }
 
@@ -47,11 +47,11 @@ export interface StreamPlan extends TestbedPlan {
 
 const rampSeconds = 4;
 const measuredSeconds = 12;
-/** Within the measured time, well after the last stream began. */
+/** When memory is read: within the measured time, well after the start of the last stream. */
 const lookAfterMs = 10_000;
 const restMs = 3_000;
 const recoveryMs = 5_000;
-/** Before idle is measured: what streams need is compiled and connections are open, memory of many streams is not there yet. */
+/** The warm-up before the idle memory is read: it compiles code and opens connections, without the memory of many streams. */
 const warmUpArguments = ["--stream", "--connections", "8", "--warm-up", "0", "--seconds", "5", "--model"];
 
 export async function runStreams(plan: StreamPlan): Promise<Streams> {

@@ -1,4 +1,4 @@
-/** What every part runs in: the three servers, a fresh copy of the prepared database, and the mock provider. */
+/** The testbed of every part: the three servers, a fresh copy of the prepared database, and the mock provider. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
@@ -14,16 +14,16 @@ import { dataFolder } from "../paths.ts";
 
 export interface Testbed extends AsyncDisposable {
   provider: Provider;
-  /** What every process of a fleet works with. */
+  /** The plan of every fleet. */
   fleet: FleetPlan;
   weir(population: Population["name"], but?: Partial<WeirPlan>): Contender;
-  /** One fleet for several of them. */
+  /** One fleet for several populations. */
   sharedWeir(populations: Population["name"][]): Installation;
-  /** Another one on the same server. @returns its address */
+  /** Creates another database on the same server. @returns its URL */
   emptyDatabase(name: string): Promise<string>;
-  /** What the run's database takes on the disk now. */
+  /** The present size of the run's database on the disk. */
   stored(): Promise<Stored>;
-  /** What one contender wrote is on the disk before the next one is measured. */
+  /** Waits until all writes of a contender are on the disk, before the next one is measured. */
   quiet(): Promise<void>;
 }
 
@@ -33,13 +33,13 @@ export interface TestbedPlan {
   say(line: string): void;
 }
 
-/** @throws Error naming what to install */
+/** @throws Error with the program to install */
 export async function openTestbed({ gateways, workers, say }: TestbedPlan): Promise<Testbed> {
   const servers = await findServers();
   if ("missing" in servers) throw new Error(`Cannot start the servers: ${servers.missing}`);
   await using stack = new AsyncDisposableStack();
   const folder = join(dataFolder, "services");
-  // Counters and streams of an earlier run speak of another copy of the database.
+  // Counters and streams of an earlier run belong to another copy of the database.
   for (const name of ["nats", "redis"]) rmSync(join(folder, name), { recursive: true, force: true });
   say("starting NATS, Redis and PostgreSQL");
   const services = stack.use(await startServices({ servers, folder, durable: true }));

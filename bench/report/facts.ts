@@ -1,4 +1,4 @@
-/** What a bench found, whichever parts of it ran, and where. */
+/** The results of a bench run, of all parts that ran, and the machine. */
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -22,9 +22,9 @@ export interface Facts {
   commit: string;
   machine: { processor: string; cores: number; memoryGiB: number; kernel: string; loadBefore: number[] };
   versions: Record<string, string>;
-  /** A line for each contender that was left out. */
+  /** A line for each skipped contender. */
   leftOut: string[];
-  /** Why this run is no result; empty: it is one. */
+  /** Why this run is invalid; empty: it is valid. */
   invalid: string[];
   hotPath?: HotPath;
   bodies?: Bodies;
@@ -37,7 +37,7 @@ export interface Facts {
   micro?: MicroResult[];
 }
 
-/** What a whole run has. */
+/** The parts of a whole run. */
 export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak", "catalog", "micro"] as const;
 
 export function factsHere(command: string): Facts {
@@ -58,7 +58,7 @@ export function factsHere(command: string): Facts {
   };
 }
 
-/** Of the servers that a run was made with; none where they were not found. */
+/** The versions of the run's servers; empty when they were not found. */
 export async function serverVersions(): Promise<Record<string, string>> {
   const servers = await findServers();
   if ("missing" in servers) return {};
@@ -68,7 +68,7 @@ export async function serverVersions(): Promise<Record<string, string>> {
   return { NATS: versionOf(nats), Redis: versionOf(redis), PostgreSQL: versionOf(postgres) };
 }
 
-/** "" where the program is missing. */
+/** @returns "" when the program is missing */
 function outputOf(program: string, words: string[], env = process.env): string {
   const { status, stdout } = spawnSync(program, words, { encoding: "utf8", env });
   return status === 0 ? stdout.trim() : "";

@@ -1,10 +1,10 @@
 import type { Measurement } from "../measure/measure.ts";
 import type { Facts } from "./facts.ts";
 
-/** Above this, in the 99th percentile, a rate was asked for and not held. */
+/** Above this 99th percentile of late sending, the rate was not reached. */
 const sentLateMsMax = 500;
 
-/** A run in which Weir failed a single request is not a result; others' failures are printed beside their figures. */
+/** A run with a single failed request of Weir is invalid. Failures of other contenders are printed with their figures. */
 export function failuresOf({ hotPath, bodies, features, fleet, streams, soak, catalog, lists }: Facts): string[] {
   const measured: [string, Measurement[]][] = [
     ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
@@ -13,20 +13,20 @@ export function failuresOf({ hotPath, bodies, features, fleet, streams, soak, ca
     ["fleet", fleet?.measurements.map(({ measurement }) => measurement) ?? []],
   ];
   const failed = measured.flatMap(([part, all]) =>
-    all.filter(({ result }) => result.failedInAll > 0).map((one) => said(`${part}: ${one.contender}, ${one.load}`, one)),
+    all.filter(({ result }) => result.failedInAll > 0).map((one) => failureLine(`${part}: ${one.contender}, ${one.load}`, one)),
   );
   const streamed = (streams?.turns ?? [])
     .filter((turn) => isWeir(turn) && turn.failed > 0)
     .map(({ contender, round, failed: count, codes }) => {
-      return said(`stream: ${contender}`, { round, result: { failedInAll: count, codes } });
+      return failureLine(`stream: ${contender}`, { round, result: { failedInAll: count, codes } });
     });
-  const soaked = soak && soak.result.failedInAll > 0 ? [said("soak", { round: 1, result: soak.result })] : [];
+  const soaked = soak && soak.result.failedInAll > 0 ? [failureLine("soak", { round: 1, result: soak.result })] : [];
   const held = (soak?.result.sendLatenessMs?.p99 ?? 0) <= sentLateMsMax;
-  const behind = soak && !held ? [`soak: ${soak.perSecond} /s were not kept up with: requests waited for a connection`] : [];
+  const behind = soak && !held ? [`soak: ${soak.perSecond} /s were not reached: requests waited for a connection`] : [];
   const read = (catalog?.cases ?? [])
     .filter((one) => one.failed > 0)
     .map(({ name, failed }) => `catalog, ${name}: ${failed} failed`);
-  const differing = (lists?.differing ?? []).map((call) => `lists: another answer than the naive one to ${call}`);
+  const differing = (lists?.differing ?? []).map((call) => `lists: the answer differs from the naive query's for ${call}`);
   return [...failed, ...streamed, ...soaked, ...behind, ...read, ...differing];
 }
 
@@ -38,7 +38,7 @@ interface Failed extends Pick<Measurement, "round" | "sweep"> {
   result: Pick<Measurement["result"], "failedInAll" | "codes">;
 }
 
-function said(where: string, { round, sweep, result }: Failed): string {
+function failureLine(where: string, { round, sweep, result }: Failed): string {
   const place = sweep === undefined ? `round ${round}` : `round ${round}, sweep ${sweep}`;
   return `${where}, ${place}: ${result.failedInAll} failed ${JSON.stringify(result.codes)}`;
 }

@@ -1,4 +1,4 @@
-/** `npm run bench -- publish [results.json]`: puts a whole result into docs, so that no figure there is typed by hand. */
+/** `npm run bench -- publish [results.json]`: puts the tables and plots of a result into the docs, so that no figure is typed by hand. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -11,33 +11,33 @@ import { sectionsOf } from "./sections/sections.ts";
 
 export const publishUsage = `npm run bench -- publish [results.json]
 
-  puts tables and plots of a result that has every part (default: the newest) into docs/performance.md and docs/performance`;
+  puts the tables and plots of a result with every part (default: the newest) into docs/performance.md and docs/performance`;
 
 export function publishCommand([given, ...more]: string[]): number {
   if (more.length > 0) throw new UsageError(publishUsage);
   const path = given ?? newestWith(partNames);
-  if (path === null) throw new UsageError("There is no result with every part yet: npm run bench makes one");
+  if (path === null) throw new UsageError("There is no result with every part: run npm run bench");
   const facts = readFacts(path);
   const missing = partNames.filter((name) => facts[name] === undefined);
   if (missing.length > 0) throw new UsageError(`"${path}" cannot be published: it has no ${missing.join(", no ")}`);
   if (facts.invalid.length > 0)
-    throw new UsageError(`"${path}" cannot be published, for it is no result: ${facts.invalid.join("; ")}`);
+    throw new UsageError(`"${path}" cannot be published, since the run is invalid: ${facts.invalid.join("; ")}`);
   const sections = sectionsOf(facts);
   const document = join(docsFolder, "performance.md");
   const text = withSections(readFileSync(document, "utf8"), sections);
   writePlots(sections);
   writeFileSync(document, text);
   spawnSync(process.execPath, ["fmt", document], { cwd: root });
-  console.log(`${relative(root, document)} and its plots are those of ${path}`);
+  console.log(`${relative(root, document)} and its plots now show ${path}`);
   return 0;
 }
 
-/** @throws UsageError where a section has no place in the document, or a place no section */
+/** @throws UsageError when a section has no place in the document, or a place has no section */
 export function withSections(document: string, sections: Section[]): string {
   const places = [...document.matchAll(/<!-- bench:([a-z-]+) -->/g)].map(([, name = ""]) => name);
   const names = sections.map(({ name }) => name);
-  const strangers = [...places.filter((name) => !names.includes(name)), ...names.filter((name) => !places.includes(name))];
-  if (strangers.length > 0) throw new UsageError(`The document and the result do not fit: ${strangers.join(", ")}`);
+  const mismatches = [...places.filter((name) => !names.includes(name)), ...names.filter((name) => !places.includes(name))];
+  if (mismatches.length > 0) throw new UsageError(`The document and the result do not fit: ${mismatches.join(", ")}`);
   return sections.reduce((text, section) => withSection(text, section), document);
 }
 

@@ -1,11 +1,11 @@
-/** Results that are there. */
+/** Reads stored results. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { resultsFolder } from "../paths.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Facts } from "./facts.ts";
 
-/** As the bench wrote them; of another version of it parts may be missing. @throws UsageError */
+/** Reads a result. One of another version of the bench may lack parts. @throws UsageError */
 export function readFacts(path: string): Facts {
   if (!existsSync(path)) throw new UsageError(`There is no file "${path}"`);
   return JSON.parse(readFileSync(path, "utf8")) as Facts;

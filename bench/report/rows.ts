@@ -1,4 +1,4 @@
-/** The table of what was to be reached: bar, goal, and what this run reached. */
+/** The table of bars, goals, and the values that a run reached. */
 import { ceilingConnections } from "../parts/hot-path.ts";
 import type { Cost, Measurement } from "../measure/measure.ts";
 import type { Facts } from "./facts.ts";
@@ -9,7 +9,7 @@ export interface Row {
   goal: number;
   unit: string;
   better: "higher" | "lower";
-  /** One for each sweep or round; empty: this part did not run. */
+  /** One value for each sweep or round; empty: the part did not run. */
   values: number[];
 }
 
@@ -43,12 +43,12 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists }: Facts): Row[]
   ];
 }
 
-/** What was measured within the same seconds: the machine was as fast for all of it, so ratios are made of nothing else. */
+/** Groups measurements by sweep. Ratios use only figures of one sweep, since the machine was equally fast within its seconds. */
 export function sweepsOf(all: Measurement[]): Measurement[][] {
   return [...Map.groupBy(all, ({ sweep }) => sweep)].flatMap(([sweep, measured]) => (sweep === undefined ? [] : [measured]));
 }
 
-/** Answers a second within a sweep, at the best number of connections. NaN without any. */
+/** Answers a second within a sweep, at the best number of connections. NaN without measurements. */
 export function ceiling(sweep: Measurement[], contender: string): number {
   const own = sweep.filter((one) => one.contender === contender && isCeiling(one));
   return own.length === 0 ? Number.NaN : Math.max(...own.map(({ result }) => result.perSecond));
@@ -58,7 +58,7 @@ function isCeiling({ load }: Measurement): boolean {
   return ceilingConnections.some((count) => load === `${count} connections`);
 }
 
-/** What a request cost a contender at the number of connections that gave the most answers: of all slices there, each by its requests. */
+/** The cost of a request at the number of connections with the most answers, averaged over all slices, weighted by their requests. */
 export function costAtCeiling(all: Measurement[], contender: string): Cost | null {
   const own = all.filter((one) => one.contender === contender && isCeiling(one));
   const loads = [...Map.groupBy(own, ({ load }) => load).values()];
@@ -80,7 +80,7 @@ function addedMs(sweep: Measurement[], contender: string): number {
   return p50(contender) - p50("direct");
 }
 
-/** NaN without any. */
+/** NaN without values. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = Math.floor(sorted.length / 2);

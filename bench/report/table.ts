@@ -1,4 +1,4 @@
-/** Tables and figures of a document. */
+/** Formats tables and figures of a document. */
 import type { Summary } from "../load/histogram.ts";
 
 export function table(head: string[], lines: string[][]): string {
@@ -6,13 +6,13 @@ export function table(head: string[], lines: string[][]): string {
   return [row(head), row(head.map(() => "---")), ...lines.map(row)].join("\n");
 }
 
-/** Three digits that count. */
+/** Formats a number with three significant digits. */
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return "–";
   return Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
 }
 
-/** Milliseconds, such as "1.2 / 30.5"; dashes where nothing was measured. */
+/** Formats milliseconds, such as "1.2 / 30.5", with dashes for missing figures. */
 export function percentiles(summary: Summary | null | undefined, ...which: (keyof Summary)[]): string {
   return which.map((one) => shown(summary?.[one] ?? Number.NaN)).join(" / ");
 }

@@ -1,4 +1,4 @@
-/** Writes a run to bench/results: everything as JSON, a document, and plots. */
+/** Writes a run to bench/results: all figures as JSON, a document, and plots. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resultsFolder, root } from "../paths.ts";
@@ -6,7 +6,7 @@ import type { Facts } from "./facts.ts";
 import { bodyOf } from "./sections/section.ts";
 import { sectionsOf } from "./sections/sections.ts";
 
-/** @returns the document's path from the root */
+/** @returns the document's path, relative to the root */
 export function writeReport(facts: Facts): string {
   mkdirSync(resultsFolder, { recursive: true });
   const name = facts.at.slice(0, 16).replace("T", "-").replace(":", "");

@@ -7,7 +7,7 @@ const cores = 2;
 const few: Shape = { gateways: 1, workers: 1, connections: 8 };
 const many: Shape = { gateways: 1, workers: 1, connections: 128 };
 
-/** Microseconds a request of a world in which the model is true. */
+/** Microseconds a request in a world that follows the model exactly. */
 function worldAt({ connections, gateways, workers }: Shape): Record<string, number> {
   return {
     gateway: 100 + 1_600 / (connections / gateways),
@@ -27,7 +27,7 @@ function measuredAt(shape: Shape) {
 const model = modelOf({ few: measuredAt(few), many: measuredAt(many), cores });
 
 describe("the capacity model", () => {
-  test("finds what a request and what its message cost, and how much of the cores worked", () => {
+  test("the model finds the cost of a request and of its message, and the busy share of the cores", () => {
     expect(model.busy).toBeCloseTo(0.9, 6);
     expect(model.costs["gateway"]?.own).toBeCloseTo(100, 6);
     expect(model.costs["gateway"]?.shared).toBeCloseTo(1_600, 6);
@@ -41,14 +41,14 @@ describe("the capacity model", () => {
     expect(predict({ shape, cores }, model).perSecond).toBeCloseTo(measuredAt(shape).measured.perSecond, 3);
   });
 
-  test("names what ends first: cores while there are few, the one Redis when there are many", () => {
+  test("the lowest limit is the cores when there are few, and Redis when there are many", () => {
     expect(bestSize(2, model).limits[0]?.by).toBe("cores");
     const large = bestSize(32, model);
     expect(large.limits[0]?.by).toBe("Redis");
     expect(rateOf(large)).toBeGreaterThan(rateOf(bestSize(2, model)) * 2);
   });
 
-  test("lets one metering process end where its own time and its transactions' add up", () => {
+  test("the limit of a metering process is the sum of its own time and its transactions'", () => {
     const { limits } = capacityOf({ gateways: 8, workers: 1, metering: 1, cores: 64 }, model);
     const metering = limits.find(({ by }) => by === "metering");
     expect(metering?.perSecond).toBeCloseTo((0.9 * 1_000_000) / (90 + 320 / 1_024), 0);

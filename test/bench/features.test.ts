@@ -18,7 +18,7 @@ import { openEmbeddedDatabase } from "../support/servers/databases.ts";
 import { temporaryFolder } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
-/** Its first start takes seconds, which are no step's. */
+/** Opened before the steps, since the first start takes seconds. */
 beforeAll(() => openEmbeddedDatabase(), 30_000);
 
 const model = "sandbox/echo";
@@ -30,7 +30,7 @@ interface World extends AsyncDisposable {
   chat(key?: string): Promise<Response>;
 }
 
-/** A fleet's parts in one process: what is composed does not see the difference. */
+/** The parts of a fleet in one process, which a composed gateway cannot distinguish from a fleet. */
 async function open(step: ComposedStep): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const { sql } = stack.use(await openEmbeddedDatabase());
@@ -73,7 +73,7 @@ describe.each(composedSteps)("the bench's step %s", (step) => {
   const place = composedSteps.indexOf(step);
   const has = (feature: ComposedStep): boolean => place >= composedSteps.indexOf(feature);
 
-  test("answers, with what it has and without what it does not", async () => {
+  test("the composed gateway answers, with exactly its features", async () => {
     await using world = await open(step);
     const answer = await world.chat();
     expect(answer.status).toBe(200);

@@ -10,8 +10,8 @@ function startServer(): { url: string; stop(): void } {
 
 const short = ["--warm-up", "0", "--seconds", "0.2"];
 
-describe("a load generator that stays", () => {
-  test("answers several loads in turn, of which one that cannot be made is told with its cause", async () => {
+describe("a load generator process", () => {
+  test("the generator runs several loads, and reports the cause of one that it cannot run", async () => {
     const { url, stop } = startServer();
     await using generator = new LoadGenerator();
     const load = (...words: string[]) => generator.load(["--url", url, "--key", "key", ...short, ...words]);
@@ -23,7 +23,7 @@ describe("a load generator that stays", () => {
     stop();
   });
 
-  test("says how it ended when it dies under a load", async () => {
+  test("the error reports how the generator ended when it dies during a load", async () => {
     const { url, stop } = startServer();
     await using generator = new LoadGenerator();
     const loading = generator.load(["--url", url, "--key", "key", "--seconds", "20"]);
@@ -32,7 +32,7 @@ describe("a load generator that stays", () => {
     stop();
   });
 
-  test("ends when nobody is there to ask it, whatever load is under way", async () => {
+  test("the generator ends when its input closes, also during a load", async () => {
     const { url, stop } = startServer();
     const child = spawn(process.execPath, ["bench/load/main.ts"], { cwd: root, stdio: ["pipe", "ignore", "ignore"] });
     const ended = new Promise((resolve) => child.once("exit", resolve));

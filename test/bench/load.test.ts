@@ -14,7 +14,7 @@ interface Read {
   ends: number;
 }
 
-/** What a reader makes of these bytes when they arrive in pieces of this size. */
+/** Reads these bytes in chunks of this size. */
 function read(text: string, pieceBytes: number): Read {
   const found: Read = { statuses: [], body: "", ends: 0 };
   const reader = new ResponseReader({
@@ -31,18 +31,18 @@ const counted = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nda: \r\n6\r\nweir!!\r\n0\r\n\r\n";
 
 describe("the load generator reads answers", () => {
-  test.each([1, 2, 3, 7, 1_000])("in pieces of %d bytes", (pieceBytes) => {
+  test.each([1, 2, 3, 7, 1_000])("the reader accepts chunks of %d bytes", (pieceBytes) => {
     const found = read(`${counted}${chunked}HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n`, pieceBytes);
     expect(found).toEqual({ statuses: [200, 200, 429], body: "helloda: weir!!", ends: 3 });
   });
 
-  test("and refuses what is no HTTP", () => {
+  test("the reader refuses bytes that are not HTTP", () => {
     expect(() => read("SSH-2.0-OpenSSH_9.2\r\n\r\n", 100)).toThrow("not HTTP/1.1");
   });
 });
 
 describe("the load generator reads events", () => {
-  test("whole ones only, with the provider's time, the failure and the end in them", () => {
+  test("the reader returns complete events, with the provider's time, the error and the end", () => {
     const reader = new EventReader();
     const mark = sentMark();
     const text = `: comment\n\ndata: {"content":"${mark}"}\n\ndata: {"error":{"code":"upstream_error"}}\n\ndata: [DONE]\n\n`;
@@ -56,7 +56,7 @@ describe("the load generator reads events", () => {
 });
 
 describe("a histogram", () => {
-  test("tells any percentile within one percent", () => {
+  test("any percentile is exact within one percent", () => {
     const histogram = new Histogram();
     for (let n = 1; n <= 10_000; n++) histogram.add(n / 100);
     for (const share of [0.5, 0.9, 0.99, 0.999]) {
@@ -65,7 +65,7 @@ describe("a histogram", () => {
     expect(histogram.summary()).toMatchObject({ count: 10_000, min: 0.01, max: 100 });
   });
 
-  test("draws a distribution up to the share that a single request stands for, and no further", () => {
+  test("the curve ends at the share of a single request", () => {
     const histogram = new Histogram();
     for (let n = 1; n <= 1_000; n++) histogram.add(n);
     const curve = histogram.curve();
@@ -82,13 +82,13 @@ describe("the body of a request", () => {
     [1_024, 1],
     [100 * 1_024, 25],
     [8 * 1_024 * 1_024, 1_999],
-  ])("of %d bytes has exactly these, in %d messages, and is one that the API takes", (bodyBytes, messages) => {
+  ])("a body of %d bytes has exactly these, in %d messages, and the API accepts it", (bodyBytes, messages) => {
     const body = bodyOf({ model: "sandbox/echo", streamed: true, bodyBytes, maxTokens: 16 });
     expect(body.length).toBe(bodyBytes);
     expect(checkChat(body, { find: () => null }).body.messages).toHaveLength(messages);
   });
 
-  test("arrives whole where it is larger than what a socket takes at once, and whoever answers before is asked again", async () => {
+  test("a body larger than the socket's buffer arrives complete, and a server that answers early gets a new connection", async () => {
     const received: number[] = [];
     using server = Bun.serve({
       port: 0,
@@ -119,7 +119,7 @@ describe("the body of a request", () => {
 });
 
 describe("an open loop", () => {
-  test("counts latency from when a request was to be sent: a server that stops for a while is not spared", async () => {
+  test("latency counts from when a request was due, so that a stalled server is not spared", async () => {
     const stopMs = 300;
     let first = true;
     using server = Bun.serve({
@@ -142,7 +142,7 @@ describe("an open loop", () => {
       stop: new AbortController().signal,
     });
     expect(result).toMatchObject({ succeeded: 50, failed: 0, underWayMax: 1, statuses: { 200: 50 } });
-    // Of 50 that were due in half a second, 30 were due in the pause; a tenth of all waited for five sixths of it or longer.
+    // Of 50 requests that were due in half a second, 30 were due in the pause. A tenth of all waited for at least five sixths of it.
     expect(result.latencyMs?.p90).toBeGreaterThan((stopMs * 3) / 4);
   });
 });

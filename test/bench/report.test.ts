@@ -31,7 +31,7 @@ function measured(contender: string, load: string, failed = 0): Measurement {
 }
 
 const peers = { versions: { Portkey: "1" }, leftOut: ["LiteLLM was left out"] };
-/** Of a sweep, with other rates than all have else. */
+/** A sweep with other rates than the default. */
 function slice(contender: string, load: string, sweep: number, perSecond = 1_000): Measurement {
   const one = measured(contender, load);
   return { ...one, sweep, result: { ...one.result, perSecond }, ...(contender.startsWith("Weir") && { lagSeconds: 0.1 }) };
@@ -110,7 +110,7 @@ function wholeFacts(): Facts {
 describe("a result", () => {
   const sections = sectionsOf(wholeFacts());
 
-  test("has a place in docs/performance.md for all that it says", () => {
+  test("every section of a result has a place in docs/performance.md", () => {
     const document = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
     const published = withSections(document, sections);
     for (const { text, plots } of sections) {
@@ -120,16 +120,16 @@ describe("a result", () => {
     expect(withSections(published, sections)).toBe(published);
   });
 
-  test("says all of it in figures", () => {
+  test("a result has a figure in every cell", () => {
     for (const { text, plots } of sections)
       expect(text + plots.map(({ svg }) => svg).join("")).not.toMatch(/NaN|undefined|Infinity/);
   });
 
-  test("is refused where the document has no place for it", () => {
+  test("publishing is refused when the document has no place for a section", () => {
     expect(() => withSections("<!-- bench:run --><!-- /bench:run -->", sections)).toThrow("do not fit: goals");
   });
 
-  test("draws plots that are XML, name their axes, and are readable in the dark", () => {
+  test("plots are XML, name their axes, and have dark colors", () => {
     const plots = sections.flatMap((section) => section.plots);
     expect(plots.map(({ name }) => name)).toEqual(["rate", "latency", "cost", "bodies", "features", "lateness", "memory", "lag"]);
     for (const { svg } of plots) {
@@ -143,7 +143,7 @@ describe("a result", () => {
 });
 
 describe("the hot path", () => {
-  /** One that is slow in its second sweep, as all others are. */
+  /** A contender that is slow in its second sweep, like all others. */
   function driftingFacts(): Facts {
     const rates = [
       ["bare proxy", 20_000, 10_000],
@@ -166,7 +166,7 @@ describe("the hot path", () => {
 
   const valuesOf = (facts: Facts, what: string) => rowsOf(facts).find((row) => row.what.startsWith(what))?.values;
 
-  test("makes ratios of what one sweep measured, and never of two", () => {
+  test("ratios use only the figures of one sweep", () => {
     const facts = driftingFacts();
     expect(valuesOf(facts, "hot: metered req/s ÷ bare")).toEqual([0.25, 0.3]);
     expect(valuesOf(facts, "hot: metered req/s ÷ Portkey")).toEqual([5, 6]);
@@ -174,7 +174,7 @@ describe("the hot path", () => {
     expect(valuesOf(facts, "added p50")).toEqual([]);
   });
 
-  test("makes the ratio of added latencies within a sweep too", () => {
+  test("the ratio of added latencies uses only the figures of one sweep", () => {
     const p50s = [
       ["direct", 0.1, 0.2],
       ["Portkey", 1.1, 2.2],
@@ -191,7 +191,7 @@ describe("the hot path", () => {
     expect(values?.map((value) => value.toFixed(2))).toEqual(["0.80", "0.50"]);
   });
 
-  test("tells a cost by all slices at the best number of connections, each by its requests", () => {
+  test("the cost is the average of all slices at the best number of connections, weighted by their requests", () => {
     const few = slice("Weir hot", "8 connections", 1, 900);
     const many = [100, 300].map((endedInAll, n) => {
       const one = slice("Weir hot", "32 connections", n + 1);
@@ -204,15 +204,15 @@ describe("the hot path", () => {
     expect(costAtCeiling([few], "Portkey")).toBeNull();
   });
 
-  test("says what stands idle beside who is measured, and which of its processes use a core", () => {
+  test("the report shows the CPU use of idle contenders, by process", () => {
     const { text = "" } = sectionsOf(wholeFacts()).find(({ name }) => name === "hot-path") ?? {};
-    expect(text).toContain("While idle beside the others, in % of a core: bare proxy 0; Weir 1.5 (gateway 1, postgres 0.5).");
+    expect(text).toContain("While idle, in % of a core: bare proxy 0; Weir 1.5 (gateway 1, postgres 0.5).");
     expect(text).toContain("until the ledger had everything: Weir hot 0.1 s, at most 0.1 s; Weir spread 0.1 s, at most 0.1 s.");
   });
 });
 
-describe("a run is no result", () => {
-  test("where Weir failed one request, whatever part it was in", () => {
+describe("a run is invalid", () => {
+  test("when a request of Weir failed, in any part", () => {
     const facts = wholeFacts();
     expect(failuresOf(facts)).toEqual([]);
     const failing = { ...measured("Weir hot", "8 connections", 1), sweep: 3 };
@@ -224,28 +224,28 @@ describe("a run is no result", () => {
     ]);
   });
 
-  test("where the catalog answered otherwise than asked", () => {
+  test("when the catalog gave an unexpected answer", () => {
     const facts = wholeFacts();
     facts.catalog = { cases: [{ name: "304", bytes: 9, latencyMs: null, failed: 3 }] };
     expect(failuresOf(facts)).toEqual(["catalog, 304: 3 failed"]);
   });
 
-  test("where a soak's rate was not held", () => {
+  test("when a soak did not reach its rate", () => {
     const facts = wholeFacts();
     const late = new Histogram();
     late.add(900);
     if (facts.soak) facts.soak.result.sendLatenessMs = late.summary();
-    expect(failuresOf(facts)).toEqual(["soak: 800 /s were not kept up with: requests waited for a connection"]);
+    expect(failuresOf(facts)).toEqual(["soak: 800 /s were not reached: requests waited for a connection"]);
   });
 });
 
 describe("an axis", () => {
-  test("ends at a round number", () => {
+  test("a linear axis ends at a round number", () => {
     expect(linearScale(487, { from: 0, to: 100 }).ticks).toEqual([0, 200, 400, 600]);
     expect(linearScale(0.9, { from: 0, to: 100 }).ticks).toEqual([0, 0.25, 0.5, 0.75, 1]);
   });
 
-  test("of powers begins and ends at what it shows", () => {
+  test("a logarithmic axis begins and ends at its values", () => {
     const { ticks, place } = logScale([0.3, 40], { from: 0, to: 100 });
     expect(ticks).toEqual([0.2, 0.5, 1, 2, 5, 10, 20, 50]);
     expect([place(0.2), place(50)]).toEqual([0, 100]);

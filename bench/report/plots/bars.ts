@@ -1,4 +1,4 @@
-/** Horizontal bars, each made of parts; panels have an axis of their own. */
+/** Horizontal stacked bars. Each panel has its own axis. */
 import { shown } from "../table.ts";
 import { legendSvg, legendHeight } from "./legend.ts";
 import { linearScale } from "./scale.ts";
@@ -10,17 +10,17 @@ export interface Bar {
 }
 
 export interface Panel {
-  /** "": the plot has but one. */
+  /** "": the plot has only one panel. */
   name: string;
   bars: Bar[];
 }
 
 export interface BarsPlot {
   title: string;
-  /** What the axis counts, with its unit. */
+  /** The label of the axis, with its unit. */
   axis: string;
   panels: Panel[];
-  /** The order of parts; those that it does not name come first. */
+  /** The order of parts. Parts that are not listed come first. */
   order?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** How long the slowest took: durations over the share of all that they cover, each further nine as wide as the one before. */
+/** Plots durations over the share of all that they cover, with the same width for each further nine. */
 import type { CurvePoint } from "../../load/histogram.ts";
 import { median } from "../rows.ts";
 import { shown } from "../table.ts";
@@ -7,13 +7,13 @@ import { logScale, type Scale, type Span } from "./scale.ts";
 
 export interface Distribution {
   name: string;
-  /** One for each round. */
+  /** One curve for each round. */
   curves: CurvePoint[][];
 }
 
 const shares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 
-/** @param axis what is shown, with its unit */
+/** @param plot.axis the quantity, with its unit */
 export function distributionSvg(plot: { title: string; axis: string; distributions: Distribution[] }): string {
   const series = plot.distributions.map(({ name, curves }): Series => ({ name, points: middleOf(curves) }));
   const points = series.flatMap((one) => one.points);
@@ -34,7 +34,7 @@ export function distributionSvg(plot: { title: string; axis: string; distributio
   });
 }
 
-/** The middle of the rounds at each share that all of them tell. */
+/** The median of the rounds at each share that all of them have. */
 function middleOf(curves: CurvePoint[][]): [number, number][] {
   const shortest = curves.toSorted((one, other) => one.length - other.length)[0] ?? [];
   return shortest.map(({ share }, n): [number, number] => [share, median(curves.map((curve) => curve[n]?.ms ?? Number.NaN))]);

@@ -1,11 +1,11 @@
-/** Which color is what. */
+/** The legend of colors. */
 import { at, seriesClass, text, width } from "./theme.ts";
 
 const margin = 16;
 const rowHeight = 18;
 const below = 10;
 
-/** 0 without any. */
+/** 0 without names. */
 export function legendHeight(names: string[]): number {
   const last = placesOf(names).at(-1);
   return last === undefined ? 0 : last.y + rowHeight + below;
@@ -18,7 +18,7 @@ export function legendSvg(names: string[], top: number): string[] {
   ]);
 }
 
-/** One after the other, and on the next line where there is no more room. */
+/** Places names next to each other, and on the next line when a line is full. */
 function placesOf(names: string[]): { name: string; x: number; y: number }[] {
   let x = margin;
   let y = 0;

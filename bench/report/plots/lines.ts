@@ -1,13 +1,13 @@
-/** Lines over two axes. */
+/** A line plot with two axes. */
 import { legendHeight, legendSvg } from "./legend.ts";
 import type { Scale, Span } from "./scale.ts";
 import { at, gridLine, seriesClass, svg, text, width } from "./theme.ts";
 
 export interface Axis {
-  /** With its unit. */
+  /** The title, with its unit. */
   title: string;
   scale(span: Span): Scale;
-  /** What stands at a mark. */
+  /** The label of a mark. */
   label(value: number): string;
 }
 

@@ -1,4 +1,4 @@
-/** From values to places on an axis, and where its marks stand. */
+/** Maps values to positions on an axis, and chooses its marks. */
 
 export interface Scale {
   place(value: number): number;
@@ -6,12 +6,12 @@ export interface Scale {
 }
 
 export interface Span {
-  /** In the plot's units. */
+  /** In units of the plot. */
   from: number;
   to: number;
 }
 
-/** From zero to a round number. */
+/** A linear scale from zero to a round number. */
 export function linearScale(most: number, { from, to }: Span): Scale {
   const step = roundStep(Math.max(most, Number.MIN_VALUE) / 4);
   const end = Math.ceil(most / step - 1e-9) * step;
@@ -19,7 +19,7 @@ export function linearScale(most: number, { from, to }: Span): Scale {
   return { place: (value) => from + (value / end) * (to - from), ticks };
 }
 
-/** Marks at 1, 2 and 5 of each power of ten, or at the powers alone where that would be too many. */
+/** A logarithmic scale with marks at 1, 2 and 5 of each power of ten, or only at the powers if these are too many. */
 export function logScale(values: number[], { from, to }: Span): Scale {
   const positive = values.filter((value) => value > 0);
   const [least, most] = [Math.min(...positive), Math.max(...positive)];

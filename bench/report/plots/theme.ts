@@ -1,4 +1,4 @@
-/** How all plots look: on a card of their own, readable on light and dark pages, without fonts from elsewhere. */
+/** The style of all plots: on their own card, readable on light and dark pages, without external fonts. */
 
 interface Shade {
   light: string;
@@ -12,7 +12,7 @@ const surfaces: Record<string, Shade> = {
   grid: { light: "#dfe3e8", dark: "#2c333d" },
 };
 
-/** Told apart by lightness too, for those who do not tell colors apart. */
+/** The colors also differ in lightness, for people who cannot distinguish hues. */
 const blue: Shade = { light: "#1f6fd0", dark: "#4c9bf5" };
 const sky: Shade = { light: "#5fb3d9", dark: "#2f86b3" };
 const orange: Shade = { light: "#d9730d", dark: "#f0913a" };
@@ -24,7 +24,7 @@ const pink: Shade = { light: "#d87fa9", dark: "#c45c8c" };
 const gray: Shade = { light: "#8a939d", dark: "#8b95a1" };
 const pale: Shade = { light: "#c0c7cf", dark: "#616b77" };
 
-/** A thing has the same color in every plot. */
+/** The same name has the same color in every plot. */
 const shades: Record<string, Shade> = {
   direct: pale,
   "bare proxy": gray,
@@ -46,7 +46,7 @@ const others = [blue, orange, green, purple, red, sky, gold, pink];
 
 export const width = 760;
 
-/** The class that colors a series. @param place among those that have no color of their own */
+/** The CSS class with the color of a series. @param place the index among series without a fixed color */
 export function seriesClass(name: string, place: number): string {
   const known = Object.keys(shades).indexOf(name);
   return known === -1 ? `o${place % others.length}` : `s${known}`;
@@ -65,7 +65,7 @@ interface TextOptions {
   anchor?: "start" | "middle" | "end";
   dim?: boolean;
   bold?: boolean;
-  /** Read from below. */
+  /** Whether to rotate the text so that it reads upwards. */
   upright?: boolean;
 }
 
@@ -80,7 +80,7 @@ export function gridLine(from: [number, number], to: [number, number]): string {
   return `<line class="grid" x1="${at(from[0])}" y1="${at(from[1])}" x2="${at(to[0])}" y2="${at(to[1])}"/>`;
 }
 
-/** Coordinates need no more than a tenth. */
+/** Rounds coordinates to a tenth. */
 export function at(value: number): string {
   return String(Number(value.toFixed(1)));
 }

@@ -1,4 +1,4 @@
-/** Bodies of several sizes. */
+/** The section about bodies of several sizes. */
 import type { Bodies, BodyCase } from "../../parts/bodies.ts";
 import { barsSvg } from "../plots/bars.ts";
 import { percentiles, shown, table } from "../table.ts";

@@ -1,4 +1,4 @@
-/** The capacity model, with what a request leaves in the database. */
+/** The section about the capacity model, and the growth of the database per request. */
 import { chainText, checkTable, fit, sizesTable, stagesTable } from "../../capacity/report.ts";
 import type { Facts } from "../facts.ts";
 import { shown } from "../table.ts";

@@ -1,4 +1,4 @@
-/** The connector catalog, read by one client at a time. */
+/** The section about the connector catalog. */
 import type { Catalog } from "../../parts/catalog.ts";
 import { percentiles, shown, table } from "../table.ts";
 import type { Section } from "./section.ts";
@@ -9,7 +9,7 @@ export function catalogSections({ cases }: Catalog): Section[] {
     bytes === 0 ? "none" : `${shown(bytes / 1_024)} KiB`,
     percentiles(latencyMs, "p50", "p99"),
   ]);
-  const text = table(["asked for", "sent", "ms, p50 / p99"], lines);
+  const text = table(["request", "sent", "ms, p50 / p99"], lines);
   return [{ name: "catalog", title: "The connector catalog", text, plots: [] }];
 }
 
@@ -18,5 +18,5 @@ const words: Record<Catalog["cases"][number]["name"], string> = {
   "compressed export": "the same, compressed",
   "304": "the same, with its ETag",
   "list page": "the first page of the list for people",
-  "connector pages": "the connectors' pages in turn, each made anew",
+  "connector pages": "the connectors' pages in turn, each rendered again",
 };

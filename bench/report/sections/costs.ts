@@ -1,16 +1,16 @@
-/** CPU time by kind of process, as bars and as a table. */
+/** Formats CPU time by kind of process, as bars and as a table. */
 import { kindOf } from "../../capacity/costs.ts";
 import type { Cost } from "../../measure/measure.ts";
 import type { Bar } from "../plots/bars.ts";
 import { shown } from "../table.ts";
 
-/** A contender's own process, whatever it is called. */
-const itself = "gateway or proxy";
+/** The name for a contender's own process. */
+const ownProcess = "gateway or proxy";
 const others = ["admission", "metering", "nats-server", "redis-server", "postgres", "prober"];
-/** The bench's own. */
-const beside = ["provider", "load generator"];
-/** Along a request's way. */
-export const processOrder = [itself, ...others, ...beside];
+/** The bench's processes. */
+const benchProcesses = ["provider", "load generator"];
+/** Ordered along the path of a request. */
+export const processOrder = [ownProcess, ...others, ...benchProcesses];
 
 /** One bar for each contender, in CPU microseconds a request. */
 export function costBars(all: Cost[]): Bar[] {
@@ -19,7 +19,7 @@ export function costBars(all: Cost[]): Bar[] {
   });
 }
 
-/** A column for each kind of process. */
+/** A table with a column for each kind of process. */
 export function costLines(all: Cost[]): { head: string[]; lines: string[][] } {
   const lines = all.map((one) => {
     const costs = costsOf(one);
@@ -33,7 +33,7 @@ export function costLines(all: Cost[]): { head: string[]; lines: string[][] } {
 export function costsOf({ cpuPer1000 }: Cost): Map<string, number> {
   const costs = new Map<string, number>();
   for (const [process, seconds] of Object.entries(cpuPer1000)) {
-    const kind = [...others, ...beside].includes(kindOf(process)) ? kindOf(process) : itself;
+    const kind = [...others, ...benchProcesses].includes(kindOf(process)) ? kindOf(process) : ownProcess;
     costs.set(kind, (costs.get(kind) ?? 0) + seconds * 1_000);
   }
   return costs;
@@ -41,7 +41,7 @@ export function costsOf({ cpuPer1000 }: Cost): Map<string, number> {
 
 /** Without provider and load generator. */
 export function ownCostsOf(cost: Cost): Map<string, number> {
-  return new Map([...costsOf(cost)].filter(([kind]) => !beside.includes(kind)));
+  return new Map([...costsOf(cost)].filter(([kind]) => !benchProcesses.includes(kind)));
 }
 
 export function totalOf(costs: Map<string, number>): number {

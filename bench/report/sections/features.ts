@@ -1,4 +1,4 @@
-/** The price of each feature. */
+/** The section about the cost of each feature. */
 import type { Measurement } from "../../measure/measure.ts";
 import { manyConnections, type Features } from "../../parts/features.ts";
 import { barsSvg, type Bar } from "../plots/bars.ts";
@@ -24,12 +24,12 @@ export function featuresSections(features: Features): Section[] {
     const difference = before === undefined ? "" : `${cost >= before ? "+" : "−"}${shown(Math.abs(cost - before))}`;
     return [name, adds, shown(perSecond), shown(cost), difference, shown(aloneMs)];
   });
-  const head = ["step", "what it adds", "requests/s", "CPU µs a request", "more than before", "one in flight: p50 ms"];
+  const head = ["step", "adds", "requests/s", "CPU µs a request", "difference", "one in flight: p50 ms"];
   const bars = prices.map(({ name, costs }): Bar => ({
     name,
     parts: [...costs].map(([kind, value]) => ({ name: kind, value })),
   }));
-  const title = "The price of each feature";
+  const title = "The cost of each feature";
   const svg = barsSvg({
     title,
     axis: "CPU microseconds a request, by process",
@@ -55,7 +55,7 @@ function priceOf({ name, adds }: Features["steps"][number], { measurements }: Fe
   };
 }
 
-/** By kind of process the middle of the rounds; what costs less than half a microsecond is left out. */
+/** The median of the rounds by kind of process, without costs below half a microsecond. */
 function middleCosts(rounds: Measurement[]): Map<string, number> {
   const each = rounds.map(ownCostsOf);
   const kinds = [...new Set(each.flatMap((costs) => [...costs.keys()]))];

@@ -1,4 +1,4 @@
-/** Requests a second, latency, cost and memory of every contender. */
+/** The sections about the hot path: requests a second, latency, cost and memory of every contender. */
 import type { Cost, Measurement } from "../../measure/measure.ts";
 import { openLoopRate, type HotPath } from "../../parts/hot-path.ts";
 import { barsSvg } from "../plots/bars.ts";
@@ -9,7 +9,7 @@ import { costBars, costLines, processOrder } from "./costs.ts";
 import type { Plot, Section } from "./section.ts";
 
 const openLoad = `${openLoopRate}/s`;
-/** A process that uses less of a core while idle is not named. */
+/** Idle processes that use less of a core are not named. */
 const idleShareMin = 0.001;
 
 export function hotPathSections({ measurements, memory, idle }: HotPath): Section[] {
@@ -49,7 +49,7 @@ function lagText(all: Measurement[]): string {
     const seconds = own.flatMap(({ lagSeconds }) => lagSeconds ?? []);
     return seconds.length === 0 ? [] : [`${name} ${shown(median(seconds))} s, at most ${shown(Math.max(...seconds))} s`];
   });
-  return `From the last answer of a slice until the ledger had everything: ${lags.join("; ")}.`;
+  return `From the last answer of a slice until the ledger was complete: ${lags.join("; ")}.`;
 }
 
 function idleText(idle: HotPath["idle"]): string {
@@ -61,7 +61,7 @@ function idleText(idle: HotPath["idle"]): string {
       const all = percent(Object.values(cores).reduce((sum, share) => sum + share, 0));
       return most.length > 1 ? `${name} ${all} (${most.join(", ")})` : `${name} ${all}`;
     });
-  return `While idle beside the others, in % of a core: ${shares.join("; ")}.`;
+  return `While idle, in % of a core: ${shares.join("; ")}.`;
 }
 
 function percent(share: number): string {
@@ -98,7 +98,7 @@ function memoryTable(memory: HotPath["memory"]): string {
   return table(["RSS in MiB of all its processes", "idle", "under load", "two seconds after"], lines);
 }
 
-/** Calling the provider directly is no way to run anything, and has no process of its own. */
+/** Whether the contender is a gateway or proxy. A direct call of the provider has no process of its own. */
 function isBetween(name: string): boolean {
   return name !== "direct";
 }
@@ -109,7 +109,7 @@ function ratePlot(all: Measurement[], names: string[]): Plot {
     return { name, parts: [{ name: "requests/s", value: median(sweeps.map((sweep) => ceiling(sweep, name))) }] };
   });
   const title = "Requests a second at the ceiling";
-  const svg = barsSvg({ title, axis: "requests a second, middle of the sweeps", panels: [{ name: "", bars }] });
+  const svg = barsSvg({ title, axis: "requests a second, median of the sweeps", panels: [{ name: "", bars }] });
   return { name: "rate", svg, alt: "Requests a second at the ceiling, by contender" };
 }
 
@@ -118,7 +118,7 @@ function latencyPlot(all: Measurement[], names: string[]): Plot {
     const own = all.filter(({ contender, load }) => contender === name && load === openLoad);
     return { name, curves: own.map(({ result }) => result.latencyCurve) };
   });
-  const title = `Latency at ${openLoopRate} requests a second, from when each was to be sent`;
+  const title = `Latency at ${openLoopRate} requests a second, from when each was due`;
   return {
     name: "latency",
     svg: distributionSvg({ title, axis: "milliseconds", distributions: distributions.filter(({ curves }) => curves.length > 0) }),

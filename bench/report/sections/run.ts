@@ -1,4 +1,4 @@
-/** Where and when a run was made, and what was to be reached. */
+/** The sections about the run: machine, time, bars and goals. */
 import type { Facts } from "../facts.ts";
 import { median, rowsOf, verdictOf, type Row } from "../rows.ts";
 import { shown, table } from "../table.ts";
@@ -19,7 +19,7 @@ function whereOf({ at, command, commit, machine, versions, leftOut, invalid }: F
     `\`${command}\` on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC, commit ${commit}, on ${place}. ${programs.join(", ")}.`,
     `Load of the machine before the run (1, 5, 15 minutes): ${load}.`,
     ...leftOut.map((line) => `${line}.`),
-    ...(invalid.length > 0 ? [`**This run is not a result:** ${invalid.join("; ")}.`] : []),
+    ...(invalid.length > 0 ? [`**This run is invalid:** ${invalid.join("; ")}.`] : []),
   ].join("\n");
 }
 

@@ -1,23 +1,23 @@
-/** A piece of a run's document, which stands in docs/performance.md too. */
+/** A section of a run's document, which is also published in docs/performance.md. */
 
 export interface Plot {
-  /** Its file's name, without the ending. */
+  /** The file's name, without the extension. */
   name: string;
   svg: string;
-  /** For who cannot see it. */
+  /** The text alternative. */
   alt: string;
 }
 
 export interface Section {
-  /** Of the marks around its place in docs/performance.md. */
+  /** The name in the marks around its place in docs/performance.md. */
   name: string;
   title: string;
-  /** Markdown. */
+  /** In Markdown. */
   text: string;
   plots: Plot[];
 }
 
-/** @param pathOf a plot, from where the document stands */
+/** @param pathOf returns a plot's path, relative to the document */
 export function bodyOf({ text, plots }: Section, pathOf: (plot: Plot) => string): string {
   return [text, ...plots.map((plot) => `![${plot.alt}](${pathOf(plot)})`)].join("\n\n");
 }

@@ -1,4 +1,4 @@
-/** All that a run has to say, in the order of the document. */
+/** All sections of a run, in the order of the document. */
 import type { Facts } from "../facts.ts";
 import { bodiesSections } from "./bodies.ts";
 import { capacitySections } from "./capacity.ts";

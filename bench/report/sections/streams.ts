@@ -1,4 +1,4 @@
-/** 2,000 open streams. */
+/** The section about 2,000 open streams. */
 import type { StreamTurn, Streams } from "../../parts/stream.ts";
 import { barsSvg } from "../plots/bars.ts";
 import { distributionSvg } from "../plots/distribution.ts";
@@ -51,6 +51,6 @@ function memoryPlot(turns: StreamTurn[], names: string[]): Plot {
     ];
     return { name, parts };
   });
-  const title = "Memory of who relays 2,000 streams";
+  const title = "Memory of the relaying processes with 2,000 streams";
   return { name: "memory", svg: barsSvg({ title, axis: "resident memory, MiB", panels: [{ name: "", bars }] }), alt: title };
 }
