@@ -9,7 +9,7 @@ import { serverSettings } from "./process/server-settings.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./server/service.ts";
 import { shutdownSignal } from "./process/shutdown-signal.ts";
-import { stopServing } from "./server/stop-serving.ts";
+import { shutDownServer } from "./server/shutdown.ts";
 
 async function main(): Promise<number> {
   const config = readConfig();
@@ -29,7 +29,8 @@ async function main(): Promise<number> {
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });
-  const waitMs = server === null ? 0 : await stopServing({ server, service, leaveMs: config.leaveMs, clock: systemClock, log });
+  const waitMs =
+    server === null ? 0 : await shutDownServer({ server, service, leaveMs: config.leaveMs, clock: systemClock, log });
   const settled = await service.finish(waitMs);
   await server?.stop(true);
   await service.close();

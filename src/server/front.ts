@@ -29,10 +29,10 @@ import type { Models } from "../gateway/models/models.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { SbomReader } from "../security/sboms/reader/reader.ts";
-import { DiskFloor, freeBytesOf } from "../accounts/quotas/disk-floor.ts";
+import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
-import { callLimits } from "../security/api/calls/share-calls.ts";
+import { sharedCallLimits } from "../security/api/calls/shared-call-limits.ts";
 import type { ToolsParts } from "../security/api/calls/parts.ts";
 
 export interface FrontParts {
@@ -123,7 +123,7 @@ export function openFront(parts: FrontParts): Front {
 /** Of the planes beside the gateway. */
 function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorGate) {
   const { config, connectors: catalogCache, clock, log } = parts;
-  const disk = new DiskFloor(clock, freeBytesOf(parts.folder));
+  const disk = new DiskSpaceGuard(clock, freeBytesOf(parts.folder));
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
   const callHosts = createSafeFetch({ clock, configured: configuredHosts(config) });
   return {
@@ -161,7 +161,7 @@ function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<
     notify: (topic) => backing.bus.broadcast(topic),
     keyring,
     hostUrls: config.hostUrls,
-    limits: callLimits(backing.bus, clock),
+    limits: sharedCallLimits(backing.bus, clock),
     attachments: own ? new AttachmentFolder(join(config.dataDir, "attachments")) : null,
   };
 }

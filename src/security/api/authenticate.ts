@@ -1,30 +1,30 @@
-/** Who calls: a tools key in the `Authorization` header, bare or after `Bearer` or `ApiKey`. */
+/** Finds the caller by the tools key in the `Authorization` header, bare or after `Bearer` or `ApiKey`. */
 import { hashKey, keyPrefix } from "../../kernel/ids.ts";
 import { findToolsKey } from "../../accounts/keys/find-tools-key.ts";
 import type { ToolsKeyRow } from "../../accounts/keys/store.ts";
 import type { Caller, Scope } from "./operations/caller.ts";
-import type { Called } from "./calls/called.ts";
+import type { AuthenticatedCall } from "./calls/authenticated-call.ts";
 import type { ToolsParts } from "./calls/parts.ts";
 
 /**
- * The call counts against its key. One that has called too often is refused before anybody is asked who it is.
- * @returns null for a key that is missing, malformed, of another kind, unknown or revoked: which of them is not told
+ * Counts the call against its key. A key that has called too often is refused before any query.
+ * @returns null for a key that is missing, malformed, of another kind, unknown or revoked, without the reason
  * @throws LimitReachedError
  */
-export async function authenticate(request: Request, parts: ToolsParts): Promise<Called | null> {
+export async function authenticate(request: Request, parts: ToolsParts): Promise<AuthenticatedCall | null> {
   const key = givenKey(request.headers.get("authorization"), keyPrefix(parts.slug, "tools"));
   if (key === null) return null;
   const hash = hashKey(key);
-  const { windows } = parts.limits;
-  windows.require(hash);
-  if (windows.knows(hash)) await parts.limits.door.enter(hash);
+  const { rates, loopThrottle } = parts.limits;
+  rates.require(hash);
+  if (rates.knows(hash)) await loopThrottle.admit(hash);
   const row = await findToolsKey(hash, parts);
   if (row === null) return null;
-  windows.count(hash, row.requestsPerMinute);
-  return { request, caller: callerOf(row), charge: (calls) => windows.charge(hash, calls) };
+  rates.count(hash, row.requestsPerMinute);
+  return { request, caller: callerOf(row), charge: (calls) => rates.charge(hash, calls) };
 }
 
-/** null where the header holds no key of our form: then nothing is hashed and nobody asked. What else stands beside a key makes it none. */
+/** null if the header holds no key of our form: then nothing is hashed or queried. Anything beside a key makes it invalid. */
 function givenKey(header: string | null, prefix: string): string | null {
   const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
   if (!key?.startsWith(prefix)) return null;

@@ -10,7 +10,7 @@ import {
   mailsPerHourMax,
   ticketsPerHourMax,
 } from "../limits.ts";
-import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/full.ts";
+import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/quota-errors.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { selectLoggedAt, type StoredFiles } from "./store.ts";

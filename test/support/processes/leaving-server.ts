@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import type { Service } from "../../../src/server/service.ts";
-import { stopServing } from "../../../src/server/stop-serving.ts";
+import { shutDownServer } from "../../../src/server/shutdown.ts";
 
 /** Whenever a time is over it computes for a while first: connections come meanwhile that it has not taken yet. */
 const busyMs = 30;
@@ -24,5 +24,5 @@ if (server === null) throw new Error("There is no server");
 console.log("listening");
 await once(process, "SIGTERM");
 const service: Pick<Service, "app" | "leave"> = { app: app as unknown as Service["app"], leave: async () => {} };
-await stopServing({ server, service, leaveMs: 100, clock: busyClock, log: silentLog });
+await shutDownServer({ server, service, leaveMs: 100, clock: busyClock, log: silentLog });
 process.exit(0);

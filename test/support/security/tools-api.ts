@@ -4,7 +4,7 @@ import type { Database } from "../../../src/backing/backing.ts";
 import type { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
 import { toolsRoutes } from "../../../src/security/api/routes.ts";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
-import type { DiskFloor } from "../../../src/accounts/quotas/disk-floor.ts";
+import type { DiskSpaceGuard } from "../../../src/accounts/quotas/disk-space-guard.ts";
 import { CallLimits } from "../../../src/security/api/calls/call-limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
@@ -29,7 +29,7 @@ interface Settings {
   platforms?: Platforms;
   /** Of a key without a limit of its own; tests make more calls than people. */
   callsPerMinute?: number;
-  disk?: Pick<DiskFloor, "require">;
+  disk?: Pick<DiskSpaceGuard, "require">;
 }
 
 export interface ToolsAnswer {

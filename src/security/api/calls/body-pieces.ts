@@ -14,14 +14,14 @@ interface Options {
   /** What the body is counted in, until who reads it has ended. */
   lease: ByteLease;
   /** Waits until the next piece may be read. Absent: the body is small. */
-  breathe?: (piece: Uint8Array) => Promise<void>;
+  throttle?: (piece: Uint8Array) => Promise<void>;
 }
 
 /**
  * Pieces, none of them empty. What is too large by its declared length is refused before a byte of it is read.
  * @throws DomainError when there is more, or not all of it in time; LimitReachedError
  */
-export async function* bodyPieces(request: Request, { clock, bytesMax, lease, breathe }: Options): AsyncGenerator<Uint8Array> {
+export async function* bodyPieces(request: Request, { clock, bytesMax, lease, throttle }: Options): AsyncGenerator<Uint8Array> {
   if (isEncoded(request)) throw new DomainError("invalid_body", "The body is compressed: send it as it is");
   const declared = declaredBytes(request) ?? 0;
   if (declared > bytesMax) throw tooLarge(bytesMax);
@@ -43,7 +43,7 @@ export async function* bodyPieces(request: Request, { clock, bytesMax, lease, br
       }
       if (bytes > lease.bytes) lease.grow(bytes - lease.bytes);
       yield piece;
-      if (breathe) await breathe(piece);
+      if (throttle) await throttle(piece);
     }
   } finally {
     if (!ended) reader.discard();

@@ -1,60 +1,64 @@
-/** What calls of the tools API may take of a process: how often, how many at once, and what their bodies hold. */
+/** What calls of the tools API may use of a process: calls a minute, calls at once, and bytes of bodies. */
 import type { Clock } from "../../../kernel/clock.ts";
 import * as limits from "../../limits.ts";
 import type { Caller } from "../operations/caller.ts";
 import type { Operation } from "../operations/operation.ts";
 import { ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";
-import { CallWindows, type Counts } from "../../../accounts/quotas/call-windows.ts";
-import { FairTurns, type EndTurn } from "../../../accounts/quotas/fair-turns.ts";
-import { DoorPace } from "./door-pace.ts";
+import { CallRateLimiter, type Counts } from "../../../accounts/quotas/call-rate-limiter.ts";
+import { FairSemaphore, type ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
+import { EventLoopThrottle } from "./event-loop-throttle.ts";
 
 interface Options {
   clock: Clock;
-  /** Tells the other gateways what was counted; absent: there are none. */
+  /** Sends what was counted to the other gateways; absent: there are none. */
   share?: (counts: Counts) => void;
-  /** Of keys without a limit of their own. */
+  /** For keys without a limit of their own. */
   perMinuteDefault?: number;
 }
 
 export class CallLimits {
-  readonly windows: CallWindows;
-  /** Bodies that are held in memory. */
+  readonly rates: CallRateLimiter;
+  /** Bodies in memory. */
   readonly bodies = new ByteBudget({
     totalBytes: limits.toolsBodiesBytesMax,
     perWorkspaceBytes: limits.toolsBodiesPerWorkspaceBytesMax,
     perKeyBytes: limits.toolsBodiesPerKeyBytesMax,
   });
-  /** Documents and attachments, which are held in files. */
+  /** Documents and attachments, in files. */
   readonly documents = new ByteBudget({
     totalBytes: limits.documentsSpooledBytesMax,
     perWorkspaceBytes: limits.documentsSpooledPerWorkspaceBytesMax,
     perKeyBytes: limits.documentsSpooledPerKeyBytesMax,
   });
-  /** Before anything is asked of the database. */
-  readonly door: DoorPace;
-  readonly #short: FairTurns;
-  readonly #long: FairTurns;
+  /** Delays calls before their first query. */
+  readonly loopThrottle: EventLoopThrottle;
+  readonly #short: FairSemaphore;
+  readonly #long: FairSemaphore;
 
   constructor(options: Options) {
     const { clock } = options;
-    this.windows = new CallWindows(options);
-    this.door = new DoorPace(clock);
-    this.#short = new FairTurns({ clock, limits: shortTurns, busy: "Too many calls are under way at present: try again later" });
-    this.#long = new FairTurns({
+    this.rates = new CallRateLimiter(options);
+    this.loopThrottle = new EventLoopThrottle(clock);
+    this.#short = new FairSemaphore({
       clock,
-      limits: longTurns,
+      limits: shortCalls,
+      busy: "Too many calls are under way at present: try again later",
+    });
+    this.#long = new FairSemaphore({
+      clock,
+      limits: longCalls,
       busy: "Too many imports and uploads are under way at present: try again later",
     });
   }
 
-  /** Short calls are fair among keys, long ones among workspaces, and neither waits for the other. @throws LimitReachedError */
-  turn({ deadlineMs }: Operation, caller: Caller): Promise<EndTurn> {
-    return deadlineMs > limits.toolsDeadlineMs ? this.longTurn(caller) : this.#short.take(caller.key);
+  /** Short calls share fairly among keys, long ones among workspaces; neither waits for the other. @throws LimitReachedError */
+  acquire({ deadlineMs }: Operation, caller: Caller): Promise<ReleaseSlot> {
+    return deadlineMs > limits.toolsDeadlineMs ? this.acquireLong(caller) : this.#short.acquire(caller.key);
   }
 
-  /** Of what takes longer than a list does. @throws LimitReachedError */
-  longTurn({ workspace }: Caller): Promise<EndTurn> {
-    return this.#long.take(workspace);
+  /** A slot for a call that takes longer than a list. @throws LimitReachedError */
+  acquireLong({ workspace }: Caller): Promise<ReleaseSlot> {
+    return this.#long.acquire(workspace);
   }
 }
 
@@ -62,7 +66,7 @@ export function holderOf({ key, workspace }: Caller): ByteHolder {
   return { key, workspace };
 }
 
-const shortTurns = {
+const shortCalls = {
   runningMax: limits.toolsCallsRunningMax,
   runningPerHolderMax: limits.toolsCallsRunningPerKeyMax,
   waitingMax: limits.toolsCallsWaitingMax,
@@ -70,7 +74,7 @@ const shortTurns = {
   waitMs: limits.toolsCallWaitMs,
 };
 
-const longTurns = {
+const longCalls = {
   runningMax: limits.longCallsRunningMax,
   runningPerHolderMax: limits.longCallsRunningPerWorkspaceMax,
   waitingMax: limits.longCallsWaitingMax,

@@ -31,7 +31,7 @@ export interface Written {
   headers?: Record<string, string>;
 }
 
-/** What an operation ended with, whichever way it was called. */
+/** What an operation ended with, however it was called. */
 export interface Answer extends Written {
   body: Success | Failure;
 }

@@ -1,5 +1,5 @@
 import type { OperationParts } from "../operations/operation.ts";
-import type { DiskFloor } from "../../../accounts/quotas/disk-floor.ts";
+import type { DiskSpaceGuard } from "../../../accounts/quotas/disk-space-guard.ts";
 import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
 import type { CallLimits } from "./call-limits.ts";
 
@@ -10,5 +10,5 @@ export interface ToolsParts extends OperationParts {
   /** null: this service takes text only. */
   attachments: AttachmentFolder | null;
   limits: CallLimits;
-  disk: Pick<DiskFloor, "require">;
+  disk: Pick<DiskSpaceGuard, "require">;
 }

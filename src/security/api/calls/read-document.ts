@@ -2,9 +2,9 @@ import { sbomFailedReadCalls } from "../../limits.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { SbomReader } from "../../sboms/reader/reader.ts";
 import type { ParsedBody } from "../../sboms/reader/parse-sbom-field.ts";
-import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
+import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { bodyPieces } from "./body-pieces.ts";
-import type { Called } from "./called.ts";
+import type { AuthenticatedCall } from "./authenticated-call.ts";
 
 interface Reading {
   sboms: SbomReader;
@@ -12,37 +12,40 @@ interface Reading {
   pieces: ReturnType<typeof bodyPieces>;
   path: readonly string[];
   /** The call's turn, taken before the document is read: what was read waits for nothing in memory. null: none is needed. */
-  turn(large: boolean): Promise<EndTurn> | null;
+  turn(large: boolean): Promise<ReleaseSlot> | null;
 }
 
 export interface ReadDocument extends ParsedBody {
   /** null: no turn was taken yet. */
-  end: EndTurn | null;
+  release: ReleaseSlot | null;
 }
 
 /**
  * Takes the document out of a body. One that a process read in vain counts as many calls of its key: places to read are few.
  * @throws what SbomReader.take throws; the turn has then ended
  */
-export async function readDocument({ caller, charge }: Called, { sboms, pieces, path, turn }: Reading): Promise<ReadDocument> {
-  let end: EndTurn | null = null;
+export async function readDocument(
+  { caller, charge }: AuthenticatedCall,
+  { sboms, pieces, path, turn }: Reading,
+): Promise<ReadDocument> {
+  let release: ReleaseSlot | null = null;
   let apart = false;
   const arrived = async (large: boolean): Promise<void> => {
     apart = large;
-    end = await turn(large);
+    release = await turn(large);
   };
   try {
     const body = await sboms.take({ pieces, path, workspace: caller.workspace, arrived });
     if (apart && (body.taken === null || body.taken.refused !== null)) charge(sbomFailedReadCalls);
-    return { ...body, end };
+    return { ...body, release };
   } catch (error) {
     if (apart && error instanceof SbomRefusal) charge(sbomFailedReadCalls);
-    endOf(end);
+    releaseIfHeld(release);
     throw error;
   }
 }
 
 /** What was assigned in a callback, as it is by now. */
-function endOf(end: EndTurn | null): void {
-  end?.();
+function releaseIfHeld(release: ReleaseSlot | null): void {
+  release?.();
 }

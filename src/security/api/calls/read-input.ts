@@ -8,11 +8,11 @@ import { DomainError } from "../../../accounts/errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { largeBodyThrottle } from "../../../http/byte-throttle.ts";
-import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
+import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import { bodyPieces } from "./body-pieces.ts";
 import { holderOf } from "./call-limits.ts";
-import type { Called } from "./called.ts";
+import type { AuthenticatedCall } from "./authenticated-call.ts";
 import type { ToolsParts } from "./parts.ts";
 import { readDocument } from "./read-document.ts";
 
@@ -21,39 +21,39 @@ export interface Input {
   /** Of an operation that takes one. */
   sbom: SbomResult | null;
   /** The call's turn, where it has it already. */
-  end: EndTurn | null;
+  release: ReleaseSlot | null;
 }
 
 /**
  * @throws DomainError that says what to change: content type, no body, no JSON, no object, too large or too deep
  * @throws LimitReachedError; what SbomReader.take throws
  */
-export async function readInput(called: Called, operation: Operation, parts: ToolsParts): Promise<Input> {
-  requireJson(called.request);
+export async function readInput(call: AuthenticatedCall, operation: Operation, parts: ToolsParts): Promise<Input> {
+  requireJson(call.request);
   const { bodies, documents } = parts.limits;
-  using lease = (operation.takesSbom ? documents : bodies).lease(holderOf(called.caller));
-  if (!operation.takesSbom) return { fields: fieldsOf(await whole(called, lease, parts)), sbom: null, end: null };
-  const pieces = bodyPieces(called.request, { ...paced(parts), lease, bytesMax: sbomCallBytesMax });
-  const turn = () => parts.limits.turn(operation, called.caller);
-  const { taken, rest, end } = await readDocument(called, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
+  using lease = (operation.takesSbom ? documents : bodies).lease(holderOf(call.caller));
+  if (!operation.takesSbom) return { fields: fieldsOf(await whole(call, lease, parts)), sbom: null, release: null };
+  const pieces = bodyPieces(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
+  const turn = () => parts.limits.acquire(operation, call.caller);
+  const { taken, rest, release } = await readDocument(call, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
   try {
-    return { fields: fieldsOf(rest), sbom: taken, end };
+    return { fields: fieldsOf(rest), sbom: taken, release };
   } catch (error) {
-    end?.();
+    release?.();
     throw error;
   }
 }
 
 /** For bodies that may be large. */
-export function paced({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
-  const breathe = async (piece: Uint8Array): Promise<void> => {
-    await limits.door.breathe();
+export function throttled({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
+  const throttle = async (piece: Uint8Array): Promise<void> => {
+    await limits.loopThrottle.wait();
     await largeBodyThrottle.read(piece.length);
   };
-  return { clock, breathe };
+  return { clock, throttle };
 }
 
-async function whole({ request }: Called, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
+async function whole({ request }: AuthenticatedCall, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
   return joined(await Array.fromAsync(bodyPieces(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
 }
 

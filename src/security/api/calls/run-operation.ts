@@ -4,34 +4,34 @@ import type { Logger } from "../../../kernel/log.ts";
 import type { Caller } from "../operations/caller.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { Operation } from "../operations/operation.ts";
-import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
+import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import { failure, limitReached, type Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
 
-export interface Asked {
+export interface OperationRequest {
   operation: Operation;
   input: Record<string, unknown>;
   caller: Caller;
   attachment: string | null;
   sbom: SbomResult | null;
   /** The call's turn, where it has it already. */
-  end: EndTurn | null;
+  release: ReleaseSlot | null;
 }
 
 /** Begins when it is the caller's turn; the turn ends when the work does, whoever waits for it. @throws LimitReachedError */
 async function begin(
-  { operation, end: has, ...call }: Asked,
+  { operation, release: has, ...call }: OperationRequest,
   parts: ToolsParts,
 ): Promise<{ ended: ReturnType<Operation["run"]> }> {
-  const end = has ?? (await parts.limits.turn(operation, call.caller));
-  return { ended: operation.run({ ...call, parts }).finally(end) };
+  const release = has ?? (await parts.limits.acquire(operation, call.caller));
+  return { ended: operation.run({ ...call, parts }).finally(release) };
 }
 
 /** Never rejects. */
-export async function perform(asked: Asked, parts: ToolsParts): Promise<Answer> {
+export async function runOperation(asked: OperationRequest, parts: ToolsParts): Promise<Answer> {
   try {
     const { ended } = await begin(asked, parts);
     const { data, message } = await withDeadline(parts.clock, asked.operation.deadlineMs, "The operation", ended);

@@ -4,24 +4,24 @@ import { DomainError } from "../../../accounts/errors.ts";
 import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
 import { bodyPieces } from "./body-pieces.ts";
 import { holderOf } from "./call-limits.ts";
-import type { Called } from "./called.ts";
+import type { AuthenticatedCall } from "./authenticated-call.ts";
 import { attachmentNameHeader } from "./paths.ts";
 import type { Answer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
-import { paced } from "./read-input.ts";
+import { throttled } from "./read-input.ts";
 
 const nameCharactersMax = 255;
 
 /** The body is the file, the header `X-Attachment-Name` its name, percent-encoded. */
 export async function takeAttachment(
-  { request, caller }: Called,
+  { request, caller }: AuthenticatedCall,
   { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },
 ): Promise<Answer> {
   const name = fileName(request.headers.get(attachmentNameHeader));
   await parts.disk.require();
   const { workspace, owner } = caller;
   using lease = parts.limits.documents.lease(holderOf(caller));
-  const pieces = bodyPieces(request, { ...paced(parts), lease, bytesMax: attachmentBytesMax });
+  const pieces = bodyPieces(request, { ...throttled(parts), lease, bytesMax: attachmentBytesMax });
   const { id, sizeBytes } = await attachments.keep({ workspace, owner, name, pieces }, parts);
   return {
     status: 200,

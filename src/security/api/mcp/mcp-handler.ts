@@ -6,44 +6,44 @@ import { sbomCallBytesMax } from "../../limits.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import type { EndTurn } from "../../../accounts/quotas/fair-turns.ts";
+import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
 import { bodyPieces } from "../calls/body-pieces.ts";
 import { holderOf } from "../calls/call-limits.ts";
-import type { Called } from "../calls/called.ts";
+import type { AuthenticatedCall } from "../calls/authenticated-call.ts";
 import { failure, type Written } from "../calls/envelope.ts";
 import { mcpServer } from "./mcp-server.ts";
 import type { ToolsParts } from "../calls/parts.ts";
-import { perform, refuse, type Asked } from "../calls/run-operation.ts";
-import { paced } from "../calls/read-input.ts";
+import { runOperation, refuse, type OperationRequest } from "../calls/run-operation.ts";
+import { throttled } from "../calls/read-input.ts";
 import { readDocument } from "../calls/read-document.ts";
 
 /**
  * A page of another site in a browser names its origin, and is refused: it is not to act with what a person's machine can reach.
  * Programs name none.
  */
-export function mcpDoor(parts: ToolsParts): (called: Called) => Promise<Response> {
-  const callers = new WeakMap<Request, Pick<Asked, "caller" | "sbom" | "end">>();
+export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Promise<Response> {
+  const callers = new WeakMap<Request, Pick<OperationRequest, "caller" | "sbom" | "release">>();
   const handler = createMcpHandler(
     ({ requestInfo }) =>
       mcpServer(parts.slug, async (operation, input) => {
         const known = requestInfo && callers.get(requestInfo);
-        return known ? perform({ operation, input, ...known, attachment: null }, parts) : failure(401, "Unauthorized");
+        return known ? runOperation({ operation, input, ...known, attachment: null }, parts) : failure(401, "Unauthorized");
       }),
     { onerror: (error) => parts.log.debug({ event: "mcp.refused", reason: error.message }) },
   );
-  return async (called) => {
-    const { request, caller } = called;
+  return async (call) => {
+    const { request, caller } = call;
     const foreign = originValidationResponse(request, localhostAllowedOrigins());
     if (foreign) return foreign;
-    const { message, sbom, end } = await readMessage(called, parts);
+    const { message, sbom, release } = await readMessage(call, parts);
     try {
       if (Array.isArray(message)) return Response.json(rpcError(invalidRequest, noBatches), { status: 400 });
-      callers.set(request, { caller, sbom, end });
+      callers.set(request, { caller, sbom, release });
       return await handler.fetch(request, { parsedBody: message });
     } finally {
-      end?.();
+      release?.();
     }
   };
 }
@@ -55,7 +55,7 @@ const invalidRequest = -32600;
 const limitReachedCode = -32000;
 
 /** Clients of MCP read JSON-RPC: a limit that was reached is an error of it, which answers no message in particular. */
-export function mcpRefusal(error: unknown, log: Logger): Written {
+export function mcpFailure(error: unknown, log: Logger): Written {
   const refused = refuse(error, log);
   if (!(error instanceof LimitReachedError)) return refused;
   return { ...refused, body: rpcError(limitReachedCode, error.message) };
@@ -70,19 +70,19 @@ const sbomPath = ["params", "arguments", "sbom"];
 
 /** Parsed here, for the SDK takes any depth and any number of values. */
 async function readMessage(
-  called: Called,
+  call: AuthenticatedCall,
   parts: ToolsParts,
-): Promise<{ message: unknown; sbom: SbomResult | null; end: EndTurn | null }> {
+): Promise<{ message: unknown; sbom: SbomResult | null; release: ReleaseSlot | null }> {
   const { sboms, limits } = parts;
-  using lease = limits.documents.lease(holderOf(called.caller));
-  const pieces = bodyPieces(called.request, { ...paced(parts), lease, bytesMax: sbomCallBytesMax });
-  const turn = (large: boolean) => (large ? limits.longTurn(called.caller) : null);
-  const { taken, rest, end } = await readDocument(called, { sboms, pieces, path: sbomPath, turn });
+  using lease = limits.documents.lease(holderOf(call.caller));
+  const pieces = bodyPieces(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
+  const turn = (large: boolean) => (large ? limits.acquireLong(call.caller) : null);
+  const { taken, rest, release } = await readDocument(call, { sboms, pieces, path: sbomPath, turn });
   try {
     scanJson(rest, { valuesMax: callJsonValuesMax });
-    return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken, end };
+    return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken, release };
   } catch (error) {
-    end?.();
+    release?.();
     if (error instanceof GatewayError) throw new DomainError("invalid_body", error.message);
     throw new DomainError("invalid_body", "The body is not valid JSON in UTF-8: send one JSON-RPC message");
   }

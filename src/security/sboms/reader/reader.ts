@@ -14,8 +14,8 @@ import {
   sbomReadersWaitingPerWorkspaceMax,
   toolsBodyBytesMax,
 } from "../../limits.ts";
-import type { DiskFloor } from "../../../accounts/quotas/disk-floor.ts";
-import { FairTurns } from "../../../accounts/quotas/fair-turns.ts";
+import type { DiskSpaceGuard } from "../../../accounts/quotas/disk-space-guard.ts";
+import { FairSemaphore } from "../../../accounts/quotas/fair-semaphore.ts";
 import { subprocessesMax, spawnSubprocess } from "../../../process/spawn-subprocess.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { SbomRefusal } from "../refusal.ts";
@@ -37,7 +37,7 @@ interface ReaderParts {
   clock: Clock;
   /** Where documents wait that are not small. */
   folder: string;
-  disk: Pick<DiskFloor, "require">;
+  disk: Pick<DiskSpaceGuard, "require">;
 }
 
 interface IncomingBody {
@@ -54,11 +54,11 @@ type Sent = { fd: number } | { pieces: readonly Uint8Array[] };
 
 export class SbomReader {
   readonly #parts: ReaderParts;
-  readonly #turns: FairTurns;
+  readonly #semaphore: FairSemaphore;
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
-    this.#turns = new FairTurns({ clock: parts.clock, limits: readerTurns, busy });
+    this.#semaphore = new FairSemaphore({ clock: parts.clock, limits: readerTurns, busy });
   }
 
   /**
@@ -97,11 +97,11 @@ export class SbomReader {
   }
 
   async #readInTurn(path: string, sent: Sent, workspace: WorkspaceId): Promise<ParsedBody> {
-    const end = await this.#turns.take(workspace);
+    const release = await this.#semaphore.acquire(workspace);
     try {
       return await this.#readInProcess(path, sent);
     } finally {
-      end();
+      release();
     }
   }
 

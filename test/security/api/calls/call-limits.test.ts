@@ -4,9 +4,9 @@ import { diskFloorBytes, toolsCallsPerMinuteDefault } from "../../../../src/acco
 import { rateWindowMs } from "../../../../src/backing/limits.ts";
 import { sbomFailedReadCalls, sbomReadHereBytesMax, toolsBodiesPerKeyBytesMax } from "../../../../src/security/limits.ts";
 import { ByteBudget } from "../../../../src/accounts/quotas/byte-budget.ts";
-import { CallWindows, type Counts } from "../../../../src/accounts/quotas/call-windows.ts";
-import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";
-import { FairTurns } from "../../../../src/accounts/quotas/fair-turns.ts";
+import { CallRateLimiter, type Counts } from "../../../../src/accounts/quotas/call-rate-limiter.ts";
+import { DiskSpaceGuard } from "../../../../src/accounts/quotas/disk-space-guard.ts";
+import { FairSemaphore } from "../../../../src/accounts/quotas/fair-semaphore.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { openEmbeddedDatabase } from "../../../support/servers/databases.ts";
 import { failureOf } from "../../../support/failure-of.ts";
@@ -27,7 +27,7 @@ async function limited(settings: { rpm?: number; full?: boolean } = {}): Promise
     ...(settings.rpm && { rate_limit_rpm: settings.rpm }),
   });
   const { clock, platforms, keyring } = stage.control;
-  const disk = new DiskFloor(clock, async () => (settings.full ? diskFloorBytes - 1 : diskFloorBytes));
+  const disk = new DiskSpaceGuard(clock, async () => (settings.full ? diskFloorBytes - 1 : diskFloorBytes));
   const options = { clock, platforms, keyring, callsPerMinute: toolsCallsPerMinuteDefault, disk };
   return { api: new ToolsApi(stage.database.sql, key, options), key };
 }
@@ -94,8 +94,8 @@ describe("calls a minute", () => {
   test("gateways tell each other what they counted", async () => {
     const clock = new ManualClock();
     const told: Counts[] = [];
-    const here = new CallWindows({ clock, share: (counts) => told.push(counts) });
-    const there = new CallWindows({ clock });
+    const here = new CallRateLimiter({ clock, share: (counts) => told.push(counts) });
+    const there = new CallRateLimiter({ clock });
     for (let call = 0; call < 3; call++) here.count("key", 5);
     clock.advance(1_000);
     expect(told).toEqual([[["key", 3]]]);
@@ -158,14 +158,14 @@ describe("bodies under way", () => {
 
 describe("turns", () => {
   const limits = { runningMax: 2, runningPerHolderMax: 1, waitingMax: 4, waitingPerHolderMax: 3, waitMs: 1_000 };
-  const turns = (clock = new ManualClock()) => new FairTurns({ clock, limits, busy: "Busy" });
+  const turns = (clock = new ManualClock()) => new FairSemaphore({ clock, limits, busy: "Busy" });
 
   test("go to one holder after the other, however many one has waiting", async () => {
     const fair = turns();
     const order: string[] = [];
-    const ends = [await fair.take("a"), await fair.take("b")];
+    const ends = [await fair.acquire("a"), await fair.acquire("b")];
     const wait = (holder: string) =>
-      fair.take(holder).then((end) => {
+      fair.acquire(holder).then((end) => {
         order.push(holder);
         ends.push(end);
       });
@@ -183,13 +183,13 @@ describe("turns", () => {
   test("end at the bound of a holder with 429, at that of all and after the wait with 503", async () => {
     const clock = new ManualClock();
     const fair = turns(clock);
-    await fair.take("a");
-    const late = failureOf(fair.take("a"));
-    for (const _ of [1, 2]) fair.take("a").catch(() => {});
-    expect(await failureOf(fair.take("a"))).toMatchObject({ status: 429, retryAfterMs: 1_000 });
-    await fair.take("b");
-    fair.take("b").catch(() => {});
-    expect(await failureOf(fair.take("c"))).toMatchObject({ status: 503 });
+    await fair.acquire("a");
+    const late = failureOf(fair.acquire("a"));
+    for (const _ of [1, 2]) fair.acquire("a").catch(() => {});
+    expect(await failureOf(fair.acquire("a"))).toMatchObject({ status: 429, retryAfterMs: 1_000 });
+    await fair.acquire("b");
+    fair.acquire("b").catch(() => {});
+    expect(await failureOf(fair.acquire("c"))).toMatchObject({ status: 503 });
     clock.advance(1_000);
     expect(await late).toMatchObject({ status: 503 });
   });

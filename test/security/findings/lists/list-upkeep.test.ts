@@ -92,14 +92,15 @@ describe.each(databases)("what is kept for lists on $name", ({ open }) => {
     see: (_, tx) => tx`UPDATE findings SET last_seen = last_seen + interval '1 second'`,
   };
 
-  const perform = (one: Step, tx: Transaction) => (steps[one.kind] as (one: Step, tx: Transaction) => Promise<unknown>)(one, tx);
+  const runOperation = (one: Step, tx: Transaction) =>
+    (steps[one.kind] as (one: Step, tx: Transaction) => Promise<unknown>)(one, tx);
 
   test("equals what is counted, after any history of findings, triage, ranks, names, moves and deletions", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(transaction, { minLength: 3, maxLength: 12 }), async (history) => {
         for (const { steps: given, back } of history) {
           const whole = database.sql.begin(async (tx) => {
-            for (const one of given) await perform(one, tx);
+            for (const one of given) await runOperation(one, tx);
             if (back) throw new Error("taken back");
           });
           await whole.catch((error: Error) => expect(error.message).toBe("taken back"));

@@ -11,7 +11,7 @@ import {
   sbomReadersPerWorkspaceMax,
   sbomReadersWaitingPerWorkspaceMax,
 } from "../../../../src/security/limits.ts";
-import { DiskFloor } from "../../../../src/accounts/quotas/disk-floor.ts";
+import { DiskSpaceGuard } from "../../../../src/accounts/quotas/disk-space-guard.ts";
 import { SbomReader } from "../../../../src/security/sboms/reader/reader.ts";
 import { parseSbomField } from "../../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { ManualClock } from "../../../support/clock.ts";
@@ -117,9 +117,9 @@ test("a document that waits for its turn, and one that is read, leave no file be
 }, 60_000);
 
 test("while the disk is nearly full no document is taken, and the answer says when to come again", async () => {
-  const full = new DiskFloor(systemClock, async () => diskFloorBytes - 1);
+  const full = new DiskSpaceGuard(systemClock, async () => diskFloorBytes - 1);
   const refused = await failureOf(testSbomReader(systemClock, full).take({ pieces: [bytesOf({})], path: null, workspace }));
   expect(refused).toMatchObject({ status: 503, retryAfterMs: diskRetryMs });
-  const room = new DiskFloor(systemClock, async () => diskFloorBytes);
+  const room = new DiskSpaceGuard(systemClock, async () => diskFloorBytes);
   await testSbomReader(systemClock, room).take({ pieces: [bytesOf({})], path: null, workspace });
 });

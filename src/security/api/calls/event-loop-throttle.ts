@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { loopBusyMs, loopRestMsMax, toolsCallWaitMs, toolsCallsWaitingMax, toolsCallsWaitingPerKeyMax } from "../../limits.ts";
-import { FairTurns } from "../../../accounts/quotas/fair-turns.ts";
+import { FairSemaphore } from "../../../accounts/quotas/fair-semaphore.ts";
 
 const restFactor = 2;
 const limits = {
@@ -16,23 +16,23 @@ const limits = {
   waitMs: toolsCallWaitMs,
 };
 
-export class DoorPace {
+export class EventLoopThrottle {
   readonly #clock: Clock;
-  readonly #turns: FairTurns;
+  readonly #semaphore: FairSemaphore;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#turns = new FairTurns({ clock, limits, busy: "Too many calls are under way at present: try again later" });
+    this.#semaphore = new FairSemaphore({ clock, limits, busy: "Too many calls are under way at present: try again later" });
   }
 
   /** Resolves when the call may go on; keys take turns. @throws LimitReachedError where too many wait, or too long */
-  async enter(key: string): Promise<void> {
-    const end = await this.#turns.take(key);
-    void this.breathe().finally(end);
+  async admit(key: string): Promise<void> {
+    const release = await this.#semaphore.acquire(key);
+    void this.wait().finally(release);
   }
 
   /** Resolves when the loop has come round; where that took long, later. A body is read on only then, and its sender waits meanwhile. */
-  async breathe(): Promise<void> {
+  async wait(): Promise<void> {
     const began = this.#clock.monotonic();
     await new Promise<void>((resolve) => void setImmediate(resolve));
     const tookMs = this.#clock.monotonic() - began;

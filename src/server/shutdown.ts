@@ -8,7 +8,7 @@ import type { Logger } from "../kernel/log.ts";
 import { shutdownDrainMs, shutdownLingerMs, shutdownLingerMsMax } from "./limits.ts";
 import { leavePort } from "../process/leave-port.ts";
 
-interface StopServingOptions {
+interface ShutdownOptions {
   server: NonNullable<Service["app"]["server"]>;
   service: Pick<Service, "app" | "leave">;
   /** 0: nobody else could serve. */
@@ -18,7 +18,7 @@ interface StopServingOptions {
 }
 
 /** Resolves when every answer has left, or when it is time to end them. @returns how long answers may still go on, in milliseconds */
-export async function stopServing({ server, service, leaveMs, clock, log }: StopServingOptions): Promise<number> {
+export async function shutDownServer({ server, service, leaveMs, clock, log }: ShutdownOptions): Promise<number> {
   const presentRequestsEnded = service.leave(shutdownDrainMs);
   if (leaveMs > 0) {
     let askedAt = clock.monotonic();

@@ -8,7 +8,7 @@ import { LimitReachedError } from "./limit-reached.ts";
 /** @returns free bytes */
 export type FreeBytes = () => Promise<number>;
 
-export class DiskFloor {
+export class DiskSpaceGuard {
   readonly #look: FreeBytes;
 
   constructor(clock: Clock, free: FreeBytes) {

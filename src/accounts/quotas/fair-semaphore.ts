@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { HolderCounts } from "./holder-counts.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
-export interface TurnLimits {
+export interface SemaphoreLimits {
   runningMax: number;
   runningPerHolderMax: number;
   waitingMax: number;
@@ -13,15 +13,15 @@ export interface TurnLimits {
 }
 
 /** Gives the turn back; a second time does nothing. */
-export type EndTurn = () => void;
+export type ReleaseSlot = () => void;
 
 interface Waiting {
   start(): void;
 }
 
-export class FairTurns {
+export class FairSemaphore {
   readonly #clock: Clock;
-  readonly #limits: TurnLimits;
+  readonly #limits: SemaphoreLimits;
   readonly #busy: string;
   readonly #running = new HolderCounts();
   /** By holder; the one that was served last stands last. */
@@ -30,14 +30,14 @@ export class FairTurns {
   #waitingCount = 0;
 
   /** @param busy the sentence for whoever finds no place to wait */
-  constructor({ clock, limits, busy }: { clock: Clock; limits: TurnLimits; busy: string }) {
+  constructor({ clock, limits, busy }: { clock: Clock; limits: SemaphoreLimits; busy: string }) {
     this.#clock = clock;
     this.#limits = limits;
     this.#busy = busy;
   }
 
   /** @throws LimitReachedError 429 where this holder has too many waiting, 503 where all together have, or none came in time */
-  take(holder: string): Promise<EndTurn> {
+  acquire(holder: string): Promise<ReleaseSlot> {
     if (this.#mayRun(holder)) return Promise.resolve(this.#begin(holder));
     const own = this.#waiting.get(holder)?.length ?? 0;
     if (own >= this.#limits.waitingPerHolderMax) return Promise.reject(this.#refusal(429));
@@ -45,7 +45,7 @@ export class FairTurns {
     return this.#wait(holder);
   }
 
-  #wait(holder: string): Promise<EndTurn> {
+  #wait(holder: string): Promise<ReleaseSlot> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         start: () => {
@@ -66,7 +66,7 @@ export class FairTurns {
     return this.#runningCount < this.#limits.runningMax && this.#running.of(holder) < this.#limits.runningPerHolderMax;
   }
 
-  #begin(holder: string): EndTurn {
+  #begin(holder: string): ReleaseSlot {
     this.#runningCount++;
     this.#running.add(holder, 1);
     let ended = false;

@@ -26,7 +26,7 @@ interface Options {
   perMinuteDefault?: number;
 }
 
-export class CallWindows {
+export class CallRateLimiter {
   readonly #clock: Clock;
   readonly #share: Options["share"];
   readonly #perMinuteDefault: number;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Bus } from "../../../../src/backing/bus.ts";
 import { toolsCallsShareMs } from "../../../../src/accounts/limits.ts";
 import { rateWindowMs } from "../../../../src/backing/limits.ts";
-import { callLimits } from "../../../../src/security/api/calls/share-calls.ts";
+import { sharedCallLimits } from "../../../../src/security/api/calls/shared-call-limits.ts";
 import { ManualClock } from "../../../support/clock.ts";
 
 test("what one gateway counts, the other knows a quarter of a second later, and neither counts its own twice", () => {
@@ -13,15 +13,15 @@ test("what one gateway counts, the other knows a quarter of a second later, and 
     broadcast: (_topic, payload = new Uint8Array()) => listeners.forEach((listener) => listener(payload)),
     listen: (_topic, listener) => (listeners.push(listener), { [Symbol.dispose]() {} }),
   };
-  const [one, other] = [callLimits(bus, clock), callLimits(bus, clock)];
-  for (let call = 0; call < 4; call++) one.windows.count("key", 10);
-  for (let call = 0; call < 5; call++) other.windows.count("key", 10);
+  const [one, other] = [sharedCallLimits(bus, clock), sharedCallLimits(bus, clock)];
+  for (let call = 0; call < 4; call++) one.rates.count("key", 10);
+  for (let call = 0; call < 5; call++) other.rates.count("key", 10);
   clock.advance(toolsCallsShareMs);
-  one.windows.count("key", 10);
-  expect(() => one.windows.count("key", 10)).toThrow("its limit is 10 calls a minute");
+  one.rates.count("key", 10);
+  expect(() => one.rates.count("key", 10)).toThrow("its limit is 10 calls a minute");
   clock.advance(toolsCallsShareMs);
-  expect(() => other.windows.require("key")).toThrow("its limit is 10 calls a minute");
+  expect(() => other.rates.require("key")).toThrow("its limit is 10 calls a minute");
   clock.advance(rateWindowMs);
-  one.windows.count("key", 10);
-  expect([one.windows.knows("key"), other.windows.knows("another")]).toEqual([true, false]);
+  one.rates.count("key", 10);
+  expect([one.rates.knows("key"), other.rates.knows("another")]).toEqual([true, false]);
 });
