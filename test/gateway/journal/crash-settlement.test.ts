@@ -1,4 +1,4 @@
-/** What is charged for a generation whose gateway died with it. */
+/** Charges for generations whose gateway died. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ afterEach(() => journals[Symbol.asyncDispose]());
 
 const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
 
-describe("a gateway that died", () => {
+describe("the recovery of a dead gateway's generations", () => {
   const prices = { input: "1000000", output: "10000000", cacheRead: "100000", cacheWrite: "1000000" };
   const owed = { provider: "acme", prices, promptTokens: 50_000 };
   const soFar = {
@@ -28,12 +28,12 @@ describe("a gateway that died", () => {
     route: null,
   };
 
-  test("charges prompt and delivered for what its gateway died with, as of a second before", async () => {
+  test("the successor charges the prompt and the tokens delivered until the last second", async () => {
     const killed = journals.open();
-    const [told, untold] = [reservation(), reservation()];
-    for (const begun of [told, untold]) killed.begin(begun, { ...facts, streamed: true, owed });
+    const [tracked, untracked] = [reservation(), reservation()];
+    for (const begun of [tracked, untracked]) killed.begin(begun, { ...facts, streamed: true, owed });
     await settled();
-    killed.track(told.generation, () => soFar);
+    killed.track(tracked.generation, () => soFar);
     journals.clock.advance(progressMs);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
@@ -42,15 +42,15 @@ describe("a gateway that died", () => {
     expect(await journals.published()).toMatchObject(
       [
         {
-          generation: told.generation,
+          generation: tracked.generation,
           usage: { promptTokens: 50_000, cachedTokens: 40_000, cacheWriteTokens: 5, completionTokens: 299 },
         },
-        { generation: untold.generation, usage: { promptTokens: 50_000, completionTokens: 0 } },
+        { generation: untracked.generation, usage: { promptTokens: 50_000, completionTokens: 0 } },
       ].map((charge) => ({ ...charge, outcome: "settled", usageEstimated: true, provider: "acme", prices, status: 500 })),
     );
   });
 
-  test("charges nothing for a request that was not sent, and the second route's prices where that one served", async () => {
+  test("the successor charges nothing for an unsent request, and the second route's prices if that route served", async () => {
     const killed = journals.open();
     const [unsent, elsewhere] = [reservation(), reservation()];
     for (const begun of [unsent, elsewhere]) killed.begin(begun, { ...facts, owed });
@@ -70,7 +70,7 @@ describe("a gateway that died", () => {
   });
 
   test.skipIf(!canFillDisk)(
-    "charges what was sent while the disk was full, where a line from before says that it was not",
+    "the successor charges a request that was sent while the disk was full, despite an earlier line",
     async () => {
       const killed = journals.open();
       const begun = reservation();
@@ -88,7 +88,7 @@ describe("a gateway that died", () => {
     },
   );
 
-  test("is told of a generation again while it is open, though nothing of it changes: old segments are removed", async () => {
+  test("the journal repeats an open generation's unchanged progress, since old segments are deleted", async () => {
     const killed = journals.open();
     const begun = reservation();
     killed.begin(begun, { ...facts, owed });

@@ -35,7 +35,7 @@ async function confirmAll(): Promise<void> {
 }
 
 describe("the journal of generations", () => {
-  test("reports as open what was begun until the ledger confirmed it, and to the workspace that asks", async () => {
+  test("the journal reports a workspace's generations as open until the ledger confirms them", async () => {
     const journal = journals.open();
     const begun = reservation();
     await journal.begin(begun, facts);
@@ -58,7 +58,7 @@ describe("the journal of generations", () => {
     expect(journal.unsettled).toBe(1);
   });
 
-  test("reports the last minute's admissions however far the counters' clock is from the time of day here", async () => {
+  test("the journal reports the last minute's admissions even if the counters' clock differs from its own", async () => {
     const journal = journals.open();
     const begun = reservation({ admittedAt: journals.clock.now() - 180_000 });
     await journal.begin(begun, facts);
@@ -69,7 +69,7 @@ describe("the journal of generations", () => {
     expect((await reports()).windows).toEqual([{ key: "key-1", times: [begun.admittedAt] }]);
   });
 
-  test("reports when the last minute's requests of each key were admitted, also after they were confirmed", async () => {
+  test("the journal reports the last minute's admission times of each key, also after a confirmation", async () => {
     const journal = journals.open();
     const start = journals.clock.now();
     for (const [key, offset] of [
@@ -91,7 +91,7 @@ describe("the journal of generations", () => {
     expect(await reports()).toEqual({ holds: [], windows: [] });
   });
 
-  test("keeps a key's ten thousand admissions a minute within twice that memory", async () => {
+  test("the journal stores at most twice a key's ten thousand admissions a minute", async () => {
     const journal = journals.open();
     const start = journals.clock.now();
     for (let number = 0; number < 25_000; number++) {
@@ -103,7 +103,7 @@ describe("the journal of generations", () => {
     expect(window?.times.length).toBeLessThanOrEqual(20_001);
   }, 30_000);
 
-  test("takes no more than 200,000 generations that the ledger has not confirmed", async () => {
+  test("the journal accepts at most 200,000 unconfirmed generations", async () => {
     const journal = journals.open();
     const begun = Array.from({ length: unsettledMax }, (_, number) =>
       journal.begin(reservation({ generation: `gen-${number}`, request: "r" }), facts),
@@ -113,7 +113,7 @@ describe("the journal of generations", () => {
     await Promise.all(begun);
   }, 30_000);
 
-  test("publishes each end once, as it was told", async () => {
+  test("the journal publishes each settlement once, unchanged", async () => {
     const journal = journals.open();
     const begun = reservation();
     await journal.begin(begun, facts);
@@ -122,7 +122,7 @@ describe("the journal of generations", () => {
     expect(await journals.published()).toEqual([ended]);
   });
 
-  test("deletes its segments by itself once all is confirmed", async () => {
+  test("the journal deletes its segments once all generations are confirmed", async () => {
     const journal = journals.open();
     for (let number = 0; number < 2_000; number++) {
       const begun = reservation();
@@ -136,7 +136,7 @@ describe("the journal of generations", () => {
     expect(readdirSync(journals.path).length).toBe(1);
   });
 
-  test("leaves no timer behind when it is closed", async () => {
+  test("a closed journal leaves no timer", async () => {
     const journal = journals.open();
     const begun = reservation();
     await journal.begin(begun, facts);
@@ -148,8 +148,8 @@ describe("the journal of generations", () => {
   });
 });
 
-describe("a journal whose owner was killed", () => {
-  test("is taken up: what was settled is published again, what no provider was called for is unknown and charged nothing", async () => {
+describe("the journal of a killed gateway", () => {
+  test("its successor publishes settlements again, and ends generations without a provider call as unknown, for nothing", async () => {
     const killed = journals.open();
     const [ended, lost] = [reservation(), reservation()];
     killed.begin(ended, facts);
@@ -178,7 +178,7 @@ describe("a journal whose owner was killed", () => {
     expect(successor.unsettled).toBe(0);
   });
 
-  test("rebuilds the last minute of each key", async () => {
+  test("its successor reports the last minute of each key", async () => {
     const killed = journals.open();
     const begun = reservation();
     killed.begin(begun, facts);
@@ -187,7 +187,7 @@ describe("a journal whose owner was killed", () => {
     expect((await reports()).windows).toEqual([{ key: "key-1", times: [begun.admittedAt] }]);
   });
 
-  test("killed again while it is taken up loses nothing", async () => {
+  test("a second kill during the recovery loses nothing", async () => {
     const killed = journals.open();
     const lost = reservation();
     killed.begin(lost, facts);
@@ -200,7 +200,7 @@ describe("a journal whose owner was killed", () => {
     expect(await journals.published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
   });
 
-  test("found after weeks tells no duration that no log can hold", async () => {
+  test("a recovery after weeks reports a duration within the hold's", async () => {
     const killed = journals.open();
     killed.begin(reservation(), facts);
     killed[Symbol.dispose]();
@@ -210,8 +210,8 @@ describe("a journal whose owner was killed", () => {
   });
 });
 
-describe.skipIf(!canFillDisk)("on a full disk", () => {
-  test("nothing is begun, an end is published all the same, and when there is room again all goes on", async () => {
+describe.skipIf(!canFillDisk)("the journal on a full disk", () => {
+  test("the journal begins no generation, still publishes settlements, and continues when there is room again", async () => {
     const journal = journals.open();
     const begun = reservation();
     await journal.begin(begun, facts);

@@ -15,15 +15,15 @@ import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-f
 let home: TemporaryFolder;
 let clock: ManualClock;
 let bus: FakeBus;
-let given: string[];
-/** Folders with a living owner. */
+let released: string[];
+/** Folders whose owner is alive. */
 let living: Set<string>;
 let locked: string[];
 beforeEach(async () => {
   home = await temporaryFolder();
   clock = new ManualClock();
   bus = new FakeBus();
-  [given, living, locked] = [[], new Set(), []];
+  [released, living, locked] = [[], new Set(), []];
 });
 afterEach(() => home[Symbol.asyncDispose]());
 
@@ -32,7 +32,7 @@ const parts = () => ({
   clock,
   log: silentLog,
   dataDir: home.path,
-  release: (_workspace: string, generation: string) => void given.push(generation),
+  release: (_workspace: string, generation: string) => void released.push(generation),
   async lockFolder(folder: string): Promise<AsyncDisposable | null> {
     if (living.has(folder) || locked.includes(folder)) return null;
     locked.push(folder);
@@ -40,24 +40,24 @@ const parts = () => ({
   },
 });
 
-/** One round, and the minute in which what it took over still counts. */
+/** One round, and the minute in which the adopted admissions count in rate windows. */
 async function adopted(): Promise<number> {
   const adopting = adoptOrphanedSpools(parts(), new AbortController().signal);
   await clock.pass(60_000);
   return adopting;
 }
 
-/** A gateway that ended one generation, left one open, asked for a third, and died. */
-function deadGateway(name: string): { settled: string; unknown: string; undecided: string } {
+/** A gateway that ended one generation, left a second one open, requested a third one, and died. */
+function deadGateway(name: string): { settled: string; unknown: string; pending: string } {
   const journal = new GenerationJournal({ bus: new FakeBus(), clock, log: silentLog, folder: join(home.path, name, "spool") });
   const facts = { fingerprint: "f0", model: "acme/one", streamed: false };
-  const [ended, open, asked] = [reservation(), reservation(), reservation()];
-  journal.recordIntents([{ workspace: "ws-1", generation: asked.generation }]);
+  const [ended, open, requested] = [reservation(), reservation(), reservation()];
+  journal.recordIntents([{ workspace: "ws-1", generation: requested.generation }]);
   void journal.begin(ended, facts);
   void journal.begin(open, facts);
   void journal.end(endOf(ended, { promptTokens: 1, completionTokens: 1 }));
   journal[Symbol.dispose]();
-  return { settled: ended.generation, unknown: open.generation, undecided: asked.generation };
+  return { settled: ended.generation, unknown: open.generation, pending: requested.generation };
 }
 
 function meteringConfirms(): void {
@@ -75,24 +75,24 @@ const outcomes = () =>
       .map(({ generation, outcome }) => [generation, outcome]),
   );
 
-describe("the spool of a gateway that died", () => {
-  test("is emptied by another: ends are published, the rest is unknown, what it asked for is given up, the folder is gone", async () => {
+describe("the spool of a dead gateway", () => {
+  test("another gateway publishes its settlements, ends the rest as unknown, releases pending admissions and removes the folder", async () => {
     const dead = deadGateway("gateway-3");
     meteringConfirms();
     expect(await adopted()).toBe(1);
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
-    expect(given).toEqual([dead.undecided]);
+    expect(released).toEqual([dead.pending]);
     expect(existsSync(join(home.path, "gateway-3", "spool"))).toBe(false);
     expect(locked).toEqual([]);
     expect(clock.pending).toBe(0);
     expect(await adopted()).toBe(0);
   });
 
-  test("counts in its keys' windows for a minute: who rebuilds the counters is told of its admissions", async () => {
+  test("its admissions count in rate windows for a minute: rebuilt counters include them", async () => {
     const dead = deadGateway("gateway-1");
     meteringConfirms();
     const stop = new AbortController();
-    const looking = adoptOrphanedSpoolsUntilStopped(parts(), stop.signal);
+    const adopting = adoptOrphanedSpoolsUntilStopped(parts(), stop.signal);
     await clock.pass(10_000);
     await clock.pass(59_000);
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
@@ -104,11 +104,11 @@ describe("the spool of a gateway that died", () => {
     await clock.pass(1_000);
     expect(existsSync(join(home.path, "gateway-1", "spool"))).toBe(false);
     stop.abort();
-    await looking;
+    await adopting;
     expect([locked, clock.pending]).toEqual([[], 0]);
   });
 
-  test("is left to the next who looks where the process ends within that minute", async () => {
+  test("it is left to another gateway if the adopting process ends within that minute", async () => {
     deadGateway("gateway-1");
     meteringConfirms();
     const stop = new AbortController();
@@ -120,7 +120,7 @@ describe("the spool of a gateway that died", () => {
     expect(readdirSync(join(home.path, "gateway-1", "spool")).length).toBeGreaterThan(0);
   });
 
-  test("is left alone while its owner lives", async () => {
+  test("no gateway adopts it while its owner is alive", async () => {
     deadGateway("gateway-1");
     living.add(join(home.path, "gateway-1"));
     expect(await adopted()).toBe(0);
@@ -128,7 +128,7 @@ describe("the spool of a gateway that died", () => {
     expect(bus.stored).toEqual([]);
   });
 
-  test("stays, with all that was in it, where the ledger does not confirm in time", async () => {
+  test("it is kept completely if the ledger does not confirm in time", async () => {
     const dead = deadGateway("gateway-1");
     const adopting = adoptOrphanedSpools(parts(), new AbortController().signal);
     await clock.pass(30_000);
@@ -140,7 +140,7 @@ describe("the spool of a gateway that died", () => {
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
   });
 
-  test("that cannot be read keeps no other from being emptied", async () => {
+  test("an unreadable spool does not stop the adoption of others", async () => {
     mkdirSync(join(home.path, "gateway-1", "spool", "0000000001.jsonl"), { recursive: true });
     deadGateway("gateway-2");
     meteringConfirms();
@@ -148,24 +148,24 @@ describe("the spool of a gateway that died", () => {
     expect(locked).toEqual([]);
   });
 
-  test("is nothing where there is only something else", async () => {
+  test("the gateway ignores folders that are not spools", async () => {
     mkdirSync(join(home.path, "postgres", "spool"), { recursive: true });
     mkdirSync(join(home.path, "gateway-1"));
     writeFileSync(join(home.path, "gateway-2"), "a file");
     expect(await adopted()).toBe(0);
   });
 
-  test("is found within ten seconds, and looking for it ends when the process does", async () => {
+  test("a gateway finds it within ten seconds, and stops looking when the process ends", async () => {
     meteringConfirms();
     const stop = new AbortController();
-    const looking = adoptOrphanedSpoolsUntilStopped(parts(), stop.signal);
+    const adopting = adoptOrphanedSpoolsUntilStopped(parts(), stop.signal);
     await clock.pass(10_000);
     const dead = deadGateway("gateway-1");
     await clock.pass(10_000);
     await settled();
     expect(outcomes()).toEqual({ [dead.settled]: "settled", [dead.unknown]: "unknown" });
     stop.abort();
-    await looking;
+    await adopting;
     expect(clock.pending).toBe(0);
   });
 });

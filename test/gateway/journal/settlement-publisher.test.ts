@@ -19,7 +19,7 @@ function open() {
   const clock = new ManualClock();
   const bus = new FakeBus();
   const confirmed: string[] = [];
-  const outlet = new SettlementPublisher({
+  const publisher = new SettlementPublisher({
     bus,
     clock,
     log: silentLog,
@@ -27,22 +27,22 @@ function open() {
   });
   const add = (model = "acme/one"): string => {
     const ended = settlement({ workspace: "ws-1", key: "key-1", model });
-    outlet.add(ended.generation, encodeSettlement(ended));
+    publisher.add(ended.generation, encodeSettlement(ended));
     return ended.generation;
   };
   const confirm = (...events: (StoredEvent | undefined)[]): void =>
     bus.broadcast("settled", encodeSettled(events.map((event) => contentOf(event).batch)));
-  return { clock, bus, confirmed, outlet, add, confirm };
+  return { clock, bus, confirmed, publisher, add, confirm };
 }
 
 function contentOf(event: StoredEvent | undefined): { batch: string; generations: string[] } {
-  if (!event) throw new Error("There is no such event");
+  if (!event) throw new Error("The test needs an event");
   const { batch, settlements } = decodeSettlements(event.payload);
   return { batch, generations: settlements.map(({ generation }) => generation) };
 }
 
-describe("settlements on their way to the ledger", () => {
-  test("travel together, at most 400 and 256 KiB an event, in order", async () => {
+describe("the settlement publisher", () => {
+  test("the publisher batches settlements in order, at most 400 and 256 KiB an event", async () => {
     const letters = fc.constantFrom("a", "é", "漢");
     const models = fc.array(
       fc.tuple(letters, fc.integer({ min: 1, max: 4_000 })).map(([letter, times]) => letter.repeat(times)),
@@ -50,7 +50,7 @@ describe("settlements on their way to the ledger", () => {
     );
     await fc.assert(
       fc.asyncProperty(models, async (list) => {
-        const { clock, bus, outlet, add } = open();
+        const { clock, bus, publisher, add } = open();
         const added = list.map((model) => add(model));
         await clock.pass(settlementPauseMs);
         expect(bus.stored.flatMap((event) => contentOf(event).generations)).toEqual(added);
@@ -58,13 +58,13 @@ describe("settlements on their way to the ledger", () => {
           expect(event.payload.length).toBeLessThanOrEqual(settlementBatchBytesMax);
           expect(contentOf(event).generations.length).toBeLessThanOrEqual(settlementBatchMax);
         }
-        outlet[Symbol.dispose]();
+        publisher[Symbol.dispose]();
       }),
       { numRuns: 15, verbose: 1 },
     );
   }, 30_000);
 
-  test("leave at once where none left of late; those that end within 50 ms of a departure leave together", async () => {
+  test("the publisher sends the first settlement at once, and those of the next 50 ms together", async () => {
     const { clock, bus, add } = open();
     add();
     await settled();
@@ -77,7 +77,7 @@ describe("settlements on their way to the ledger", () => {
     expect(contentOf(bus.stored[1]).generations).toEqual(together);
   });
 
-  test("fill an event before the pause is over and leave then", async () => {
+  test("the publisher sends a full event before the pause ends", async () => {
     const { bus, add } = open();
     add();
     await settled();
@@ -86,8 +86,8 @@ describe("settlements on their way to the ledger", () => {
     expect(bus.stored.length).toBe(2);
   });
 
-  test("are done when metering says so, in whatever order it says it, and told once", async () => {
-    const { clock, bus, confirmed, outlet, add, confirm } = open();
+  test("settlements are done when metering confirms them, in any order, and are reported once", async () => {
+    const { clock, bus, confirmed, publisher, add, confirm } = open();
     const added: string[] = [];
     for (let event = 0; event < 3; event++) {
       added.push(add());
@@ -97,17 +97,17 @@ describe("settlements on their way to the ledger", () => {
     confirm(third, first);
     confirm(third);
     expect(confirmed).toEqual([added[2] ?? "", added[0] ?? ""]);
-    const early = outlet.flushed(1);
+    const early = publisher.flushed(1);
     await clock.pass(1);
     expect(await early).toBe(false);
     confirm(second);
     expect(new Set(confirmed)).toEqual(new Set(added));
-    expect(await outlet.flushed(0)).toBe(true);
+    expect(await publisher.flushed(0)).toBe(true);
     expect(clock.pending).toBe(0);
   });
 
-  test("are published until the stream takes them, and none is lost", async () => {
-    const { clock, bus, confirmed, outlet, add, confirm } = open();
+  test("the publisher tries until the stream accepts the settlements, and loses none", async () => {
+    const { clock, bus, confirmed, publisher, add, confirm } = open();
     const { store } = bus;
     bus.store = () => Promise.reject(new Error("the stream is full"));
     const added = Array.from({ length: 5 }, () => add());
@@ -119,11 +119,11 @@ describe("settlements on their way to the ledger", () => {
     expect(new Set(bus.stored.flatMap((event) => contentOf(event).generations))).toEqual(new Set(added));
     confirm(...bus.stored);
     expect(confirmed.length).toBe(6);
-    expect(await outlet.flushed(0)).toBe(true);
+    expect(await publisher.flushed(0)).toBe(true);
     expect(clock.pending).toBe(0);
   });
 
-  test("stored with a lost acknowledgement are published under the same id, which the stream may take for a repetition", async () => {
+  test("after a lost acknowledgement the publisher repeats the same id, which the stream may drop as a duplicate", async () => {
     const { clock, bus, add } = open();
     const { store } = bus;
     bus.store = async (event) => {
@@ -138,7 +138,7 @@ describe("settlements on their way to the ledger", () => {
     expect(second?.id).toBe(first?.id ?? "");
   });
 
-  test("that are not confirmed are published again under a new id, ever more rarely, for as long as it takes", async () => {
+  test("unconfirmed settlements are published again under a new id, with growing pauses, until they are confirmed", async () => {
     const { clock, bus, confirmed, add, confirm } = open();
     const generation = add();
     await settled();
@@ -160,16 +160,16 @@ describe("settlements on their way to the ledger", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("are under way in four events at most, repetitions included", async () => {
+  test("the publisher has at most four events in flight, including repetitions", async () => {
     const { clock, bus, add } = open();
-    let underWay = 0;
+    let inFlight = 0;
     let most = 0;
     const { store } = bus;
     bus.store = async (event) => {
-      most = Math.max(most, ++underWay);
+      most = Math.max(most, ++inFlight);
       await settled();
       await store(event);
-      underWay--;
+      inFlight--;
     };
     for (let number = 0; number < 10 * settlementBatchMax; number++) add();
     for (let turn = 0; turn < 20; turn++) await settled();
@@ -180,17 +180,17 @@ describe("settlements on their way to the ledger", () => {
     expect(most).toBe(publishesInFlightMax);
   });
 
-  test("are not kept back by one that the stream never answers", async () => {
+  test("settlements are not delayed by an event that the stream never acknowledges", async () => {
     const { clock, bus, add } = open();
     const { store } = bus;
-    let asked = 0;
-    bus.store = (event) => (++asked <= publishesInFlightMax ? new Promise(() => {}) : store(event));
+    let calls = 0;
+    bus.store = (event) => (++calls <= publishesInFlightMax ? new Promise(() => {}) : store(event));
     for (let number = 0; number < 5 * settlementBatchMax; number++) add();
     await clock.pass(15_000);
     expect(bus.stored.length).toBe(5);
   });
 
-  test("confirmed between two attempts are not published once more", async () => {
+  test("settlements confirmed between two attempts are not published again", async () => {
     const { clock, bus, confirmed, add, confirm } = open();
     const { store } = bus;
     bus.store = async (event) => {
@@ -206,29 +206,29 @@ describe("settlements on their way to the ledger", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("are waited for at shutdown until all is in the ledger, or for as long as there is time", async () => {
-    const { clock, bus, outlet, add, confirm } = open();
+  test("a shutdown waits until the ledger has all settlements or the time is over", async () => {
+    const { clock, bus, publisher, add, confirm } = open();
     add();
     await settled();
-    const flushed = outlet.flushed(10_000);
+    const flushed = publisher.flushed(10_000);
     await clock.pass(500);
     confirm(...bus.stored);
     expect(await flushed).toBe(true);
 
     add();
-    const late = outlet.flushed(10_000);
+    const late = publisher.flushed(10_000);
     await clock.pass(10_000);
     expect(await late).toBe(false);
-    outlet[Symbol.dispose]();
+    publisher[Symbol.dispose]();
     expect(clock.pending).toBe(0);
   });
 
-  test("leave no timer and publish nothing after their process has closed its journal", async () => {
-    const { clock, bus, outlet, add } = open();
+  test("a closed publisher leaves no timer and publishes nothing", async () => {
+    const { clock, bus, publisher, add } = open();
     bus.store = () => Promise.reject(new Error("the stream is full"));
     add();
     await settled();
-    outlet[Symbol.dispose]();
+    publisher[Symbol.dispose]();
     add();
     await settled();
     expect(clock.pending).toBe(0);
@@ -238,11 +238,11 @@ describe("settlements on their way to the ledger", () => {
     expect(published).toBe(0);
   });
 
-  test("are not disturbed by a confirmation that nobody can read, or of somebody else's batch", async () => {
+  test("the publisher ignores confirmations that are unreadable or of another batch", async () => {
     const { bus, confirmed, add } = open();
     add();
     await settled();
-    for (const text of ["", "{}", "[1]", '["somebody else\'s"]']) bus.broadcast("settled", new TextEncoder().encode(text));
+    for (const text of ["", "{}", "[1]", '["another batch"]']) bus.broadcast("settled", new TextEncoder().encode(text));
     expect(confirmed).toEqual([]);
   });
 });

@@ -26,14 +26,14 @@ afterEach(() => folder[Symbol.asyncDispose]());
 const open = () => new Spool(folder.path, clock);
 const segments = () => readdirSync(folder.path).toSorted();
 const ids = (list: readonly { generation: string }[]) => list.map(({ generation }) => generation);
-const cutIds = ({ interrupted: cut }: Recovered) => ids(cut.map(({ intent: one }) => one));
+const interruptedIds = ({ interrupted }: Recovered) => ids(interrupted.map((generation) => generation.intent));
 
 function endOf(begun: GenerationIntent, fields: Partial<Settlement> = {}): Settlement {
   const { generation, workspace, key, admittedAt } = begun;
   return settlement({ generation, workspace, key, admittedAt, ...fields });
 }
 
-/** Without waiting for the end of the turn. */
+/** Writes an intent without waiting for the end of the turn. */
 function begin(spool: Spool, begun: GenerationIntent): void {
   void spool.writeIntent(begun);
   spool.flush();
@@ -44,7 +44,7 @@ function write(spool: Spool, ended: Settlement): void {
   spool.flush();
 }
 
-/** Begins and ends generations until the segment that it began in is full. */
+/** Begins and ends generations until the current segment is full. */
 function fillSegment(spool: Spool): GenerationIntent[] {
   const before = segments().length;
   const begun: GenerationIntent[] = [];
@@ -58,7 +58,7 @@ function fillSegment(spool: Spool): GenerationIntent[] {
 }
 
 describe("a spool", () => {
-  test("writes what is said in one turn of the event loop with one call, and says when it is written", async () => {
+  test("the spool writes the lines of one turn of the event loop with one call, and its promises resolve after that", async () => {
     const spool = open();
     const begun = [intent(), intent(), intent()];
     const written = begun.map((one) => spool.writeIntent(one));
@@ -67,45 +67,45 @@ describe("a spool", () => {
     expect(ids(open().takeRecovered().intents)).toEqual(ids(begun));
   });
 
-  test("gives to the next owner whatever was written, sorted into settled, cut off and undecided", () => {
+  test("the next owner gets all lines, sorted into settled, interrupted and pending", () => {
     const first = open();
-    const [settled, cut, refused] = [intent(), intent(), intent()];
-    first.writeAdmissions([settled, cut, refused].map(({ workspace, generation }) => ({ workspace, generation })));
+    const [settled, interrupted, refused] = [intent(), intent(), intent()];
+    first.writeAdmissions([settled, interrupted, refused].map(({ workspace, generation }) => ({ workspace, generation })));
     begin(first, settled);
-    begin(first, cut);
+    begin(first, interrupted);
     const ended = endOf(settled);
     write(first, ended);
 
     // No dispose: its owner was killed.
     expect(open().takeRecovered()).toEqual({
       settlements: [ended],
-      interrupted: [{ intent: cut, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
-      intents: [settled, cut],
+      interrupted: [{ intent: interrupted, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
+      intents: [settled, interrupted],
       pendingAdmissions: [{ workspace: "ws-1", generation: refused.generation }],
     });
   });
 
-  test("hands it out once", () => {
+  test("the spool returns the recovered content once", () => {
     begin(open(), intent());
     const second = open();
     expect(second.takeRecovered().interrupted.length).toBe(1);
     expect(second.takeRecovered()).toEqual({ settlements: [], interrupted: [], intents: [], pendingAdmissions: [] });
   });
 
-  test("skips a last line that was cut off, wherever it was cut, and keeps all before it", () => {
+  test("the spool skips a truncated last line and keeps all lines before it", () => {
     const begun = intent();
     begin(open(), begun);
     const [name = ""] = segments();
     const whole = readFileSync(join(folder.path, name));
-    const cutLine = encodeSettlement(endOf(begun));
-    for (const length of [1, 17, cutLine.length - 1]) {
+    const line = encodeSettlement(endOf(begun));
+    for (const length of [1, 17, line.length - 1]) {
       writeFileSync(join(folder.path, name), whole);
-      appendFileSync(join(folder.path, name), `{"kind":"settlement","settlement":${cutLine}`.slice(0, length));
-      expect(cutIds(open().takeRecovered())).toEqual([begun.generation]);
+      appendFileSync(join(folder.path, name), `{"kind":"settlement","settlement":${line}`.slice(0, length));
+      expect(interruptedIds(open().takeRecovered())).toEqual([begun.generation]);
     }
   });
 
-  test("takes no line for what it is not", () => {
+  test("the spool ignores lines that are not its own", () => {
     begin(open(), intent());
     const [name = ""] = segments();
     for (const line of ["null", "[]", '{"kind":"intent","intent":{"generation":5}}', '{"kind":"other"}', "\u0000\u0000"])
@@ -113,7 +113,7 @@ describe("a spool", () => {
     expect(open().takeRecovered().interrupted.length).toBe(1);
   });
 
-  test("leaves files of others alone", () => {
+  test("the spool does not touch other files of its folder", () => {
     writeFileSync(join(folder.path, "notes.txt"), "mine");
     const spool = open();
     clock.advance(10 * rateWindowMs);
@@ -121,7 +121,7 @@ describe("a spool", () => {
     expect(segments()).toContain("notes.txt");
   });
 
-  test("never writes into a segment of an earlier owner", () => {
+  test("the spool never writes into a segment of an earlier owner", () => {
     begin(open(), intent());
     begin(open(), intent());
     expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
@@ -129,8 +129,8 @@ describe("a spool", () => {
   });
 });
 
-describe("segments of a spool", () => {
-  test("end at 1 MiB, and go when all in them is confirmed and a minute has passed, not before", () => {
+describe("the segments of a spool", () => {
+  test("a segment ends at 1 MiB, and is deleted when all its generations are confirmed and a minute has passed", () => {
     const spool = open();
     const begun = fillSegment(spool);
     expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl"]);
@@ -143,7 +143,7 @@ describe("segments of a spool", () => {
     expect(segments()).toEqual(["0000000002.jsonl"]);
   });
 
-  test("stay for a minute after their last line, for the rate window is rebuilt from them", () => {
+  test("a segment is kept for a minute after its last line, since the rate window is rebuilt from it", () => {
     const spool = open();
     const begun = fillSegment(spool);
     spool.confirm(ids(begun));
@@ -155,7 +155,7 @@ describe("segments of a spool", () => {
     expect(segments()).toEqual(["0000000002.jsonl"]);
   });
 
-  test("of an earlier owner go the same way", () => {
+  test("segments of an earlier owner are deleted by the same rule", () => {
     const begun = intent();
     begin(open(), begun);
     const second = open();
@@ -166,7 +166,7 @@ describe("segments of a spool", () => {
     expect(segments()).toEqual(["0000000002.jsonl"]);
   });
 
-  test("go one by one: a long answer keeps its own segment and no other", () => {
+  test("each segment is deleted by itself: a long answer keeps only its own segment", () => {
     const spool = open();
     const long = intent();
     begin(spool, long);
@@ -174,12 +174,12 @@ describe("segments of a spool", () => {
     clock.advance(rateWindowMs);
     spool.confirm(ids(others));
     expect(segments()).toEqual(["0000000001.jsonl", "0000000004.jsonl"]);
-    expect(cutIds(open().takeRecovered())).toContain(long.generation);
+    expect(interruptedIds(open().takeRecovered())).toContain(long.generation);
   });
 });
 
-describe("a spool that is closed", () => {
-  test("refuses to write, for the number of its file may be another's by now", async () => {
+describe("a closed spool", () => {
+  test("the spool refuses to write, since its descriptor may belong to another file", async () => {
     const spool = open();
     spool[Symbol.dispose]();
     expect(String(await failureOf(spool.writeIntent(intent())))).toContain("it is closed");
@@ -187,8 +187,8 @@ describe("a spool that is closed", () => {
   });
 });
 
-describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
-  test("refuses an intent and says that it does not work, until a write succeeds", async () => {
+describe.skipIf(!canFillDisk)("a spool on a full disk", () => {
+  test("the spool refuses intents and reports that it does not work, until a write succeeds", async () => {
     const spool = open();
     const refused = failureOf(spool.writeIntent(intent()));
     withDiskFullAt(0, () => {
@@ -202,7 +202,7 @@ describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
     expect(spool.working).toBe(true);
   });
 
-  test("loses at most the lines that did not fit, and takes back what it wrote of them", async () => {
+  test("the spool loses only the lines that did not fit, and removes what it wrote of them", async () => {
     const spool = open();
     const [before, lost, after] = [intent(), intent(), intent()];
     begin(spool, before);
@@ -212,7 +212,7 @@ describe.skipIf(!canFillDisk)("on a disk that is full a spool", () => {
     for (const refusal of refused) expect(await refusal).toBeInstanceOf(Error);
     write(spool, endOf(after));
     const recovered = open().takeRecovered();
-    expect(cutIds(recovered)).toEqual([before.generation]);
+    expect(interruptedIds(recovered)).toEqual([before.generation]);
     expect(ids(recovered.settlements)).toEqual([after.generation]);
   });
 });

@@ -4,7 +4,7 @@ import { selectKey } from "../../../src/accounts/keys/store.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
-describe.each(databases)("what is written with a charge on $name", ({ open }) => {
+describe.each(databases)("the rows of a charge on $name", ({ open }) => {
   let database: TestDatabase;
   let money: StoredMoney;
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("totals of the month of admission, by workspace and by key", async () => {
+  test("the charge adds to the totals of its month of admission, by workspace and by key", async () => {
     const { name, workspace, key, metering, ended } = await money.customer();
     const other = (await money.control.key(name)).id;
     const november = Date.UTC(2026, 10, 30, 23, 59, 59, 999);
@@ -42,10 +42,10 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     await money.expectSound();
   });
 
-  test("one row of the log, with all that was told", async () => {
+  test("the charge has one row in the request log, with all fields of its settlement", async () => {
     const { workspace, key, metering, ended } = await money.customer();
     const usage = { promptTokens: 70, cachedTokens: 30, cacheWriteTokens: 5, completionTokens: 9, reasoningTokens: 4 };
-    const told = ended({
+    const charged = ended({
       usage,
       usageEstimated: true,
       status: 504,
@@ -53,17 +53,17 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
       streamed: true,
       firstTokenMs: null,
     });
-    await metering.settle([told], [told]);
-    const rows = await money.sql`SELECT * FROM request_log WHERE generation_id = ${told.generation}`;
+    await metering.settle([charged], [charged]);
+    const rows = await money.sql`SELECT * FROM request_log WHERE generation_id = ${charged.generation}`;
     expect([...rows]).toEqual([
       {
-        generation_id: told.generation,
-        at: new Date(told.admittedAt),
-        request_id: told.request,
+        generation_id: charged.generation,
+        at: new Date(charged.admittedAt),
+        request_id: charged.request,
         workspace_id: workspace,
         key_id: key,
-        model: told.model,
-        provider: told.provider,
+        model: charged.model,
+        provider: charged.provider,
         status: 504,
         code: "upstream_timeout",
         streamed: true,
@@ -79,7 +79,7 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     ]);
   });
 
-  test("costs are rounded half up to the nano-dollar, once for the generation", async () => {
+  test("a generation's cost is rounded half up to the nano-dollar once", async () => {
     const { workspace, metering, ended } = await money.customer();
     const of = (input: string, promptTokens: number) =>
       ended({
@@ -94,7 +94,7 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     await money.expectSound();
   });
 
-  test("when a key was last used, by the time of admission and never backwards", async () => {
+  test("a key's last use is its newest time of admission", async () => {
     const { key, metering, ended } = await money.customer();
     const lastUsed = async () => (await selectKey({ id: key, month: "2026-11" }, money.sql))?.lastUsedAt;
     expect(await lastUsed()).toBeNull();
@@ -117,7 +117,7 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     return row;
   };
 
-  test("no more than was reserved where a provider counted more, the rest beside it, and an alarm", async () => {
+  test("a charge is limited to its reservation; the excess is stored and raises an alarm", async () => {
     const { workspace, metering, ended } = await money.customer();
     const before = await alarmsRaised("charge.above_reservation");
     const above = ended({ reserved: (cost - 1n).toString() });
@@ -128,7 +128,7 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     await money.expectSound();
   });
 
-  test("the reservation for a count that nothing holds, and no dead letter", async () => {
+  test("a count beyond any column is charged with the reservation, without a dead letter", async () => {
     const { workspace, metering, ended } = await money.customer();
     const prices = { input: "999999999999", output: "999999999999", cacheRead: "0", cacheWrite: "0" };
     const count = Number.MAX_SAFE_INTEGER;
@@ -142,7 +142,7 @@ describe.each(databases)("what is written with a charge on $name", ({ open }) =>
     await money.expectSound();
   });
 
-  test("what is there and no more where a reservation was given up before its end was told", async () => {
+  test("a charge after the release of its reservation is limited to the balance", async () => {
     const { workspace, metering, ended } = await money.customer();
     const spent = ended({ reserved: (usd - 1n).toString(), prices: { ...ended().prices, input: "99999999999" } });
     const late = ended();

@@ -7,7 +7,7 @@ import { event, rawEvent } from "../../support/gateway/metering.ts";
 import { settlement } from "../../support/gateway/settlements.ts";
 import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
-describe.each(databases)("what cannot be booked on $name", ({ open }) => {
+describe.each(databases)("a settlement that cannot be booked on $name", ({ open }) => {
   let database: TestDatabase;
   let money: StoredMoney;
   beforeAll(async () => {
@@ -16,40 +16,40 @@ describe.each(databases)("what cannot be booked on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("for a workspace that does not exist is put aside whole, and all else is charged and confirmed", async () => {
+  test("a settlement of an unknown workspace becomes a dead letter, and the others are charged and confirmed", async () => {
     const { workspace, metering, ended } = await money.customer();
-    const homeless = settlement({ workspace: "ws-nowhere", key: "key-nowhere" });
-    const given = event([ended(), homeless, ended()]);
+    const unknown = settlement({ workspace: "ws-unknown", key: "key-unknown" });
+    const given = event([ended(), unknown, ended()]);
     const before = await alarmsRaised("settlement.dead");
     await metering.deliver(given);
     expect(await money.balance(workspace)).toBe(usd - 2n * cost);
     expect(metering.confirmed).toEqual([given.id]);
-    const [letter] = await money.deadLetters(homeless.generation);
+    const [letter] = await money.deadLetters(unknown.generation);
     expect(letter?.reason).toBe("There is no such workspace");
-    expect(JSON.parse(Buffer.from(letter?.payload ?? []).toString())).toEqual(homeless);
+    expect(JSON.parse(Buffer.from(letter?.payload ?? []).toString())).toEqual(unknown);
     expect(await alarmsRaised("settlement.dead")).toBe(before + 1);
   });
 
   test.each([
-    ["a duration beyond what is stored", { durationMs: 2 ** 31 }],
+    ["a duration beyond the column", { durationMs: 2 ** 31 }],
     ["a zero byte in a name", { model: "a\u0000b" }],
     ["half of a surrogate pair", { model: "a\ud800b" }],
-    ["more reserved than can be counted", { reserved: "9999999999999999999" }],
-    ["a key that no index takes", { key: Array.from({ length: 400 }, () => newGenerationId(0)).join("") }],
-  ])("because of %s is put aside alone, and all else is charged", async (_, fields: Partial<Settlement>) => {
+    ["a reservation beyond the column", { reserved: "9999999999999999999" }],
+    ["a key too long for an index", { key: Array.from({ length: 400 }, () => newGenerationId(0)).join("") }],
+  ])("only a settlement with %s becomes a dead letter, and the others are charged", async (_, fields: Partial<Settlement>) => {
     const { workspace, metering, ended } = await money.customer();
-    const bad = ended(fields);
-    const given = [event([ended(), bad]), event([ended()])];
+    const invalid = ended(fields);
+    const given = [event([ended(), invalid]), event([ended()])];
     await metering.deliver(...given);
     expect(await money.balance(workspace)).toBe(usd - 2n * cost);
-    expect(await money.deadLetters(bad.generation)).toHaveLength(1);
+    expect(await money.deadLetters(invalid.generation)).toHaveLength(1);
     expect(metering.confirmed).toEqual(given.map(({ id }) => id));
-    await metering.deliver(event([ended({ ...bad, generation: newGenerationId(0) })]), event([ended()]));
+    await metering.deliver(event([ended({ ...invalid, generation: newGenerationId(0) })]), event([ended()]));
     expect(await money.balance(workspace)).toBe(usd - 3n * cost);
     await money.expectSound();
   });
 
-  test("because it is no settlement is put aside with its reason", async () => {
+  test("a payload that is not a settlement becomes a dead letter with its reason", async () => {
     const { workspace, metering, ended } = await money.customer();
     const good = event([ended()]);
     const odd = rawEvent(JSON.stringify({ batch: "odd", settlements: [{ ...ended(), generation: "gen-1" }, ended()] }));
@@ -64,7 +64,7 @@ describe.each(databases)("what cannot be booked on $name", ({ open }) => {
     expect(metering.confirmed).toEqual(["odd", good.id]);
   });
 
-  test("in passing, as while a partition is attached, is tried once more before it is put aside", async () => {
+  test("a settlement refused for a moment, as while a partition is attached, is tried once more", async () => {
     const { workspace, metering, ended } = await money.customer();
     const { store } = metering;
     let calls = 0;
@@ -78,7 +78,7 @@ describe.each(databases)("what cannot be booked on $name", ({ open }) => {
     expect(await money.deadLetters(once.generation)).toEqual([]);
   });
 
-  test("because the database is gone is not put aside: it comes again", async () => {
+  test("a settlement that fails because the database is gone is delivered again", async () => {
     const { workspace, metering, ended } = await money.customer();
     const { store } = metering;
     metering.store = { settle: () => Promise.reject(Object.assign(new Error("terminating connection"), { code: "57P01" })) };

@@ -1,4 +1,4 @@
-/** The ledger in memory, which other tests trust, and the one in SQL give the same answers to the same histories. */
+/** The ledger in memory, which other tests rely on, equals the ledger in SQL after the same settlements. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Database } from "../../../src/backing/backing.ts";
@@ -22,7 +22,7 @@ const events = fc.array(
     key: fc.nat(1),
     outcome: fc.constantFrom("settled" as const, "settled" as const, "unknown" as const, "expired" as const),
     promptTokens: fc.nat(3),
-    /** In nano-USD: a token costs 1,000. */
+    /** In nano-USD; a token costs 1,000. */
     reserved: fc.constantFrom(0, 1_500, 1_000_000),
     month: fc.constantFrom("2026-11", "2026-12"),
   }),
@@ -33,7 +33,7 @@ type Event = typeof events extends fc.Arbitrary<(infer One)[]> ? One : never;
 describe.each(databases)("random settlements on $name", ({ open }) => {
   let database: TestDatabase;
   const spaces: { id: string; keys: string[] }[] = [];
-  /** In USD; the second one's is soon used up. */
+  /** In USD; the second workspace's credit is soon used up. */
   const credits: Record<string, string> = { a: "1", b: "0.00002" };
   beforeAll(async () => {
     database = await open();
@@ -46,7 +46,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("give what the ledger in memory gives, batch by batch, and leave the stored money sound", async () => {
+  test("each batch has the same result as in the memory ledger, and the stored money stays consistent", async () => {
     const memory = new MemoryLedger();
     for (const [index, credit] of [1_000_000_000n, 20_000n].entries()) memory.open(spaces[index]?.id ?? "", credit);
     const store = settlementStore(database.sql);
@@ -59,8 +59,8 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
         }
         for (const { id, keys } of spaces) {
           const stored = await loadAccount({ workspace: id, generations: ids }, database.sql);
-          const remembered = await memory.account(id, ids);
-          expect(stored && sortedAccount(stored)).toEqual(remembered && sortedAccount(remembered));
+          const expected = await memory.account(id, ids);
+          expect(stored && sortedAccount(stored)).toEqual(expected && sortedAccount(expected));
           for (const key of keys) {
             const place = { workspace: id, key, month: "2026-11" };
             expect(await loadKeyMonth(place, database.sql)).toEqual(await memory.keyMonth(id, key, place.month));
@@ -72,11 +72,11 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
     const workspaces = spaces.slice(0, 2).map(({ id }) => id);
     const heads = await maintenanceStore(database.sql).readAccounts(workspaces, "2026-12");
     expect(heads.toSorted(byText)).toEqual(workspaces.map((id) => memory.head(id, "2026-12")).toSorted(byText));
-    expect(await storedRows(database.sql)).toEqual(rememberedRows(memory));
+    expect(await storedRows(database.sql)).toEqual(expectedRows(memory));
     expect((await verifyLedger({ sql: database.sql })).broken).toBeNull();
   }, 60_000);
 
-  /** A generation belongs to one workspace, key and month, whoever tells of its end. */
+  /** A generation belongs to one workspace, key and month in all its settlements. */
   function settlementOf({ generation, outcome, promptTokens, reserved }: Event, ids: string[]): Settlement {
     const { id, keys } = spaces[generation % 3] ?? { id: "", keys: [] };
     const usage = { promptTokens, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -108,7 +108,7 @@ function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
   };
 }
 
-/** Every row that says what was charged and where it stands in the books. */
+/** All rows of charges, entries and totals, as text. */
 async function storedRows(sql: Database): Promise<unknown[]> {
   const charges = await sql`
     SELECT generation_id, workspace_id, key_id, month, outcome, cost_nano, cost_pico, excess_nano, late FROM charges`;
@@ -119,7 +119,7 @@ async function storedRows(sql: Database): Promise<unknown[]> {
   return [...charges, ...entries, ...months, ...keyMonths].map((row) => text(Object.values(row).map(String))).toSorted();
 }
 
-function rememberedRows({ accounts, charges, workspaceMonths, keyMonths }: MemoryLedger): unknown[] {
+function expectedRows({ accounts, charges, workspaceMonths, keyMonths }: MemoryLedger): unknown[] {
   const rows: unknown[][] = [...charges.values()].map(({ settlement, cost, costPico, excess, late }) => {
     const { generation, workspace, key, month, outcome } = settlement;
     return [generation, workspace, key, month, outcome, cost, costPico, excess, late];

@@ -26,7 +26,7 @@ describe.each(databases)("maintenance of metering on $name", ({ open }) => {
       FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'request_log'::regclass ORDER BY 1`
     ).map(({ name, rows }) => [name, Number(rows)]);
 
-  test("pushes the ledger's heads and the month's totals, so that no lost push lasts", async () => {
+  test("reconciliation pushes the ledger's heads and the month's totals, which repairs lost pushes", async () => {
     const metering = new TestMetering(database.sql);
     const workspace = await control.workspace("pushed", "1");
     const { id: key } = await control.key("pushed");
@@ -41,7 +41,7 @@ describe.each(databases)("maintenance of metering on $name", ({ open }) => {
     expect(await metering.counters.read(workspace, null)).toMatchObject({ account: { balance: 999_800_000n, sequence: 2n } });
   });
 
-  test("makes the log's partitions of this month and the next, and moves in what came before them", async () => {
+  test("maintenance creates the log's partitions of this month and the next, and moves earlier rows into them", async () => {
     const workspace = await control.workspace("logged", "1");
     const { id: key } = await control.key("logged");
     await book(
@@ -60,7 +60,7 @@ describe.each(databases)("maintenance of metering on $name", ({ open }) => {
     expect(Object.fromEntries(await partitions())).toMatchObject({ request_log_2026_12: 1, request_log_default: 1 });
   });
 
-  test("makes them while rows of that very month keep coming", async () => {
+  test("maintenance creates a month's partition while rows of that month are written", async () => {
     const workspace = await control.workspace("busy", "1");
     const { id: key } = await control.key("busy");
     const january = Date.UTC(2027, 0, 10);
@@ -84,15 +84,15 @@ describe.each(databases)("maintenance of metering on $name", ({ open }) => {
     expect(Object.fromEntries(await partitions())).toMatchObject({ request_log_2027_01: booked });
   });
 
-  test("goes on every minute until the worker ends, whatever fails in a round", async () => {
+  test("maintenance runs every minute until the worker ends, despite failures", async () => {
     const metering = new TestMetering(database.sql);
     const { now } = metering.counters;
-    let asked = 0;
-    metering.counters.now = () => (asked++, Promise.reject(new CountersUnavailableError("Redis is down")));
+    let reads = 0;
+    metering.counters.now = () => (reads++, Promise.reject(new CountersUnavailableError("Redis is down")));
     const reconciling = startReconciliation(metering);
-    await until(() => asked === 1 && metering.clock.pending === 1);
+    await until(() => reads === 1 && metering.clock.pending === 1);
     metering.clock.advance(60_000);
-    await until(() => asked === 2 && metering.clock.pending === 1);
+    await until(() => reads === 2 && metering.clock.pending === 1);
     metering.counters.now = now;
     await reconciling[Symbol.asyncDispose]();
     expect(metering.clock.pending).toBe(0);

@@ -20,8 +20,8 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  describe("charges each generation exactly once", () => {
-    test("however often it stands in a batch, in a delivery, and in deliveries after it", async () => {
+  describe("each generation is charged exactly once", () => {
+    test("repetitions in a batch, a delivery or later deliveries are charged once", async () => {
       const { workspace, metering, ended } = await money.customer();
       const [one, two] = [ended(), ended()];
       await metering.settle([one, two, one], [two, one]);
@@ -32,7 +32,7 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
       await money.expectSound();
     });
 
-    test("with several writers at once that were all given the same", async () => {
+    test("several concurrent writers with the same settlements charge them once", async () => {
       const customers = [await money.customer(), await money.customer(), await money.customer()];
       const all = customers.flatMap(({ ended }) => Array.from({ length: 40 }, () => ended()));
       const shuffled = (seed: number) => all.toSorted((a, b) => hashOf(a, seed) - hashOf(b, seed));
@@ -47,7 +47,7 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
       await money.expectSound();
     });
 
-    test("though the counters failed after the ledger had it: the redelivery only pushes and releases", async () => {
+    test("a redelivery after the counters failed only pushes and releases", async () => {
       const { workspace, metering, ended } = await money.customer();
       const once = ended();
       await hold(metering, once);
@@ -64,7 +64,7 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
       expect(await counters.read(workspace, null)).toMatchObject({ account: { balance: usd - cost, reserved: 0n } });
     });
 
-    test("and costs nothing where nothing was used: it is booked, without an entry", async () => {
+    test("a generation without tokens is booked for nothing, without an entry", async () => {
       const { workspace, metering, ended } = await money.customer();
       const free = ended({
         usage: { ...ended().usage, promptTokens: 0, completionTokens: 0 },
@@ -80,9 +80,9 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
     });
   });
 
-  describe("a generation whose end was not known", () => {
+  describe("a generation with an unknown end", () => {
     test.each(["unknown", "expired"] as const)(
-      "as %s, is charged once when its end is told late, and flagged",
+      "a generation booked as %s is charged once when its settlement comes late, and flagged",
       async (outcome) => {
         const { workspace, metering, ended } = await money.customer();
         const truth = ended();
@@ -111,12 +111,12 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
       },
     );
 
-    test("is not late where both come together, in whatever order", async () => {
+    test("a settlement in one batch with an unknown end is not late, in either order", async () => {
       const { workspace, metering, ended } = await money.customer();
-      for (const turned of [false, true]) {
+      for (const reversed of [false, true]) {
         const truth = ended();
         const both: Settlement[] = [{ ...truth, outcome: "unknown" }, truth];
-        await metering.settle(turned ? both.toReversed() : both);
+        await metering.settle(reversed ? both.toReversed() : both);
       }
       expect((await money.charges(workspace)).map(({ outcome, late }) => [outcome, late])).toEqual([
         ["settled", false],
@@ -124,7 +124,7 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
       ]);
     });
 
-    test("is not taken back when it was charged before", async () => {
+    test("a later expiry does not undo a charge", async () => {
       const { workspace, metering, ended } = await money.customer();
       const truth = ended();
       await metering.settle([truth]);
@@ -134,7 +134,7 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
     });
   });
 
-  test("tells the counters the head of the chain and the totals, and releases the holds", async () => {
+  test("settlement pushes the chain's head and the totals to the counters, and releases the holds", async () => {
     const { workspace, key, metering, ended } = await money.customer();
     const { counters } = metering;
     const one = ended();
@@ -147,8 +147,8 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
     expect(await counters.holds(workspace)).toEqual([]);
   });
 
-  test("waits for nobody who is editing a key at that moment", async () => {
-    // One connection cannot wait for itself: there is no such moment on the embedded database.
+  test("settlement does not wait for an edit of a key", async () => {
+    // The embedded database has one connection, so it cannot run both at once.
     if (name === "the embedded database") return;
     const { workspace, key, metering, ended } = await money.customer();
     await money.sql.begin(async (tx) => {
@@ -158,7 +158,7 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
     expect(await money.balance(workspace)).toBe(usd - cost);
   });
 
-  test("does nothing with nothing", async () => {
+  test("settlement of nothing changes nothing", async () => {
     const metering = new TestMetering(money.sql);
     await metering.deliver();
     await metering.deliver(rawEvent('{"batch":"empty","settlements":[]}'));

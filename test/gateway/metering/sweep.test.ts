@@ -24,7 +24,7 @@ describe("the sweeper", () => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  /** Workspaces of their own with one open hold each, and metering that consumes what it is delivered. */
+  /** New workspaces with one open hold each, and a metering that consumes their settlements. */
   async function open(workspaces = 1) {
     const metering = new TestMetering(database.sql);
     await consumeSettlements(metering);
@@ -51,7 +51,7 @@ describe("the sweeper", () => {
     ...(await database.sql`SELECT outcome, cost_nano, late FROM charges WHERE generation_id = ${generation}`),
   ];
 
-  test("gives up a hold that nobody knows of once its deadline has passed, not before, and it is charged nothing", async () => {
+  test("the sweeper expires an unreported hold at its deadline, not before, and it is charged nothing", async () => {
     const { metering, one, left } = await open();
     metering.clock.advance(holdMs - 1);
     expect(await sweep(metering)).toBe(0);
@@ -64,19 +64,19 @@ describe("the sweeper", () => {
     expect(metering.bus.stored).toEqual([]);
   });
 
-  test("leaves alone what a front still knows of", async () => {
+  test("the sweeper keeps a hold that a gateway reports", async () => {
     const { metering, one, left } = await open();
     const { workspace, generation, key, month, admittedAt } = one;
     const hold = { generation, fingerprint: "f0", amount: reserved, key, month, admittedAt, deadline: 0 };
-    metering.bus.serveScatter("open-generations", (question) =>
-      encodeOpenReport({ holds: new TextDecoder().decode(question).includes(workspace) ? [hold] : [], windows: [] }),
+    metering.bus.serveScatter("open-generations", (request) =>
+      encodeOpenReport({ holds: new TextDecoder().decode(request).includes(workspace) ? [hold] : [], windows: [] }),
     );
     metering.clock.advance(10 * holdMs);
     expect(await sweep(metering)).toBe(0);
     expect(await left()).toBe(1);
   });
 
-  test("never overtakes what was settled before: while metering is behind, what is owed is charged and not expired", async () => {
+  test("an earlier settlement is charged before the expiry while metering lags", async () => {
     const { metering, one, left } = await open();
     metering.bus.stored.push(event([one]));
     metering.clock.advance(holdMs);
@@ -86,7 +86,7 @@ describe("the sweeper", () => {
     expect(await charge(one.generation)).toEqual([{ outcome: "settled", cost_nano: cost, late: false }]);
   });
 
-  test("releases holds also while traffic never lets the stream run empty", async () => {
+  test("the sweeper releases holds even while the stream never runs empty", async () => {
     const { metering, left } = await open();
     metering.bus.backlogNow = async () => ({ messages: 1_000 });
     metering.clock.advance(holdMs);
@@ -95,7 +95,7 @@ describe("the sweeper", () => {
     expect(await left()).toBe(0);
   });
 
-  test("says the same thing twice as one event, where the first still waits", async () => {
+  test("two sweeps publish one event while the first one waits", async () => {
     const { metering } = await open();
     metering.clock.advance(holdMs);
     await sweep(metering);
@@ -103,7 +103,7 @@ describe("the sweeper", () => {
     expect(new Set(metering.bus.stored.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("what it gave up is charged all the same when its end is told after all, and flagged as late", async () => {
+  test("an expired generation is charged when its settlement comes late, and flagged as late", async () => {
     const { metering, one } = await open();
     metering.clock.advance(holdMs);
     await sweep(metering);
@@ -113,7 +113,7 @@ describe("the sweeper", () => {
     expect(await metering.counters.read(one.workspace, null)).toMatchObject({ account: { balance: usd - cost, reserved: 0n } });
   });
 
-  test("is not kept from the others by a workspace in trouble", async () => {
+  test("a failure of one workspace does not stop the sweep of the others", async () => {
     const { metering, one, left } = await open(3);
     metering.clock.advance(holdMs);
     const overdue = metering.counters.overdue.bind(metering.counters);
@@ -124,7 +124,7 @@ describe("the sweeper", () => {
     expect(await left()).toBe(1);
   });
 
-  test("goes round every ten seconds until the worker ends, whatever fails in a round", async () => {
+  test("the sweeper runs every ten seconds until the worker ends, despite failures", async () => {
     const { metering, left } = await open();
     metering.clock.advance(holdMs);
     const { scatter } = metering.bus;
@@ -141,11 +141,11 @@ describe("the sweeper", () => {
   });
 });
 
-/** The database takes time of its own, so the clock waits for it from step to step. */
+/** Advances the clock in steps, each with a wait for the database, which runs in real time. */
 async function passUntil({ clock, sql }: TestMetering, condition: () => boolean): Promise<void> {
   for (let step = 0; step < 100 && !condition(); step++) {
     await clock.pass(1_000);
     await sql`SELECT 1`;
   }
-  if (!condition()) throw new Error("It did not come true within 100 seconds of the test's clock");
+  if (!condition()) throw new Error("The condition did not hold within 100 seconds of the test's clock");
 }

@@ -18,12 +18,12 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
 
   const verify = () => verifyLedger({ sql: database.sql });
 
-  describe("of a balance below zero", () => {
+  describe("a balance below zero", () => {
     let name: string;
     let overdrawn: string;
     let late: Settlement;
 
-    /** Rows as they were written before a charge was held to its reservation and to the balance. */
+    /** Rows as older versions wrote them, before charges were limited to reservation and balance. */
     beforeAll(async () => {
       name = "overdrawn";
       overdrawn = await control.workspace(name, "0.0002");
@@ -40,7 +40,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
     const wasBefore = (excess: number | null, isLate: boolean) =>
       database.sql`UPDATE charges SET excess_nano = ${excess}, late = ${isLate} WHERE generation_id = ${late.generation}`;
 
-    test("says so: a charge leaves no debt", async () => {
+    test("the check reports a charge that left a debt", async () => {
       const { broken } = await verify();
       expect(broken).toEqual({
         invariant: "charge_leaves_no_debt",
@@ -48,12 +48,12 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       });
     });
 
-    test("takes a late charge for its explanation where it is from before charges were held to that", async () => {
+    test("a late charge of an older version explains it", async () => {
       await wasBefore(null, true);
       expect(await verify()).toMatchObject({ ok: true });
     });
 
-    test("says so when it is lower than such charges explain", async () => {
+    test("the check reports a balance lower than late charges explain", async () => {
       await wasBefore(null, false);
       const { broken } = await verify();
       expect(broken).toEqual({

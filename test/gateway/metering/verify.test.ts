@@ -13,12 +13,12 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
   let paid: Settlement;
   let free: Settlement;
   let left: Settlement;
-  let ofNothing: Verification;
+  let ofEmptyLedger: Verification;
   const gone = { status: 499, code: "client_gone", usageEstimated: true };
 
   beforeAll(async () => {
     database = await open();
-    ofNothing = await verify();
+    ofEmptyLedger = await verify();
     control = new Control(database.sql);
     workspace = await control.workspace("w", "1");
     key = (await control.key("w")).id;
@@ -32,7 +32,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       usage: { ...paid.usage, promptTokens: 0, completionTokens: 0 },
     });
     const october = settlement({ workspace, key, admittedAt: Date.UTC(2026, 9, 31) });
-    /** 100 tokens of 1.2345 pico-USD a token: half a nano-USD is rounded up. */
+    /** 100 tokens at 1.235 nano-USD a token: half a nano-USD is rounded up. */
     left = settlement({ workspace, key, ...gone, prices: { ...paid.prices, input: "1235", output: "0" } });
     await book(database.sql, paid, free, october, left);
     await control.expect("POST", "/credit", { body: { workspace: "w", usd: "0.5", ref: "later" } });
@@ -42,7 +42,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
 
   const verify = () => verifyLedger({ sql: database.sql });
 
-  test("holds of what credit and metering wrote, and tells how many rows it looked at", async () => {
+  test("the invariants hold for rows of credit and metering, and the result counts the checked rows", async () => {
     expect(await verify()).toEqual({
       ok: true,
       checked: [
@@ -64,90 +64,90 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
     });
   });
 
-  test("holds of an empty ledger", () => {
-    expect(ofNothing).toMatchObject({ ok: true, broken: null });
-    expect(ofNothing.checked.every(({ rows }) => rows === 0)).toBe(true);
+  test("the invariants hold for an empty ledger", () => {
+    expect(ofEmptyLedger).toMatchObject({ ok: true, broken: null });
+    expect(ofEmptyLedger.checked.every(({ rows }) => rows === 0)).toBe(true);
   });
 
-  /** Statement that breaks it and statement that mends it again; `$generation` is the paid one. */
-  const breaks: { what: string; invariant: string; names: string[]; harm: string[]; mend: string[] }[] = [
+  /** Statements that break an invariant and statements that repair it; `$generation` is the paid one. */
+  const breaks: { problem: string; invariant: string; names: string[]; harm: string[]; repair: string[] }[] = [
     {
-      what: "an entry is missing in the middle of the chain",
+      problem: "an entry is missing in the middle of the chain",
       invariant: "gapless_chain",
       names: ["entry 6 follows entry 4"],
       harm: [
         "UPDATE ledger_entries SET sequence = 6 WHERE sequence = 5",
         "UPDATE credit_accounts SET sequence = 6 WHERE sequence = 5",
       ],
-      mend: [
+      repair: [
         "UPDATE ledger_entries SET sequence = 5 WHERE sequence = 6",
         "UPDATE credit_accounts SET sequence = 5 WHERE sequence = 6",
       ],
     },
     {
-      what: "the chain does not begin with entry 1",
+      problem: "the chain does not begin with entry 1",
       invariant: "gapless_chain",
       names: ["entry 0 follows entry 0"],
       harm: [
         "ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_sequence_check",
         "UPDATE ledger_entries SET sequence = 0 WHERE sequence = 1",
       ],
-      mend: ["UPDATE ledger_entries SET sequence = 1 WHERE sequence = 0"],
+      repair: ["UPDATE ledger_entries SET sequence = 1 WHERE sequence = 0"],
     },
     {
-      what: "a balance is not the one before plus the amount",
+      problem: "a balance is not the previous one plus the amount",
       invariant: "running_balance",
       names: ["entry 2"],
       harm: ["UPDATE ledger_entries SET balance_after_nano = balance_after_nano + 1 WHERE sequence = 2"],
-      mend: ["UPDATE ledger_entries SET balance_after_nano = balance_after_nano - 1 WHERE sequence = 2"],
+      repair: ["UPDATE ledger_entries SET balance_after_nano = balance_after_nano - 1 WHERE sequence = 2"],
     },
     {
-      what: "a charge adds money",
+      problem: "a charge adds money",
       invariant: "running_balance",
       names: ["entry 1", "charge of 1000000000"],
       harm: ["UPDATE ledger_entries SET kind = 'charge' WHERE sequence = 1"],
-      mend: ["UPDATE ledger_entries SET kind = 'credit' WHERE sequence = 1"],
+      repair: ["UPDATE ledger_entries SET kind = 'credit' WHERE sequence = 1"],
     },
     {
-      what: "an account's balance is not that of the last entry",
+      problem: "an account's balance is not that of the last entry",
       invariant: "account_is_chain_head",
       names: ["the account is at entry 5"],
       harm: ["UPDATE credit_accounts SET balance_nano = balance_nano + 1 WHERE sequence = 5"],
-      mend: ["UPDATE credit_accounts SET balance_nano = balance_nano - 1 WHERE sequence = 5"],
+      repair: ["UPDATE credit_accounts SET balance_nano = balance_nano - 1 WHERE sequence = 5"],
     },
     {
-      what: "an account that was never credited has money",
+      problem: "an account without credit has a balance",
       invariant: "account_is_chain_head",
       names: ["entry 0 with 1, the chain ends at entry 0 with 0"],
       harm: ["UPDATE credit_accounts SET balance_nano = 1 WHERE sequence = 0"],
-      mend: ["UPDATE credit_accounts SET balance_nano = 0 WHERE sequence = 0"],
+      repair: ["UPDATE credit_accounts SET balance_nano = 0 WHERE sequence = 0"],
     },
     {
-      what: "a charge has no entry",
+      problem: "a charge has no entry",
       invariant: "charge_has_entry",
       names: ["gen-lost: charged 5 in workspace $workspace, entered nothing"],
       harm: [
         `INSERT INTO charges SELECT 'gen-lost', workspace_id, key_id, month, outcome, 5, 5, 5000 FROM charges
          WHERE generation_id = '$generation'`,
       ],
-      mend: ["DELETE FROM charges WHERE generation_id = 'gen-lost'"],
+      repair: ["DELETE FROM charges WHERE generation_id = 'gen-lost'"],
     },
     {
-      what: "an entry belongs to no charge",
+      problem: "an entry has no charge",
       invariant: "charge_has_entry",
-      names: ["gen-0nobody", "charged nothing"],
-      harm: ["UPDATE ledger_entries SET reference = 'gen-0nobody' WHERE reference = '$generation'"],
-      mend: ["UPDATE ledger_entries SET reference = '$generation' WHERE reference = 'gen-0nobody'"],
+      names: ["gen-0unknown", "charged nothing"],
+      harm: ["UPDATE ledger_entries SET reference = 'gen-0unknown' WHERE reference = '$generation'"],
+      repair: ["UPDATE ledger_entries SET reference = '$generation' WHERE reference = 'gen-0unknown'"],
     },
     {
-      what: "a charge is of another workspace than its entry",
+      problem: "a charge has another workspace than its entry",
       invariant: "charge_has_entry",
       names: ["$generation", "ws-other"],
       harm: ["UPDATE charges SET workspace_id = 'ws-other' WHERE generation_id = '$generation'"],
-      mend: ["UPDATE charges SET workspace_id = '$workspace' WHERE generation_id = '$generation'"],
+      repair: ["UPDATE charges SET workspace_id = '$workspace' WHERE generation_id = '$generation'"],
     },
     {
-      what: "a charge was entered twice",
+      problem: "a charge was entered twice",
       invariant: "charges_sum_to_entries",
       names: ["$workspace"],
       harm: [
@@ -155,44 +155,44 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
          FROM ledger_entries WHERE sequence = 5`,
         "UPDATE credit_accounts SET sequence = 6, balance_nano = balance_nano - 200000 WHERE sequence = 5",
       ],
-      mend: [
+      repair: [
         "DELETE FROM ledger_entries WHERE sequence = 6",
         "UPDATE credit_accounts SET sequence = 5, balance_nano = balance_nano + 200000 WHERE sequence = 6",
       ],
     },
     {
-      what: "a workspace's month is not the sum of its charges",
+      problem: "a workspace's month is not the sum of its charges",
       invariant: "workspace_month_totals",
       names: ["$workspace, 2026-10", "a total of 200001"],
       harm: ["UPDATE workspace_months SET spent_nano = spent_nano + 1 WHERE month = '2026-10'"],
-      mend: ["UPDATE workspace_months SET spent_nano = spent_nano - 1 WHERE month = '2026-10'"],
+      repair: ["UPDATE workspace_months SET spent_nano = spent_nano - 1 WHERE month = '2026-10'"],
     },
     {
-      what: "a key's month is missing",
+      problem: "a key's month is missing",
       invariant: "key_month_totals",
       names: ["2026-10", "a total of 0"],
       harm: ["UPDATE key_months SET month = '2027-01' WHERE month = '2026-10'"],
-      mend: ["UPDATE key_months SET month = '2026-10' WHERE month = '2027-01'"],
+      repair: ["UPDATE key_months SET month = '2026-10' WHERE month = '2027-01'"],
     },
     {
-      what: "a charge has no row in the log",
+      problem: "a charge has no row in the log",
       invariant: "charge_has_log_row",
       names: ["$generation", "in 0 rows"],
       harm: ["UPDATE request_log SET generation_id = 'gen-zz' WHERE generation_id = '$generation'"],
-      mend: ["UPDATE request_log SET generation_id = '$generation' WHERE generation_id = 'gen-zz'"],
+      repair: ["UPDATE request_log SET generation_id = '$generation' WHERE generation_id = 'gen-zz'"],
     },
     {
-      what: "a charge of nothing has no row in the log",
+      problem: "a charge of zero has no row in the log",
       invariant: "charge_has_log_row",
       names: ["$free", "charged 0, logged nothing"],
       harm: [
         "CREATE TABLE kept AS SELECT * FROM request_log WHERE generation_id = '$free'",
         "DELETE FROM request_log WHERE generation_id = '$free'",
       ],
-      mend: ["INSERT INTO request_log SELECT * FROM kept", "DROP TABLE kept"],
+      repair: ["INSERT INTO request_log SELECT * FROM kept", "DROP TABLE kept"],
     },
     {
-      what: "a generation stands in the log twice",
+      problem: "a generation has two rows in the log",
       invariant: "charge_has_log_row",
       names: ["$free", "in 2 rows"],
       harm: [
@@ -200,49 +200,49 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
         "UPDATE twice SET at = at + interval '1 second'",
         "INSERT INTO request_log SELECT * FROM twice",
       ],
-      mend: ["DELETE FROM request_log USING twice WHERE request_log.at = twice.at", "DROP TABLE twice"],
+      repair: ["DELETE FROM request_log USING twice WHERE request_log.at = twice.at", "DROP TABLE twice"],
     },
     {
-      what: "the log tells another cost than was charged",
+      problem: "the log has another cost than the charge",
       invariant: "charge_has_log_row",
       names: ["$generation", "charged 200000, logged 200001"],
       harm: ["UPDATE request_log SET cost_nano = 200001 WHERE generation_id = '$generation'"],
-      mend: ["UPDATE request_log SET cost_nano = 200000 WHERE generation_id = '$generation'"],
+      repair: ["UPDATE request_log SET cost_nano = 200000 WHERE generation_id = '$generation'"],
     },
     {
-      what: "half a nano-USD was rounded down",
+      problem: "half a nano-USD was rounded down",
       invariant: "cost_rounded_half_up",
       names: ["$generation", "200000500 pico-USD charged as 200000"],
       harm: ["UPDATE charges SET cost_pico = 200000500 WHERE generation_id = '$generation'"],
-      mend: ["UPDATE charges SET cost_pico = 200000000 WHERE generation_id = '$generation'"],
+      repair: ["UPDATE charges SET cost_pico = 200000000 WHERE generation_id = '$generation'"],
     },
     {
-      what: "less than half a nano-USD was rounded up",
+      problem: "less than half a nano-USD was rounded up",
       invariant: "cost_rounded_half_up",
       names: ["$generation", "199999499 pico-USD charged as 200000"],
       harm: ["UPDATE charges SET cost_pico = 199999499 WHERE generation_id = '$generation'"],
-      mend: ["UPDATE charges SET cost_pico = 200000000 WHERE generation_id = '$generation'"],
+      repair: ["UPDATE charges SET cost_pico = 200000000 WHERE generation_id = '$generation'"],
     },
     {
-      what: "more was charged than was reserved",
+      problem: "a charge exceeds its reservation",
       invariant: "charge_within_reservation",
       names: ["$generation", "200000 of a reservation of 199999 charged"],
       harm: ["UPDATE charges SET reserved_nano = 199999 WHERE generation_id = '$generation'"],
-      mend: ["UPDATE charges SET reserved_nano = 1000000 WHERE generation_id = '$generation'"],
+      repair: ["UPDATE charges SET reserved_nano = 1000000 WHERE generation_id = '$generation'"],
     },
     {
-      what: "a part of a cost was let off that the reservation held",
+      problem: "a charge is below the cost and below its reservation",
       invariant: "charge_within_reservation",
       names: ["$generation", "200000 of a reservation of 1000000 charged, with an excess of 7"],
       harm: ["UPDATE charges SET excess_nano = 7, cost_pico = 200007000 WHERE generation_id = '$generation'"],
-      mend: ["UPDATE charges SET excess_nano = 0, cost_pico = 200000000 WHERE generation_id = '$generation'"],
+      repair: ["UPDATE charges SET excess_nano = 0, cost_pico = 200000000 WHERE generation_id = '$generation'"],
     },
     {
-      what: "who left in the middle has the prompt for nothing",
+      problem: "a client that disconnected is not charged for the prompt",
       invariant: "leaving_is_charged",
       names: ["$left", "charged for 0 and 50 tokens"],
       harm: ["UPDATE request_log SET prompt_tokens = 0 WHERE generation_id = '$left'"],
-      mend: ["UPDATE request_log SET prompt_tokens = 100 WHERE generation_id = '$left'"],
+      repair: ["UPDATE request_log SET prompt_tokens = 100 WHERE generation_id = '$left'"],
     },
   ];
 
@@ -253,17 +253,17 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       .replaceAll("$workspace", workspace)
       .replaceAll("$left", left.generation);
 
-  test.each(breaks)("says so when $what", async ({ invariant, names, harm, mend }) => {
+  test.each(breaks)("the check fails when $problem", async ({ invariant, names, harm, repair }) => {
     for (const statement of harm) await database.sql.unsafe(filled(statement));
     const broken = await verify();
-    for (const statement of mend) await database.sql.unsafe(filled(statement));
+    for (const statement of repair) await database.sql.unsafe(filled(statement));
     expect(broken).toMatchObject({ ok: false, broken: { invariant } });
     for (const name of names) expect(broken.broken?.detail).toContain(filled(name));
     expect(broken.checked).toHaveLength(13);
     expect(await verify()).toMatchObject({ ok: true });
   });
 
-  test("holds at every moment while settlement and credit go on", async () => {
+  test("the invariants hold at every moment while settlement and credit continue", async () => {
     const busy = await control.workspace("busy", "1");
     const spender = (await control.key("busy")).id;
     const additions = Array.from({ length: 20 }, async (_, index) => {

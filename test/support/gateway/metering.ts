@@ -22,7 +22,7 @@ export class TestMetering {
   counters: Counters = new EmbeddedCounters(this.clock);
   store: SettlementStore;
   maintenance: MaintenanceStore;
-  /** Batches that were said to be in the ledger. */
+  /** Batches that were confirmed to be in the ledger. */
   readonly confirmed: string[] = [];
 
   constructor(sql: Database) {

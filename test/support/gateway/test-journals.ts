@@ -1,4 +1,4 @@
-/** Journals of one folder: each takes over what the one before it left, however that one ended. */
+/** Journals of one folder: each recovers the generations of the one before. */
 import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
 import { decodeSettlements } from "../../../src/gateway/journal/settlement-codec.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
@@ -33,7 +33,7 @@ export class TestJournals implements AsyncDisposable {
     return journal;
   }
 
-  /** What the bus has, after the pause in which settlements are gathered. */
+  /** The published settlements, after the pause in which they are gathered. */
   async published(): Promise<Settlement[]> {
     await this.clock.pass(settlementPauseMs);
     return this.bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
