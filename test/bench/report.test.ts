@@ -207,7 +207,7 @@ describe("the hot path", () => {
   test("the report shows the CPU use of idle contenders, by process", () => {
     const { text = "" } = sectionsOf(wholeFacts()).find(({ name }) => name === "hot-path") ?? {};
     expect(text).toContain("While idle, in % of a core: bare proxy 0; Weir 1.5 (gateway 1, postgres 0.5).");
-    expect(text).toContain("until the ledger had everything: Weir hot 0.1 s, at most 0.1 s; Weir spread 0.1 s, at most 0.1 s.");
+    expect(text).toContain("until the ledger was complete: Weir hot 0.1 s, at most 0.1 s; Weir spread 0.1 s, at most 0.1 s.");
   });
 });
 
