@@ -4,7 +4,6 @@ import { errorStatuses } from "../../src/accounts/errors.ts";
 import { errorTable } from "../../src/kernel/errors.ts";
 import { generationNames, retryNames, windowNames } from "../../src/openapi/headers.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
-import { fieldWords } from "../../src/openapi/field-words.ts";
 import { isJson, jsonOf, knownKeywords, resolve, type Json } from "../support/described.ts";
 
 /** The document as it is served. */
@@ -213,11 +212,6 @@ describe("every field", () => {
     const concerned = fields.filter(([at]) => at.endsWith(ending));
     expect(concerned).not.toEqual([]);
     expect(concerned.filter(([, { description }]) => !unit.test(String(description))).map(([at]) => at)).toEqual([]);
-  });
-
-  test("the descriptions of chat fields match the existing paths", () => {
-    const paths = schemas.filter(([at]) => at.startsWith("ChatRequest.")).map(([at]) => at.slice("ChatRequest.".length));
-    expect(Object.keys(fieldWords).filter((path) => !paths.includes(path))).toEqual([]);
   });
 });
 

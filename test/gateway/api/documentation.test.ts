@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
-import { impliedBy, supportWords, type SupportWord } from "../../../src/gateway/api/request/supports.ts";
+import { withTables } from "../../../scripts/inference-tables.ts";
 
 const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/inference.md"), "utf8");
@@ -28,23 +27,9 @@ function rowsBelow(...head: string[]): string[][] {
 const code = (text: string): string => text.replace(/^`(.*)`$/, "$1");
 
 describe("docs/inference.md", () => {
-  test("has every field of a request in its order, whether null is absent, and which word opens it", () => {
-    const shown = rowsBelow("field", "null", "needs", "taken").map(([name = "", nullable, needs = ""]) => [
-      code(name),
-      nullable,
-      code(needs),
-    ]);
-    expect(shown).toEqual(chatFields.map(({ name, nullable, needs }) => [name, nullable ? "yes" : "no", needs ?? ""]));
-  });
-
-  test("has every word that a model can support, what it opens, and what opens the same", () => {
-    const shown = rowsBelow("word", "opens", "opened also by").map(([word = "", opens = "", also = ""]) => [
-      code(word),
-      opens.split(", ").map(code),
-      code(also),
-    ]);
-    const words = Object.entries(supportWords).map(([word, opens]) => [word, opens, impliedBy[word as SupportWord] ?? ""]);
-    expect<unknown>(shown).toEqual(words);
+  test("has the tables of request fields and support words that scripts/inference-tables.ts writes", () => {
+    expect(page.match(/^<!-- Made by scripts\/inference-tables\.ts/gm)).toHaveLength(2);
+    expect(withTables(page)).toBe(page);
   });
 
   test("has the four safety rules of the specification", () => {

@@ -1,11 +1,12 @@
 /** What a message says: text, or text in parts. */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json-object.ts";
-import { anyString, listOf, objectOf, oneOf, reader, truncated, type Reader } from "./read-value.ts";
+import { anyString, listOf, objectOf, oneOf, reader, required, truncated, type Field, type Reader } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
-const textPart = objectOf({ type: { read: oneOf("text"), required: true }, text: { read: anyString, required: true } });
-const refusalPart = objectOf({ type: { read: oneOf("refusal"), required: true }, refusal: { read: anyString, required: true } });
+const partType = (word: string): Field => required(oneOf(word), "What kind of part this is");
+const textPart = objectOf({ type: partType("text"), text: required(anyString, "The text") });
+const refusalPart = objectOf({ type: partType("refusal"), refusal: required(anyString, "The text of the refusal") });
 
 export const textContent: Reader = contentOf({ text: textPart });
 /** The model's own refusal is text too. */

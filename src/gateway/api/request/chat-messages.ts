@@ -7,12 +7,15 @@ import { checkOnly } from "./chat-options.ts";
 import { legacyFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import {
+  added,
   anyString,
   ignored,
+  nullable,
   objectOf,
   oneOf,
   reader,
   readField,
+  required,
   type Field,
   type ReadContext,
   type Reader,
@@ -20,9 +23,13 @@ import {
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports } from "./supports.ts";
 
-const role: Field = { read: anyString, required: true };
-const name: Field = { read: anyString, nullable: true };
-const content: Field = { read: textContent, required: true };
+const speaker = "Who speaks";
+const said = "What is said: text, or text in parts. Only text content is supported";
+const nameUse = "Tells speakers of one role apart; in a function's message the name of the function, in a tool's a label";
+const anyRole = required(anyString, speaker);
+const roleField = (...roles: string[]): Field => required(oneOf(...roles), speaker);
+const content = required(textContent, said);
+const name = nullable(anyString, nameUse);
 
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `Cannot send ${at}: only text content is supported`);
@@ -33,7 +40,6 @@ const reasoningContent: Reader = reader(Type.String(), (value, at, context) => {
   return supports(context.model, "reasoning_content") ? read : undefined;
 });
 
-const roleField = (...roles: string[]): Field => ({ read: oneOf(...roles), required: true });
 const plainMessage = objectOf({ role: roleField("developer", "system", "user"), content, name });
 const messageReaders: Record<string, Reader> = {
   developer: plainMessage,
@@ -41,26 +47,29 @@ const messageReaders: Record<string, Reader> = {
   user: plainMessage,
   assistant: objectOf({
     role: roleField("assistant"),
-    content: { read: assistantContent, nullable: true },
-    refusal: { read: anyString, nullable: true },
+    content: nullable(assistantContent, said),
+    refusal: nullable(anyString, "Why the model refused, as it was answered"),
     name,
-    audio: { read: noAudio, nullable: true },
-    tool_calls: { read: toolCalls, nullable: true },
-    function_call: { read: legacyFunctionCall, nullable: true },
-    reasoning_content: { read: reasoningContent, nullable: true },
-    annotations: { read: ignored, nullable: true },
-    parsed: { read: ignored, nullable: true },
+    audio: nullable(noAudio, "Not supported: only null"),
+    tool_calls: nullable(toolCalls, "The calls that the model made, as they were answered"),
+    function_call: nullable(legacyFunctionCall, "The call of a function that the model made, as it was answered"),
+    reasoning_content: added(
+      reasoningContent,
+      "The model's thoughts, as they were answered: sent on to models that want them back",
+    ),
+    annotations: nullable(ignored, "What the answer carried; said to no model"),
+    parsed: added(ignored, "What the official packages made of the answer; said to no model"),
   }),
   tool: objectOf({
     role: roleField("tool"),
     content,
-    tool_call_id: { read: toolCallId, required: true },
-    name: { read: checkOnly(anyString), nullable: true },
+    tool_call_id: required(toolCallId, "Which call this message is the result of"),
+    name: nullable(checkOnly(anyString), nameUse),
   }),
   function: objectOf({
     role: roleField("function"),
-    content: { read: textContent, nullable: true },
-    name: { read: anyString, required: true },
+    content: nullable(textContent, said),
+    name: required(anyString, nameUse),
   }),
 };
 const roles = new Map(Object.entries(messageReaders));
@@ -68,6 +77,7 @@ const roles = new Map(Object.entries(messageReaders));
 export const messagesSchema = Type.Array(Type.Union([...new Set(roles.values())].map(({ schema }) => schema)), {
   minItems: 1,
   maxItems: messagesMax,
+  description: "The conversation, oldest message first",
 });
 
 /** @throws GatewayError invalid_request or unsupported_parameter naming the first field at fault */
@@ -81,7 +91,7 @@ export function readMessages(value: unknown, context: ReadContext): ChatMessage[
 
 function readMessage(value: unknown, at: string, context: ReadContext): ChatMessage {
   if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
-  const speaker = String(readField(value["role"], `${at}.role`, role, context));
+  const speaker = String(readField(value["role"], `${at}.role`, anyRole, context));
   const read = roles.get(speaker);
   if (!read)
     throw invalidRequest(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);

@@ -9,20 +9,20 @@ import {
   boolean,
   identifier,
   integerFrom,
+  nullable,
   numberFrom,
   objectOf,
   oneOf,
   reader,
   readField,
   readInteger,
+  required,
   type Field,
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports, type SupportWord } from "./supports.ts";
-
-const required = (read: Reader): Field => ({ read, required: true });
 
 /** Known to the official schema, and open to no model here: it would change what is answered, kept or charged. */
 export const notSupported: Reader = reader(Type.Never(), (_, at) => {
@@ -104,8 +104,8 @@ export const topLogprobs: Reader = reader(logprobsCount.schema, (value, at, cont
 });
 
 const streamOptionsObject = objectOf({
-  include_usage: { read: boolean, nullable: true },
-  include_obfuscation: { read: acceptOnly([false], "false"), nullable: true },
+  include_usage: nullable(boolean, "Whether a last chunk tells what is charged; all others then carry `usage: null`"),
+  include_obfuscation: nullable(acceptOnly([false], "false"), "Only false is supported: no padding is sent"),
 });
 
 export const streamOptions: Reader = reader(streamOptionsObject.schema, (value, at, context) => {
@@ -123,24 +123,28 @@ export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at
   return undefined;
 });
 
-export const prediction: Reader = objectOf({ type: required(oneOf("content")), content: required(textContent) });
+export const prediction: Reader = objectOf({
+  type: required(oneOf("content"), "The one kind there is"),
+  content: required(textContent, "The text that is expected"),
+});
 
-const plainFormat = objectOf({ type: required(oneOf("text", "json_object")) });
+const formatType = (...words: string[]): Field => required(oneOf(...words), "Text, any JSON object, or JSON by a schema");
+const anyFormatType = formatType("text", "json_object", "json_schema");
+const plainFormat = objectOf({ type: formatType("text", "json_object") });
+const namedSchema = objectOf({
+  name: required(identifier, "Name of the schema"),
+  description: nullable(anyString, "What the answer is for"),
+  schema: nullable(anyObject, "The JSON Schema itself"),
+  strict: nullable(boolean, "Whether the answer keeps to the schema exactly"),
+});
 const schemaFormat = objectOf({
-  type: required(oneOf("json_schema")),
-  json_schema: required(
-    objectOf({
-      name: required(identifier),
-      description: { read: anyString, nullable: true },
-      schema: { read: anyObject, nullable: true },
-      strict: { read: boolean, nullable: true },
-    }),
-  ),
+  type: formatType("json_schema"),
+  json_schema: required(namedSchema, "The schema, with its name"),
 });
 
 export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, schemaFormat.schema]), (value, at, context) => {
   if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
-  const type = readField(value["type"], `${at}.type`, required(oneOf("text", "json_object", "json_schema")), context);
+  const type = readField(value["type"], `${at}.type`, anyFormatType, context);
   const format = (type === "json_schema" ? schemaFormat : plainFormat)(value, at, context);
   if (type === "text") return undefined;
   requireSupport(type === "json_schema" ? "json_schema" : "json_object", at, context);

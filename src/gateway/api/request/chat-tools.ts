@@ -3,17 +3,22 @@ import { Type } from "@sinclair/typebox";
 import { readToolCallId } from "../../providers/wire/tool-call-id.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
 import {
+  added,
   anyObject,
   anyString,
   boolean,
   identifier,
   ignored,
   listOf,
+  nullable,
   objectOf,
   oneOf,
   reader,
   readField,
+  required,
   omitIf,
+  optional,
+  type Field,
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
@@ -22,20 +27,27 @@ import { supports } from "./supports.ts";
 
 const functionsMax = 128;
 
+const toolUse = "What it does, for the model to know when to call it";
 const functionFields = {
-  name: { read: identifier, required: true },
-  description: { read: anyString, nullable: true },
-  parameters: { read: anyObject, nullable: true },
+  name: required(identifier, "Name of the function, which the model writes exactly"),
+  description: nullable(anyString, toolUse),
+  parameters: nullable(anyObject, "JSON Schema of the arguments; absent: none"),
 };
-const required = (read: Reader) => ({ read, required: true });
+const strict = nullable(boolean, "Whether the arguments keep to the schema exactly");
+const customFields = {
+  name: required(anyString, "Name of the tool, which the model writes exactly"),
+  description: optional(anyString, toolUse),
+  format: optional(anyObject, "What form the input has"),
+};
 
+const toolType = (word: string): Field => required(oneOf(word), "What kind of tool this is");
 const functionTool = objectOf({
-  type: required(oneOf("function")),
-  function: required(objectOf({ ...functionFields, strict: { read: boolean, nullable: true } })),
+  type: toolType("function"),
+  function: required(objectOf({ ...functionFields, strict }), "A function of yours, with arguments in JSON"),
 });
 const customTool = objectOf({
-  type: required(oneOf("custom")),
-  custom: required(objectOf({ name: required(anyString), description: { read: anyString }, format: { read: anyObject } })),
+  type: toolType("custom"),
+  custom: required(objectOf(customFields), "A tool of yours that takes free text. Not every model supports it"),
 });
 /** A model's signature within the id goes back to those that want it back; the others get the id that it was put into. */
 export const toolCallId: Reader = reader(Type.String(), (value, at, context) => {
@@ -43,35 +55,57 @@ export const toolCallId: Reader = reader(Type.String(), (value, at, context) => 
   return supports(context.model, "thought_signatures") ? id : readToolCallId(id).id;
 });
 /** The official packages put streams together with the index of each call, parse its arguments, and send all of it back. */
-const addedByHelpers = { read: ignored, nullable: true };
+const addedByHelpers = (description: string): Field => added(ignored, description);
+const callFields = (word: string) => ({
+  id: required(toolCallId, "Names the call, as it was answered"),
+  index: addedByHelpers("What a stream told of the call; said to no model"),
+  type: required(oneOf(word), "What kind of tool was called"),
+});
+const functionName = required(anyString, "Name of the function");
+const functionArguments = required(anyString, "The arguments as the model wrote them");
+const parsedArguments = addedByHelpers("What the official packages made of them; said to no model");
 const functionCall = objectOf({
-  id: required(toolCallId),
-  index: addedByHelpers,
-  type: required(oneOf("function")),
-  function: required(objectOf({ name: required(anyString), arguments: required(anyString), parsed_arguments: addedByHelpers })),
+  ...callFields("function"),
+  function: required(
+    objectOf({ name: functionName, arguments: functionArguments, parsed_arguments: parsedArguments }),
+    "The function that was called",
+  ),
 });
 const customCall = objectOf({
-  id: required(toolCallId),
-  index: addedByHelpers,
-  type: required(oneOf("custom")),
-  custom: required(objectOf({ name: required(anyString), input: required(anyString) })),
+  ...callFields("custom"),
+  custom: required(
+    objectOf({
+      name: required(anyString, "Name of the tool"),
+      input: required(anyString, "The input as the model wrote it"),
+    }),
+    "The custom tool that was called",
+  ),
 });
 
 export const tools: Reader = omitIf(isEmpty, listOf(byType({ function: functionTool, custom: customTool }), 0));
 export const toolCalls: Reader = omitIf(isEmpty, listOf(byType({ function: functionCall, custom: customCall }), 0));
 export const legacyFunctions: Reader = listOf(objectOf(functionFields), 1, functionsMax);
-export const legacyFunctionCall: Reader = objectOf({ name: required(anyString), arguments: required(anyString) });
-export const legacyFunctionChoice: Reader = wordOrObject(oneOf("none", "auto"), objectOf({ name: required(anyString) }));
+export const legacyFunctionCall: Reader = objectOf({ name: functionName, arguments: functionArguments });
+export const legacyFunctionChoice: Reader = wordOrObject(
+  oneOf("none", "auto"),
+  objectOf({ name: required(anyString, "Name of the function to call") }),
+);
 
-const namedTool = objectOf({ name: required(anyString) });
+const namedTool = objectOf({ name: required(anyString, "Its name") });
+const allowedTools = objectOf({
+  mode: required(oneOf("auto", "required"), "Whether it must call one"),
+  tools: required(listOf(anyObject, 0), "Each as in a choice of one tool"),
+});
+const choiceType = (...words: string[]): Field => required(oneOf(...words), "What is chosen");
 const choices: Record<string, Reader> = {
-  function: objectOf({ type: required(oneOf("function")), function: required(namedTool) }),
-  custom: objectOf({ type: required(oneOf("custom")), custom: required(namedTool) }),
+  function: objectOf({ type: choiceType("function"), function: required(namedTool, "The function to call") }),
+  custom: objectOf({ type: choiceType("custom"), custom: required(namedTool, "The custom tool to call") }),
   allowed_tools: objectOf({
-    type: required(oneOf("allowed_tools")),
-    allowed_tools: required(objectOf({ mode: required(oneOf("auto", "required")), tools: required(listOf(anyObject, 0)) })),
+    type: choiceType("allowed_tools"),
+    allowed_tools: required(allowedTools, "The tools among which the model may choose"),
   }),
 };
+const anyChoiceType = choiceType(...Object.keys(choices));
 const namedChoice = reader(Type.Union(Object.values(choices).map(({ schema }) => schema)), readNamedChoice);
 const anyChoice = wordOrObject(oneOf("none", "auto", "required"), namedChoice);
 
@@ -95,9 +129,10 @@ function isEmpty(value: unknown): boolean {
 
 /** Custom tools are free text for and from the model, and few providers have them. */
 function byType(readers: { function: Reader; custom: Reader }): Reader {
+  const anyType = required(oneOf("function", "custom"), "Which of the two it is");
   return reader(Type.Union([readers.function.schema, readers.custom.schema]), (value, at, context) => {
     if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
-    const type = readField(value["type"], `${at}.type`, required(oneOf("function", "custom")), context);
+    const type = readField(value["type"], `${at}.type`, anyType, context);
     if (type === "function") return readers.function(value, at, context);
     if (!supports(context.model, "custom_tools"))
       throw unsupportedParameter(`${at}.type`, "The model does not support custom tools");
@@ -113,7 +148,7 @@ function wordOrObject(word: Reader, other: Reader): Reader {
 
 function readNamedChoice(value: unknown, at: string, context: ReadContext): unknown {
   if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be a string or an object`);
-  const type = readField(value["type"], `${at}.type`, required(oneOf(...Object.keys(choices))), context);
+  const type = readField(value["type"], `${at}.type`, anyChoiceType, context);
   const chosen = choices[String(type)]?.(value, at, context);
   const wanted = isJsonObject(value["function"]) ? value["function"]["name"] : undefined;
   if (type === "function" && hasTools(context) && !toolNames(context).includes(wanted)) {

@@ -23,9 +23,31 @@ export interface Reader extends Read {
 
 export interface Field {
   read: Reader;
-  required?: boolean;
+  required: boolean;
   /** An explicit null means absent. */
-  nullable?: boolean;
+  nullable: boolean;
+  /** The field's meaning, in the OpenAPI description. */
+  description: string;
+  /** The official schema does not have the field. */
+  addition: boolean;
+}
+
+export function required(read: Reader, description: string): Field {
+  return { read, required: true, nullable: false, description, addition: false };
+}
+
+/** An explicit null is refused. */
+export function optional(read: Reader, description: string): Field {
+  return { read, required: false, nullable: false, description, addition: false };
+}
+
+export function nullable(read: Reader, description: string): Field {
+  return { read, required: false, nullable: true, description, addition: false };
+}
+
+/** A field beyond the official schema. */
+export function added(read: Reader, description: string): Field {
+  return { read, required: false, nullable: true, description, addition: true };
 }
 
 const namesShownMax = 100;
@@ -123,9 +145,10 @@ export function objectOf(fields: Record<string, Field>): Reader {
 /** What an object of these fields and no others may be. */
 export function fieldsSchema(fields: readonly (readonly [name: string, field: Field])[]): TObject {
   const properties: TProperties = {};
-  for (const [name, { read, required, nullable }] of fields) {
-    if (required) properties[name] = read.schema;
-    else properties[name] = Type.Optional(nullable ? Type.Union([read.schema, Type.Null()]) : read.schema);
+  for (const [name, { read, required, nullable, description, addition }] of fields) {
+    const values = nullable ? Type.Union([read.schema, Type.Null()]) : read.schema;
+    const schema = { ...values, description, ...(addition && { "x-addition": true }) };
+    properties[name] = required ? schema : Type.Optional(schema);
   }
   return Type.Object(properties, { additionalProperties: false });
 }

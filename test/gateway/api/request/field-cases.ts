@@ -192,3 +192,16 @@ export const fieldCases: Record<string, FieldCases> = {
     ],
   },
 };
+
+/** The fields that the official schema does not allow to be null. */
+export const neverNull: ReadonlySet<string> = new Set([
+  "user",
+  "prompt_cache_options",
+  "web_search_options",
+  "response_format",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "function_call",
+  "functions",
+]);
