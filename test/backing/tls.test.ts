@@ -1,9 +1,10 @@
-/** What goes to the servers of a fleet across a network cannot be read or taken by whoever sits in between. */
+/** Traffic between a fleet and its servers can be neither read nor redirected on the network between them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
+import { redisLibraries } from "../../src/backing/redis/client.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { OurProcess } from "../support/processes/process.ts";
 import { RawServer } from "../support/servers/raw-server.ts";
@@ -29,39 +30,44 @@ describe.skipIf(found === null)("over TLS", () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  async function reached(url: string, authority: string | null): Promise<string> {
+  /** @param library which client connects to a Redis */
+  async function reached(url: string, authority: string | null, library = ""): Promise<string> {
     const environment: Record<string, string> = authority === null ? {} : { NODE_EXTRA_CA_CERTS: authority };
-    await using reaching = new OurProcess({ arguments: ["test/support/processes/reaching-process.ts", url], environment });
+    await using reaching = new OurProcess({ arguments: ["test/support/processes/reaching-process.ts", url, library], environment });
     await reaching.exited;
     return reaching.output;
   }
 
-  const names = ["DATABASE_URL", "NATS_URL", "REDIS_URL"] as const satisfies (keyof ServiceUrls)[];
+  const ways: [keyof ServiceUrls, library: string][] = [
+    ["DATABASE_URL", ""],
+    ["NATS_URL", ""],
+    ...redisLibraries.map((library): [keyof ServiceUrls, string] => ["REDIS_URL", library]),
+  ];
 
-  test.each(names)("%s reaches a server whose certificate is trusted", async (name) => {
-    expect(await reached(servers.urls[name], trusted)).toBe("reached\n");
+  test.each(ways)("%s %s reaches a server whose certificate is trusted", async (name, library) => {
+    expect(await reached(servers.urls[name], trusted, library)).toBe("reached\n");
   });
 
-  test.each(names)("%s does not reach one whose certificate nobody vouches for", async (name) => {
-    const said = await reached(servers.urls[name], null);
+  test.each(ways)("%s %s does not reach a server whose certificate no authority has signed", async (name, library) => {
+    const said = await reached(servers.urls[name], null, library);
     expect(said).not.toContain("reached\n");
     expect(said).toMatch(/self[- ]signed|certificate|UNABLE_TO_VERIFY/i);
   });
 
-  test.each(names)("%s does not reach one that has a trusted certificate of another name", async (name) => {
-    const said = await reached(servers.urls[name].replace("localhost", "127.0.0.1"), trusted);
+  test.each(ways)("%s %s does not reach a server whose trusted certificate has another name", async (name, library) => {
+    const said = await reached(servers.urls[name].replace("localhost", "127.0.0.1"), trusted, library);
     expect(said).not.toContain("reached\n");
     expect(said).toContain("does not match certificate's altnames");
   });
 
-  test("a database that is asked for TLS by the word require, which elsewhere takes any certificate, is verified", async () => {
+  test("the certificate of a database is verified under `sslmode=require` too, which elsewhere accepts any certificate", async () => {
     const url = servers.urls.DATABASE_URL.replace("verify-full", "require");
     expect(await reached(url, trusted)).toBe("reached\n");
     expect(await reached(url, null)).not.toContain("reached\n");
     expect(await reached(url.replace("localhost", "127.0.0.1"), trusted)).not.toContain("reached\n");
   });
 
-  test("a database that says that it has no TLS is told neither user nor password", async () => {
+  test("a database that reports that it has no TLS gets neither user nor password", async () => {
     const noTls = (socket: Socket, text: string) => void (text.length === 8 ? socket.write("N") : socket.destroy());
     await using server = await new RawServer(noTls).listen();
     const said = await reached(`postgres://weir:hush@localhost:${server.port}/weir?sslmode=verify-full`, trusted);
@@ -70,8 +76,8 @@ describe.skipIf(found === null)("over TLS", () => {
     expect(server.received.join("")).not.toMatch(/weir|hush/);
   });
 
-  test("a Redis that speaks no TLS is not spoken to", async () => {
-    expect(await reached(servers.plain.REDIS_URL.replace("redis:", "rediss:"), trusted)).not.toContain("reached\n");
+  test.each(redisLibraries)("the client %p sends nothing to a Redis without TLS", async (library) => {
+    expect(await reached(servers.plain.REDIS_URL.replace("redis:", "rediss:"), trusted, library)).not.toContain("reached\n");
   });
 
   test("a whole fleet serves", async () => {

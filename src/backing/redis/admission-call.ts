@@ -1,4 +1,4 @@
-/** The words of admit.lua: a batch of requests as its arguments, its reply as the port's replies. */
+/** The arguments of admit.lua: a batch of requests. */
 import type { AdmitBatch, AdmitRequest } from "../counters.ts";
 import { monthBounds, type Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -7,7 +7,7 @@ import { baseName, callsFor } from "./calls.ts";
 import { headField, keyMonthField, monthField, windowField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 
-/** A request with its place in the batch: a call takes them by workspace. */
+/** A request with its place in the batch: a call has them by workspace. */
 type Placed = [place: number, request: AdmitRequest];
 
 export interface AdmissionCall {
@@ -17,7 +17,7 @@ export interface AdmissionCall {
   placed: Placed[];
 }
 
-/** @param store the store's present run, and whether a call must stay within a cluster's slot */
+/** @param store the store's current run, and whether a call must stay within a cluster's slot */
 export function admissionCalls({ month, requests }: AdmitBatch, store: { run: number; clustered: boolean }): AdmissionCall[] {
   const { startMs, endMs } = monthBounds(month);
   const byWorkspace = placedByWorkspace(requests);

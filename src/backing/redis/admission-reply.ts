@@ -1,18 +1,18 @@
-/** What admit.lua replies, as the port's replies. */
+/** Reads the reply of admit.lua as the port's replies. */
 import type { AdmitReply, AdmitRequest, RateWindow } from "../counters.ts";
 import type { Month } from "../../kernel/clock.ts";
-import type { ReplyWords } from "./reply-words.ts";
+import type { ReplyReader } from "./reply-reader.ts";
 import { resolutionOf } from "./resolutions.ts";
 
-/** The request that the next numbers answer, and what its batch was decided by. */
-export interface Asked {
+/** The request that the next elements reply to, and the month and clock of its batch. */
+export interface DecidedRequest {
   request: AdmitRequest;
   month: Month;
   now: number;
 }
 
-/** By the number that admit.lua has for it. */
-const outcomes: ((reply: ReplyWords, asked: Asked) => AdmitReply)[] = [
+/** By the number that admit.lua gives an outcome. */
+const outcomes: ((reply: ReplyReader, decided: DecidedRequest) => AdmitReply)[] = [
   (reply, { request, month }) => {
     const [at, available] = [reply.number(), reply.nano()];
     return { outcome: "admitted", at, month, amount: request.amount, available, window: windowIn(reply), replay: false };
@@ -38,18 +38,18 @@ const outcomes: ((reply: ReplyWords, asked: Asked) => AdmitReply)[] = [
   () => ({ outcome: "not_ready", what: "key" }),
 ];
 
-export function readAdmission(reply: ReplyWords, asked: Asked): AdmitReply {
+export function readAdmission(reply: ReplyReader, decided: DecidedRequest): AdmitReply {
   const number = reply.number();
   const read = outcomes[number];
   if (read === undefined) throw new Error(`Cannot read the outcome ${number} in a function's reply`);
-  return read(reply, asked);
+  return read(reply, decided);
 }
 
-function windowIn(reply: ReplyWords): RateWindow {
+function windowIn(reply: ReplyReader): RateWindow {
   return { remaining: reply.number(), resetMs: reply.number() };
 }
 
 /** Year and month. */
-function monthIn(reply: ReplyWords): Month {
+function monthIn(reply: ReplyReader): Month {
   return `${reply.number()}-${String(reply.number()).padStart(2, "0")}`;
 }

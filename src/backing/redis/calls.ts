@@ -1,8 +1,8 @@
-/** One call takes any number of workspaces; on a Redis Cluster, those of one slot. */
+/** One call serves any number of workspaces; on a Redis Cluster, those of one slot. */
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { clusterSlot } from "./cluster-slot.ts";
 
-/** Under the tag {w} lies everything of a workspace. */
+/** The tag {w}, which every key of a workspace begins with. */
 export function baseName(workspace: WorkspaceId): string {
   return `{${workspace}}`;
 }

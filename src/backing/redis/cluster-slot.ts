@@ -1,4 +1,4 @@
-/** Where a Redis Cluster keeps a key: CRC16 (XMODEM) of its tag, modulo 16,384. Source: redis.io, cluster specification. */
+/** The slot of a key in a Redis Cluster: CRC16 (XMODEM) of its tag, modulo 16,384. Source: redis.io, cluster specification. */
 const slotCount = 16_384;
 const polynomial = 0x1021;
 
@@ -8,7 +8,7 @@ const remainders = Uint16Array.from({ length: 256 }, (_, byte) => {
   return remainder;
 });
 
-/** @param tag what stands between the braces of the key */
+/** @param tag the text between the braces of the key */
 export function clusterSlot(tag: string): number {
   let remainder = 0;
   for (const byte of Buffer.from(tag)) remainder = ((remainder << 8) ^ (remainders[(remainder >> 8) ^ byte] ?? 0)) & 0xffff;

@@ -1,19 +1,20 @@
 /**
- * The connection to Redis: made, and made again, in the background; nobody waits for it and nothing is queued for it.
- * A call ends within the counters' deadline. While one that passed it is still unanswered, calls fail at once; its late
- * answer, or the end of its connection, ends that state. So a Redis that hangs costs a few callers 250 ms, the others nothing.
+ * The connection to Redis, made and made again in the background; no call waits for it or is queued for it.
+ * A call ends within the counters' deadline. While a call that passed its deadline has no reply, further calls fail at once,
+ * until its late reply or the end of its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing.
  */
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { countersDeadlineMs } from "../limits.ts";
 import { CountersUnavailableError } from "../counters.ts";
+import type { ConnectRedis } from "./client.ts";
 import { RedisLink } from "./link.ts";
-import type { Word } from "./reply-words.ts";
-import { fullName, type FunctionName, type Library } from "./library.ts";
+import type { ReplyElement } from "./reply-reader.ts";
+import { fullName, type FunctionLibrary, type FunctionName } from "./function-library.ts";
 import { readServer, warnOfSettings, type Server } from "./server.ts";
 
-/** The wait before the first attempt to connect anew; each one that fails makes the next so much longer. */
+/** The wait before the first attempt to reconnect; each failed attempt makes the next wait longer by as much. */
 const reconnectMs = 50;
 const reconnectMsMax = 250;
 const troubleLogMs = 10_000;
@@ -22,7 +23,8 @@ export interface ConnectionOptions {
   url: Secret;
   clock: Clock;
   log: Logger;
-  library: Library;
+  connect: ConnectRedis;
+  functions: FunctionLibrary;
 }
 
 export interface FunctionCall {
@@ -35,26 +37,28 @@ export class RedisConnection implements AsyncDisposable {
   readonly #url: Secret;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #library: Library;
+  readonly #openClient: ConnectRedis;
+  readonly #functions: FunctionLibrary;
   readonly #first = Promise.withResolvers<void>();
-  /** The present one, open or not; null between two and once this is closed. */
+  /** The current one, open or not; null between two and once this is closed. */
   #link: RedisLink | null = null;
-  /** Of the present link, for a restart of Redis ends it; null while there is none. */
+  /** Of the current link, for a restart of Redis ends it; null while there is none. */
   #server: Server | null = null;
-  /** Calls of the present link that passed their deadline and have neither been answered nor failed since. */
-  #unanswered = 0;
-  /** Links that ended since one was open. */
+  /** Calls of the current link that passed their deadline and have neither a reply nor failed since. */
+  #overdue = 0;
+  /** How many links ended since one was open. */
   #ended = 0;
-  /** Of the next attempt to connect or to greet. */
+  /** Cancels the next attempt to connect or to initialize. */
   #cancelAttempt = (): void => {};
   #troubleLoggedAt = -troubleLogMs;
   #isClosed = false;
 
-  constructor({ url, clock, log, library }: ConnectionOptions) {
+  constructor({ url, clock, log, connect, functions }: ConnectionOptions) {
     this.#url = url;
     this.#clock = clock;
     this.#log = log;
-    this.#library = library;
+    this.#openClient = connect;
+    this.#functions = functions;
     this.#connect();
     void this.#first.promise.then(() => warnOfSettings(async (name) => this.#link?.send("CONFIG", ["GET", name]), log));
   }
@@ -64,29 +68,29 @@ export class RedisConnection implements AsyncDisposable {
     await withDeadline(this.#clock, ms, "Connecting to Redis", this.#first.promise).catch(() => {});
   }
 
-  /** The Redis that the next call goes to. @throws CountersUnavailableError when there is none at present */
+  /** The Redis of the next call. @throws CountersUnavailableError when there is none at present */
   get server(): Server {
     if (this.#server === null) throw new CountersUnavailableError("Redis is not connected");
     return this.#server;
   }
 
-  /** Runs a function. @throws CountersUnavailableError: whether it ran is then not known */
-  words(name: FunctionName, { key, values }: FunctionCall): Promise<Word[]> {
-    const words = [fullName(name, this.#library), "1", key, ...values];
-    return this.#call(`Function ${name}`, async (link) => {
+  /** Runs a function. @throws CountersUnavailableError: whether it ran is then unknown */
+  call(name: FunctionName, { key, values }: FunctionCall): Promise<ReplyElement[]> {
+    const parameters = [fullName(name, this.#functions), "1", key, ...values];
+    return this.#run(`Function ${name}`, async (link) => {
       try {
-        return await link.send("FCALL", words);
+        return await link.send("FCALL", parameters);
       } catch (error) {
         if (!isUnknownFunction(error)) throw error;
-        await this.#load(link);
-        return await link.send("FCALL", words);
+        await this.#loadFunctions(link);
+        return await link.send("FCALL", parameters);
       }
     });
   }
 
-  /** @throws CountersUnavailableError: whether it ran is then not known */
-  command([name = "", ...words]: string[]): Promise<Word[]> {
-    return this.#call(name, (link) => link.send(name, words));
+  /** @throws CountersUnavailableError: whether it ran is then unknown */
+  command([name = "", ...parameters]: string[]): Promise<ReplyElement[]> {
+    return this.#run(name, (link) => link.send(name, parameters));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -96,42 +100,43 @@ export class RedisConnection implements AsyncDisposable {
     link?.[Symbol.dispose]();
   }
 
-  async #call(what: string, send: (link: RedisLink) => Promise<unknown>): Promise<Word[]> {
+  async #run(what: string, send: (link: RedisLink) => Promise<unknown>): Promise<ReplyElement[]> {
     const link = this.#link;
     if (link === null || this.#server === null) throw new CountersUnavailableError(`${what} cannot run: Redis is not connected`);
-    if (this.#unanswered > 0) throw new CountersUnavailableError(`${what} cannot run: Redis does not answer`);
+    if (this.#overdue > 0) throw new CountersUnavailableError(`${what} cannot run: Redis does not answer`);
     const reply = send(link);
     try {
-      return wordsOf(await withDeadline(this.#clock, countersDeadlineMs, what, reply));
+      return elementsOf(await withDeadline(this.#clock, countersDeadlineMs, what, reply));
     } catch (error) {
-      if (error instanceof DeadlineError) this.#awaitAnswer(link, reply);
+      if (error instanceof DeadlineError) this.#awaitLateReply(link, reply);
       this.#logTrouble(error);
       throw new CountersUnavailableError(`${what} failed`, { cause: error });
     }
   }
 
-  /** @param link the one it was sent over: the next one owes nothing */
-  #awaitAnswer(link: RedisLink, late: Promise<unknown>): void {
+  /** @param link the one it was sent over: another link has no part in it */
+  #awaitLateReply(link: RedisLink, late: Promise<unknown>): void {
     if (link !== this.#link) return;
-    this.#unanswered++;
+    this.#overdue++;
     const end = (): void => {
-      if (link === this.#link) this.#unanswered--;
+      if (link === this.#link) this.#overdue--;
     };
     late.then(end, end);
   }
 
-  async #load(link: RedisLink): Promise<void> {
-    await link.send("FUNCTION", ["LOAD", "REPLACE", this.#library.text]);
+  async #loadFunctions(link: RedisLink): Promise<void> {
+    await link.send("FUNCTION", ["LOAD", "REPLACE", this.#functions.text]);
   }
 
   #connect(): void {
     const link: RedisLink = new RedisLink({
       url: this.#url,
+      connect: this.#openClient,
       clock: this.#clock,
       listener: {
         opened: () => {
           this.#ended = 0;
-          void this.#greet(link);
+          void this.#initialize(link);
         },
         refused: (error) => this.#logTrouble(error),
         ended: (reason) => this.#lose(reason),
@@ -140,19 +145,19 @@ export class RedisConnection implements AsyncDisposable {
     this.#link = link;
   }
 
-  /** A connection is of use once the run of its server is known, for each function compares it with the counters' own. */
-  async #greet(link: RedisLink): Promise<void> {
+  /** A connection is usable once the run of its server is known, for each function compares it with the run of the counters. */
+  async #initialize(link: RedisLink): Promise<void> {
     try {
       const server = readServer(String(await link.send("INFO", [])));
       if (link !== this.#link) return;
       this.#server = server;
       this.#first.resolve();
       this.#log.info({ event: "redis.connected", clustered: server.clustered }, "Connected to Redis");
-      await this.#load(link);
+      await this.#loadFunctions(link);
     } catch (error) {
       this.#logTrouble(error);
       if (link !== this.#link || this.#server !== null) return;
-      this.#cancelAttempt = this.#clock.after(reconnectMsMax, () => void this.#greet(link));
+      this.#cancelAttempt = this.#clock.after(reconnectMsMax, () => void this.#initialize(link));
     }
   }
 
@@ -167,7 +172,7 @@ export class RedisConnection implements AsyncDisposable {
     this.#cancelAttempt();
     this.#link = null;
     this.#server = null;
-    this.#unanswered = 0;
+    this.#overdue = 0;
   }
 
   #logTrouble(error: unknown): void {
@@ -177,13 +182,13 @@ export class RedisConnection implements AsyncDisposable {
   }
 }
 
-/** It was emptied of functions, or another Redis stands in its place. */
+/** Redis lost its functions, or another Redis has taken its place. */
 function isUnknownFunction(error: unknown): boolean {
   return error instanceof Error && error.message === "ERR Function not found";
 }
 
-/** Our functions and commands answer with lists of texts and whole numbers. */
-function wordsOf(reply: unknown): Word[] {
+/** Our functions and commands reply with lists of texts and whole numbers. */
+function elementsOf(reply: unknown): ReplyElement[] {
   if (!Array.isArray(reply)) throw new TypeError(`Cannot read a reply of Redis: a list is needed, not ${typeof reply}`);
-  return reply as Word[];
+  return reply as ReplyElement[];
 }

@@ -1,4 +1,4 @@
-/** Counters of a fleet: Redis, where one Lua function decides a whole batch in one step. */
+/** Counters of a fleet, in Redis, where one Lua function decides a whole batch in one step. */
 import type {
   AdmitBatch,
   AdmitBatchReply,
@@ -20,28 +20,32 @@ import { countersDeadlineMs } from "../limits.ts";
 import { admissionCalls, type AdmissionCall } from "./admission-call.ts";
 import { readAdmission } from "./admission-reply.ts";
 import { baseName } from "./calls.ts";
+import { loadRedisClient, type RedisLibrary } from "./client.ts";
 import { RedisConnection } from "./connection.ts";
 import { keyMonthField } from "./fields.ts";
 import { readHolds } from "./read-holds.ts";
 import { loadValues, windowValues } from "./load-call.ts";
-import { ReplyWords } from "./reply-words.ts";
+import { ReplyReader } from "./reply-reader.ts";
 import { resolveCalls, type ResolveCall } from "./resolve-call.ts";
-import { readLibrary, type Library } from "./library.ts";
+import { readFunctions, type FunctionLibrary } from "./function-library.ts";
 
 export interface DistributedCountersOptions {
   url: Secret;
   clock: Clock;
   log: Logger;
-  /** Tests bring one with a clock of its own. */
-  library?: Library;
+  /** Which client library connects; absent: the fastest that this runtime has. */
+  client?: RedisLibrary;
+  /** Tests pass functions with another clock. */
+  functions?: FunctionLibrary;
 }
 
 /**
- * Connects in the background: returns when Redis was reached, or after 250 ms without it. While it is not there every verb
- * throws CountersUnavailableError, and once it is, they work.
+ * Connects in the background: returns when Redis was reached, or after 250 ms without it. While Redis cannot be reached every
+ * method throws CountersUnavailableError.
  */
 export async function openDistributedCounters(options: DistributedCountersOptions): Promise<Counters> {
-  const redis = new RedisConnection({ ...options, library: options.library ?? readLibrary() });
+  const connect = await loadRedisClient(options.client);
+  const redis = new RedisConnection({ ...options, connect, functions: options.functions ?? readFunctions() });
   await redis.reached(countersDeadlineMs);
   return new DistributedCounters(redis, options.clock);
 }
@@ -65,7 +69,7 @@ class DistributedCounters implements Counters {
 
   /** Puts each reply in its place in the batch. @returns the store's clock */
   async #admit(call: AdmissionCall, { month, replies }: { month: Month; replies: AdmitReply[] }): Promise<number> {
-    const reply = new ReplyWords(await this.#redis.words("admit", call));
+    const reply = new ReplyReader(await this.#redis.call("admit", call));
     const now = reply.number();
     for (const [place, request] of call.placed) replies[place] = readAdmission(reply, { request, month, now });
     return now;
@@ -74,7 +78,7 @@ class DistributedCounters implements Counters {
   async resolveMany(batch: ResolveBatch): Promise<NanoUsd[]> {
     const freed: NanoUsd[] = [];
     const release = async (call: ResolveCall): Promise<void> => {
-      const reply = new ReplyWords(await this.#redis.words("resolve", call));
+      const reply = new ReplyReader(await this.#redis.call("resolve", call));
       for (const place of call.places) freed[place] = reply.nano();
     };
     for (const round of resolveCalls(batch, this.#redis.server.clustered)) await Promise.all(round.map(release));
@@ -83,36 +87,36 @@ class DistributedCounters implements Counters {
 
   async beginLoad(workspace: WorkspaceId): Promise<string | null> {
     const values = [String(this.#redis.server.run), newInternalId(this.#clock.now())];
-    const [begun] = await this.#redis.words("begin-load", { key: baseName(workspace), values });
+    const [begun] = await this.#redis.call("begin-load", { key: baseName(workspace), values });
     return begun === undefined ? null : String(begun);
   }
 
-  /** Windows first and by themselves, for they may be long: nobody is admitted before the last function has run. */
+  /** Windows first and in calls of their own, for they may be long: no request is admitted before the last function has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
     const key = baseName(load.account.workspace);
     const { run } = this.#redis.server;
-    for (const values of windowValues(load.windows, run)) await this.#redis.words("merge-windows", { key, values });
-    const [outcome] = await this.#redis.words("load", { key, values: loadValues(load, run) });
+    for (const values of windowValues(load.windows, run)) await this.#redis.call("merge-windows", { key, values });
+    const [outcome] = await this.#redis.call("load", { key, values: loadValues(load, run) });
     if (outcome === "stale") assertCurrent(load, null);
   }
 
   async forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean> {
     const values = [String(this.#redis.server.run), sequence.toString()];
-    const [outcome] = await this.#redis.words("forget", { key: baseName(workspace), values });
+    const [outcome] = await this.#redis.call("forget", { key: baseName(workspace), values });
     return outcome === "forgotten";
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {
-    const holds = readHolds(await this.#redis.words("holds", { key: baseName(workspace), values: [] }));
+    const holds = readHolds(await this.#redis.call("holds", { key: baseName(workspace), values: [] }));
     return holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
   }
 
   async overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]> {
-    return readHolds(await this.#redis.words("overdue", { key: baseName(workspace), values: [String(limit)] }));
+    return readHolds(await this.#redis.call("overdue", { key: baseName(workspace), values: [String(limit)] }));
   }
 
-  /** The month is a guess until Redis has told its clock; a wrong one is asked again. */
+  /** The month is a guess until Redis replies with its clock; a wrong guess costs a second call. */
   async read(workspace: WorkspaceId, key: KeyId | null): Promise<Position & { now: number }> {
     const guess = monthOf(this.#clock.now());
     const first = await this.#read({ workspace, key, month: guess });
@@ -130,17 +134,17 @@ class DistributedCounters implements Counters {
     month: Month;
   }): Promise<Position & { now: number }> {
     const values = [String(this.#redis.server.run), keyMonthField({ key: key ?? "", month })];
-    const words = new ReplyWords(await this.#redis.words("read", { key: baseName(workspace), values }));
-    const now = words.number();
-    if (words.atEnd) return { now, account: null, keySpent: null };
-    const [balance, reserved, sequence] = [words.nano(), words.nano(), words.nano()];
-    const keySpent = words.atEnd ? null : words.nano();
+    const reader = new ReplyReader(await this.#redis.call("read", { key: baseName(workspace), values }));
+    const now = reader.number();
+    if (reader.atEnd) return { now, account: null, keySpent: null };
+    const [balance, reserved, sequence] = [reader.nano(), reader.nano(), reader.nano()];
+    const keySpent = reader.atEnd ? null : reader.nano();
     return { now, account: { balance, reserved, available: balance - reserved, sequence }, keySpent };
   }
 
   async now(): Promise<number> {
-    const words = new ReplyWords(await this.#redis.command(["TIME"]));
-    const [seconds, microseconds] = [words.number(), words.number()];
+    const reader = new ReplyReader(await this.#redis.command(["TIME"]));
+    const [seconds, microseconds] = [reader.number(), reader.number()];
     return seconds * 1_000 + Math.floor(microseconds / 1_000);
   }
 

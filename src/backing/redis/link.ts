@@ -1,71 +1,76 @@
 /**
- * One connection to Redis, from dialling to its end: it is never made again, for whoever holds it makes the next one. Whatever its end
- * is, it is told once, and nothing is told after it. An answer to the first ping opens it; before that and after its end it takes no call.
- * Bun's own client, for a call costs a third of what clients in JavaScript need. Its way of connecting anew is not used.
+ * One connection to Redis, from connecting to its end; its owner makes the next one. Whatever ends it, the listener is called
+ * once, and not after that. The reply to the first ping opens it; before that and after its end it takes no call.
  */
-import { RedisClient } from "bun";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
+import type { ConnectRedis, RedisClient } from "./client.ts";
 
 const connectMsMax = 1_000;
-/** A connection on which nothing came for this long is given up: each ping asks for an answer. */
+/** A connection on which nothing came for this long is given up: each ping asks for a reply. */
 const silenceMsMax = 2_000;
 const pingMs = 500;
-const callsUnderWayMax = 5_000;
+const callsInFlightMax = 5_000;
 
-/** Told of what becomes of a link, never while it is being made. */
+/** Called on each change of a link's state, never while the link is being made. */
 export interface LinkListener {
   opened(): void;
-  /** Redis refuses a ping, for it is busy or still loading: an error, but the connection stands. */
+  /** Redis refuses a ping because it is busy or still loading: an error, but the connection stands. */
   refused(error: unknown): void;
   ended(reason: unknown): void;
+}
+
+export interface LinkOptions {
+  url: Secret;
+  connect: ConnectRedis;
+  clock: Clock;
+  listener: LinkListener;
 }
 
 export class RedisLink implements Disposable {
   readonly #client: RedisClient;
   readonly #clock: Clock;
   readonly #listener: LinkListener;
-  #state: "dialled" | "open" | "ended" = "dialled";
+  #state: "connecting" | "open" | "ended" = "connecting";
   #cancelTimer: () => void;
-  #underWay = 0;
+  #inFlight = 0;
   /** Whether anything came since the last ping. */
   #isHeard = true;
-  /** Pings in whose time nothing came, one after the other. Time alone would blame Redis for a pause of this process. */
+  /** Consecutive pings without anything received. Elapsed time would blame Redis for a pause of this process. */
   #silentPings = 0;
 
-  /** @throws Error when the URL is none of Redis */
-  constructor({ url, clock, listener }: { url: Secret; clock: Clock; listener: LinkListener }) {
+  /** @throws Error when the URL is not one of Redis */
+  constructor({ url, connect, clock, listener }: LinkOptions) {
     this.#clock = clock;
     this.#listener = listener;
-    this.#client = dial(url);
-    this.#cancelTimer = clock.after(connectMsMax, () => this.#end(new Error(`Redis did not answer within ${connectMsMax} ms`)));
     let isClosed = false;
-    this.#client.onclose = (error) => {
+    const closed = (reason: unknown): void => {
       isClosed = true;
-      if (this.#state === "open") this.#end(error);
+      // While connecting, the first ping rejects with the true reason.
+      if (this.#state === "open") this.#end(reason);
     };
-    // Closing and connecting tell no reason, such as a wrong password or a certificate; the command that waited for them does.
-    this.#client.connect().catch(() => {});
+    this.#client = connect({ url, connectMsMax, closed });
+    this.#cancelTimer = clock.after(connectMsMax, () => this.#end(new Error(`Redis did not answer within ${connectMsMax} ms`)));
     this.#client.send("PING", []).then(
       () => this.#open(),
       (error: unknown) => (isClosed ? this.#end(error) : this.#open()),
     );
   }
 
-  /** Sends at once or refuses: a command that waits would run when nobody wants it any more. @throws Error of Redis or of the connection */
-  async send(command: string, words: readonly (string | Buffer)[]): Promise<unknown> {
+  /** Sends at once or refuses: a command that waits would run when its caller has given up. @throws Error of Redis or of the connection */
+  async send(command: string, parameters: readonly (string | Buffer)[]): Promise<unknown> {
     if (this.#state !== "open") throw new Error("The connection to Redis is not open");
-    if (this.#underWay >= callsUnderWayMax) throw new Error(`More than ${callsUnderWayMax} calls of Redis are under way`);
-    this.#underWay++;
+    if (this.#inFlight >= callsInFlightMax) throw new Error(`More than ${callsInFlightMax} calls of Redis are in flight`);
+    this.#inFlight++;
     try {
-      return await this.#client.send(command, asTexts(words));
+      return await this.#client.send(command, parameters);
     } finally {
-      this.#underWay--;
+      this.#inFlight--;
       this.#isHeard = true;
     }
   }
 
-  /** Fails what is under way, and tells nobody. */
+  /** Fails the calls in flight; the listener is not called. */
   [Symbol.dispose](): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
@@ -74,10 +79,10 @@ export class RedisLink implements Disposable {
   }
 
   #open(): void {
-    if (this.#state !== "dialled") return;
+    if (this.#state !== "connecting") return;
     this.#state = "open";
     this.#cancelTimer();
-    this.#beat();
+    this.#schedulePing();
     this.#listener.opened();
   }
 
@@ -87,30 +92,20 @@ export class RedisLink implements Disposable {
     this.#listener.ended(reason);
   }
 
-  #beat(): void {
+  #schedulePing(): void {
     this.#cancelTimer = this.#clock.after(pingMs, () => {
       this.#silentPings = this.#isHeard ? 0 : this.#silentPings + 1;
       if (this.#silentPings * pingMs >= silenceMsMax) return this.#end(new Error(`Redis was silent for ${silenceMsMax} ms`));
       if (this.#isHeard) this.#ping();
-      this.#beat();
+      this.#schedulePing();
     });
   }
 
-  /** Where nothing came since the last one, that one is still to be answered. */
+  /** Where nothing came since the last ping, that one still waits for its reply. */
   #ping(): void {
     this.#isHeard = false;
     this.send("PING", []).catch((error: unknown) => {
       if (this.#state === "open") this.#listener.refused(error);
     });
   }
-}
-
-/** Its queue stays switched on for the first ping alone, which waits in it: a link that is not open sends nothing else. */
-function dial(url: Secret): RedisClient {
-  return new RedisClient(url.reveal(), { autoReconnect: false, connectionTimeout: connectMsMax });
-}
-
-/** The client sends bytes as they are, zero bytes and all; its types know of texts alone. */
-function asTexts(words: readonly (string | Buffer)[]): string[] {
-  return words as string[];
 }

@@ -1,13 +1,13 @@
-/** The words of load.lua and merge-windows.lua. */
+/** The arguments of load.lua and merge-windows.lua. */
 import type { WorkspaceLoad } from "../counters.ts";
 import { rateWindowMs, tombstoneMs } from "../limits.ts";
 import { keyMonthField, monthField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 
-/** What one call of merge-windows.lua takes: some 20 ms in which Redis does nothing else. */
+/** One call of merge-windows.lua with so many takes some 20 ms, in which Redis runs nothing else. */
 const timesPerCallMax = 20_000;
 
-/** The values of load.lua. A generation that is told twice is one hold. */
+/** The values of load.lua. A generation that is listed twice is one hold. */
 export function loadValues({ begun, account, holds }: WorkspaceLoad, run: number): (string | Buffer)[] {
   const { balance, sequence, months } = account;
   const packing: Packing = { texts: [], numbers: [run, tombstoneMs, Number(balance), Number(sequence), months.length] };
@@ -39,7 +39,7 @@ export function windowValues(windows: WorkspaceLoad["windows"], run: number): st
   return calls;
 }
 
-/** Ascending, each as its distance to the one before: a tenth of the bytes. */
+/** Ascending times, each as its distance to the one before: a tenth of the bytes. */
 function distances(times: readonly number[]): string {
   let before = 0;
   return times

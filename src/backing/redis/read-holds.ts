@@ -1,19 +1,19 @@
-/** Holds as the functions tell them: six words each. */
+/** Reads holds from a function's reply: six elements each. */
 import type { Hold } from "../counters.ts";
-import { ReplyWords, type Word } from "./reply-words.ts";
+import { ReplyReader, type ReplyElement } from "./reply-reader.ts";
 
 const keyMonth = /^k:(.*):(\d{4}-\d\d)$/;
 
-export function readHolds(reply: readonly Word[]): Hold[] {
-  const words = new ReplyWords(reply);
+export function readHolds(reply: readonly ReplyElement[]): Hold[] {
+  const reader = new ReplyReader(reply);
   const holds: Hold[] = [];
-  while (!words.atEnd) holds.push(readHold(words));
+  while (!reader.atEnd) holds.push(readHold(reader));
   return holds;
 }
 
-function readHold(words: ReplyWords): Hold {
-  const generation = words.text();
-  const [, key = "", month = ""] = keyMonth.exec(words.text()) ?? [];
-  const fingerprint = words.text();
-  return { generation, key, month, fingerprint, amount: words.nano(), admittedAt: words.number(), deadline: words.number() };
+function readHold(reader: ReplyReader): Hold {
+  const generation = reader.text();
+  const [, key = "", month = ""] = keyMonth.exec(reader.text()) ?? [];
+  const fingerprint = reader.text();
+  return { generation, key, month, fingerprint, amount: reader.nano(), admittedAt: reader.number(), deadline: reader.number() };
 }

@@ -1,4 +1,4 @@
-/** The words of resolve.lua: releases and pushes as its arguments. */
+/** The arguments of resolve.lua: releases and pushes. */
 import type { ResolveBatch } from "../counters.ts";
 import { countableBalance } from "../credit-bound.ts";
 import { monthBounds, monthOf } from "../../kernel/clock.ts";
@@ -12,7 +12,7 @@ import { resolveRounds, type ResolvePart } from "./resolve-part.ts";
 export interface ResolveCall {
   key: string;
   values: (string | Buffer)[];
-  /** For each reply, which resolve of the batch it answers. */
+  /** For each reply, the place of its resolve in the batch. */
   places: number[];
 }
 

@@ -1,9 +1,9 @@
-/** A batch of releases and pushes by workspace, in pieces that hold up no admission for long. */
+/** Splits a batch of releases and pushes by workspace, into pieces that delay no admission for long. */
 import type { AccountPush, KeyMonthPush, Resolve, ResolveBatch } from "../counters.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { resolveBatchMax } from "../limits.ts";
 
-/** What is done to one workspace. */
+/** The releases and pushes of one workspace. */
 export interface ResolvePart {
   workspace: WorkspaceId;
   /** Each with its place in the batch. */
@@ -12,7 +12,7 @@ export interface ResolvePart {
   keyMonths: KeyMonthPush[];
 }
 
-/** Admissions pass between the rounds. A workspace stands in one, with all of it, where it is not too much for that. */
+/** Admissions run between the rounds. One round holds all of a workspace unless that is too much for a round. */
 export function resolveRounds(batch: ResolveBatch): Map<WorkspaceId, ResolvePart>[] {
   const rounds: Map<WorkspaceId, ResolvePart>[] = [];
   let room = 0;
@@ -33,7 +33,7 @@ function sizeOf({ resolve, accounts, keyMonths }: ResolvePart): number {
   return resolve.length + accounts.length + keyMonths.length;
 }
 
-/** Pushes come first: until its hold is released a cost counts twice, and never not at all. */
+/** Pushes come first: until its hold is released a cost counts twice; it is never left out. */
 function* pieces(whole: ResolvePart): Generator<ResolvePart> {
   const { workspace, resolve, accounts, keyMonths } = whole;
   if (sizeOf(whole) <= resolveBatchMax) return yield whole;

@@ -1,14 +1,14 @@
-/** What a Redis says of itself. */
+/** Which server answers behind a connection, and whether its settings are safe. */
 import { createHash } from "node:crypto";
 import type { Logger } from "../../kernel/log.ts";
 
 export interface Server {
-  /** Another one after every restart: what was counted under another run is verified before it counts again. 52 bits. */
+  /** It changes with every restart: counters of another run are verified before they count again. 52 bits. */
   run: number;
   clustered: boolean;
 }
 
-/** Of what the functions keep. What was counted under another one is verified as after a restart. */
+/** The version of the stored layout. Counters of another layout are verified as after a restart. */
 const layout = 2;
 
 /** @throws Error when INFO does not name the run */
@@ -24,17 +24,17 @@ const settings = [
   { name: "maxmemory-policy", wanted: "noeviction", why: "counters must not be evicted; out of memory is refused safely" },
 ];
 
-/** Logs what is set otherwise than it should be. Where settings may not be read, nothing is said. @param ask tells what CONFIG GET replies */
-export async function warnOfSettings(ask: (name: string) => Promise<unknown>, log: Logger): Promise<void> {
+/** Logs settings that endanger the counters. Where settings may not be read, it logs nothing. @param configGet runs CONFIG GET */
+export async function warnOfSettings(configGet: (name: string) => Promise<unknown>, log: Logger): Promise<void> {
   for (const { name, wanted, why } of settings) {
-    const value = settingIn(await ask(name).catch(() => null), name);
+    const value = settingIn(await configGet(name).catch(() => null), name);
     if (value !== null && value !== wanted) {
       log.warn({ event: "redis.setting", setting: name, value, wanted }, `Redis should run with "${name} ${wanted}": ${why}`);
     }
   }
 }
 
-/** A map, by names. */
+/** @param reply a map by names */
 function settingIn(reply: unknown, name: string): string | null {
   if (typeof reply !== "object" || reply === null) return null;
   const value: unknown = Reflect.get(reply, name);

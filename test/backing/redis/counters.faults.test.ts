@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
+import { redisLibraries } from "../../../src/backing/redis/client.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type AdmitReply, type AdmitRequest, type Counters } from "../../../src/backing/counters.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
@@ -8,7 +9,8 @@ import { Secret } from "../../../src/kernel/secret.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { newGeneration, request, resolve } from "../../contracts/counters/calls.ts";
 import { connectClient, type Client } from "../../support/counters/redis.ts";
-import { openTestRedis } from "../../support/servers/redis.ts";
+import { openTestRedis } from "../../support/counters/redis.ts";
+import { testServers } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 
 /** How long a caller may wait for an answer, whatever Redis does. */
@@ -16,14 +18,15 @@ const answerMsMax = 1_000;
 /** How soon after Redis is back it must be in use again. */
 const healMsMax = 5_000;
 
-const found = await openTestRedis();
+const servers = await testServers();
 
-describe.skipIf(found === null)("counters in a Redis that fails", () => {
+describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that fails, by the client %p", (library) => {
   let server: Server;
   let counters: Counters;
 
   beforeAll(async () => {
-    if (found) server = found;
+    const opened = await openTestRedis();
+    if (opened) server = opened;
     counters = await open();
   });
   beforeEach(async () => {
@@ -36,7 +39,7 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
   });
 
   const open = (log: Logger = silentLog): Promise<Counters> =>
-    openDistributedCounters({ url: new Secret(server.url), clock: systemClock, log });
+    openDistributedCounters({ url: new Secret(server.url), client: library, clock: systemClock, log });
 
   async function ask<Reply>(question: (client: Client) => Promise<Reply>): Promise<Reply> {
     const client = await connectClient(server.url);
@@ -158,7 +161,7 @@ describe.skipIf(found === null)("counters in a Redis that fails", () => {
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
     const url = server.url.replace(/:\/\/.*@/, `://late:${encodeURIComponent("p@ss/w:rd%25")}@`);
-    const early = await openDistributedCounters({ url: new Secret(url), clock: systemClock, log });
+    const early = await openDistributedCounters({ url: new Secret(url), client: library, clock: systemClock, log });
     await expect(early.now()).rejects.toThrow(CountersUnavailableError);
     await ask((client) => client.sendCommand(["ACL", "SETUSER", "late", "on", ">p@ss/w:rd%25", "~*", "+@all"]));
     await answers(early);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
+import { redisLibraries } from "../../../src/backing/redis/client.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type Counters } from "../../../src/backing/counters.ts";
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";
@@ -13,7 +14,7 @@ const storeMs = 7_000;
 const pingMs = 500;
 const callsUnderWayMax = 5_000;
 
-describe("counters and their one connection to Redis", () => {
+describe.each(redisLibraries)("counters and their one connection to Redis, by the client %p", (client) => {
   let stack: AsyncDisposableStack;
   let clock: ManualClock;
   let redis: FakeRedis;
@@ -29,7 +30,7 @@ describe("counters and their one connection to Redis", () => {
 
   async function begin(url: string): Promise<Counters> {
     const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-    return stack.use(await openDistributedCounters({ url: new Secret(url), clock, log }));
+    return stack.use(await openDistributedCounters({ url: new Secret(url), client, clock, log }));
   }
 
   /** Resolves when Redis was reached and nothing more is asked. */
@@ -42,7 +43,7 @@ describe("counters and their one connection to Redis", () => {
   /** Where Redis is not reached in time. */
   async function openInVain(url = redis.url): Promise<Counters> {
     const opened = begin(url);
-    await settled();
+    await until(() => clock.pending > 0);
     clock.advance(countersDeadlineMs);
     return opened;
   }

@@ -1,4 +1,5 @@
 import { afterAll, describe } from "bun:test";
+import { redisLibraries } from "../../../src/backing/redis/client.ts";
 import { describeCounters } from "../../contracts/counters.ts";
 import { openRedisHarness } from "../../support/counters/redis.ts";
 import { openTestRedis } from "../../support/servers/redis.ts";
@@ -10,6 +11,8 @@ for (const [name, cluster] of [
   const server = await openTestRedis({ cluster });
   describe.skipIf(server === null)("on a server of its own", () => {
     afterAll(() => server?.stop());
-    describeCounters(name, () => openRedisHarness(server?.url ?? ""));
+    for (const library of redisLibraries) {
+      describeCounters(`${name}, by the client "${library}"`, () => openRedisHarness(server?.url ?? "", library));
+    }
   });
 }

@@ -1,19 +1,21 @@
 import { createClient } from "redis";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
-import { readLibrary } from "../../../src/backing/redis/library.ts";
+import type { RedisLibrary } from "../../../src/backing/redis/client.ts";
+import { readFunctions } from "../../../src/backing/redis/function-library.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { countedTimes, countedWorkspaces, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
 
-/** Production's functions, but that their clock is a key of the workspace. */
-const library = readLibrary("local function now(keys) return tonumber(redis.call('GET', keys[1] .. ':clock')) end");
+/** The functions of production with another clock: a key of the workspace. */
+const functions = readFunctions("local function now(keys) return tonumber(redis.call('GET', keys[1] .. ':clock')) end");
 
-/** Empties the Redis at `url`, and has it to itself until disposed. */
-export async function openRedisHarness(url: string): Promise<CountersHarness> {
+/** Empties the Redis at `url`; no other test may use it until disposed. @param library the client of the counters */
+export async function openRedisHarness(url: string, library?: RedisLibrary): Promise<CountersHarness> {
   const client = await connectClient(url);
-  const counters = await openDistributedCounters({ url: new Secret(url), clock: systemClock, log: silentLog, library });
+  const options = { url: new Secret(url), clock: systemClock, log: silentLog, functions };
+  const counters = await openDistributedCounters({ ...options, ...(library && { client: library }) });
   const harness = new RedisHarness(client, counters);
   await harness.wipe();
   return harness;

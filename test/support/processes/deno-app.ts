@@ -1,10 +1,11 @@
-/** What `src/main.ts` serves in one process, behind Deno's own server: database, counters, workers and all. */
+/** The service of `src/main.ts`, one process or the gateway of a fleet, behind Deno's own server. */
 import { readConfig } from "../../../src/config.ts";
+import { openDistributed } from "../../../src/server/distributed.ts";
 import { openEmbedded } from "../../../src/server/embedded.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { openLog } from "../../../src/kernel/log.ts";
 
-/** As much of it as is used here: its types are not installed. */
+/** Only the used part: Deno's types are not installed. */
 declare const Deno: {
   serve(
     options: { port: number; hostname: string; onListen(address: { port: number }): void },
@@ -13,6 +14,7 @@ declare const Deno: {
 };
 
 const config = readConfig();
-const service = await openEmbedded({ config, log: openLog(config.logLevel, "gateway"), clock: systemClock });
+const open = config.backends.mode === "distributed" ? openDistributed : openEmbedded;
+const service = await open({ config, log: openLog(config.logLevel, "gateway"), clock: systemClock });
 const onListen = ({ port }: { port: number }): void => console.log(`listening on port ${port}`);
 Deno.serve({ port: config.port, hostname: config.host, onListen }, service.app.fetch);

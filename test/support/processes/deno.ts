@@ -1,49 +1,60 @@
-/** The service on another runtime than Bun, as a process. */
+/** The service on another runtime than Bun: one process, or a fleet of a gateway and three workers. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { ServiceUrls } from "../../../scripts/services.ts";
 import { operatorToken } from "../servers/fleet.ts";
 import { Operator } from "../operator.ts";
 import { OurProcess, repository } from "./process.ts";
+import { secretsKeyNamed } from "../secrets-key.ts";
 import { stubKeyEnv } from "../providers/stub-catalog.ts";
 
 /** The program itself and not its starter, so that a signal ends it; null: there is none for this platform. */
 export const deno: string | null = findDeno();
 
-/** Nothing is fetched: what is installed must do. The lock on the data folder looks at /proc, for which Deno wants all rights. */
+/** Deno fetches nothing and uses what is installed. The lock on the data folder reads /proc, for which Deno demands all rights. */
 const run = ["run", "--no-lock", "--no-remote", "--cached-only", "--node-modules-dir=manual", "--no-check", "--allow-all"];
+
+export interface DenoPlan {
+  folder: string;
+  catalogDir: string;
+  /** The servers of a fleet; absent: one process with everything in it. */
+  services?: ServiceUrls;
+}
 
 export class DenoService implements AsyncDisposable {
   readonly url: string;
   readonly operator: Operator;
-  readonly #process: OurProcess;
+  readonly #processes: OurProcess[];
 
-  private constructor(process: OurProcess, port: string) {
-    this.#process = process;
+  private constructor(processes: OurProcess[], port: string) {
+    this.#processes = processes;
     this.url = `http://127.0.0.1:${port}`;
     this.operator = new Operator(this.url, operatorToken);
   }
 
-  /** Resolves when it listens. */
-  static async start(plan: { folder: string; catalogDir: string }): Promise<DenoService> {
-    const process = new OurProcess({
-      program: deno ?? "deno",
-      arguments: [...run, "test/support/processes/deno-app.ts"],
-      environment: {
-        PORT: "0",
-        DATA_DIR: join(plan.folder, "data"),
-        DENO_DIR: join(plan.folder, "deno"),
-        DENO_NO_UPDATE_CHECK: "1",
-        CATALOG_DIR: plan.catalogDir,
-        OPERATOR_TOKEN: operatorToken,
-        LOG_LEVEL: "warn",
-        [stubKeyEnv]: "any",
-      },
-    });
+  /** Resolves when the gateway listens. */
+  static async start({ folder, catalogDir, services }: DenoPlan): Promise<DenoService> {
+    const environment = {
+      PORT: "0",
+      DATA_DIR: join(folder, "data"),
+      DENO_DIR: join(folder, "deno"),
+      DENO_NO_UPDATE_CHECK: "1",
+      CATALOG_DIR: catalogDir,
+      OPERATOR_TOKEN: operatorToken,
+      LOG_LEVEL: "warn",
+      [stubKeyEnv]: "any",
+      ...(services && { ...services, SECRETS_KEY: secretsKeyNamed("deno") }),
+    };
+    const start = (...words: string[]): OurProcess =>
+      new OurProcess({ program: deno ?? "deno", arguments: [...run, ...words], environment });
+    const gateway = start("test/support/processes/deno-app.ts");
+    const workers = services ? ["admission", "metering", "prober"].map((kind) => start("workers/main.ts", kind)) : [];
+    const processes = [gateway, ...workers];
     try {
-      const output = await process.says(/listening on port \d+/, 60_000);
-      return new DenoService(process, /listening on port (\d+)/.exec(output)?.[1] ?? "");
+      const output = await gateway.says(/listening on port \d+/, 60_000);
+      return new DenoService(processes, /listening on port (\d+)/.exec(output)?.[1] ?? "");
     } catch (error) {
-      await process[Symbol.asyncDispose]();
+      for (const process of processes) await process[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -52,8 +63,8 @@ export class DenoService implements AsyncDisposable {
     return Number(new URL(this.url).port);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#process[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const process of this.#processes) await process[Symbol.asyncDispose]();
   }
 }
 

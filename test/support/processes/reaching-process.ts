@@ -1,5 +1,6 @@
-/** `bun reaching-process.ts URL`: reaches a server of a fleet as our processes do, and prints "reached", or why it did not. */
+/** `bun reaching-process.ts URL [LIBRARY]`: connects to a server of a fleet as our processes do; prints "reached", or the reason why not. */
 import { pino } from "pino";
+import { redisLibraries } from "../../../src/backing/redis/client.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { NatsLink } from "../../../src/backing/nats/nats-link.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
@@ -7,10 +8,11 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { until } from "../until.ts";
 
-const [, , address = ""] = process.argv;
+const [, , address = "", libraryName] = process.argv;
+const client = redisLibraries.find((library) => library === libraryName);
 const url = new Secret(address);
 const refused = Promise.withResolvers<never>();
-/** What is tried again and again says in the log why it failed. */
+/** A connection that is retried for ever logs why it failed. */
 const log = pino({ level: "warn" }, { write: (line: string) => refused.reject(new Error(line.trim())) });
 const parts = { clock: systemClock, log };
 
@@ -25,7 +27,7 @@ const reach: Record<string, () => Promise<unknown>> = {
     return until(() => link.up);
   },
   async rediss() {
-    const counters = await openDistributedCounters({ url, ...parts });
+    const counters = await openDistributedCounters({ url, ...(client && { client }), ...parts });
     await until(() =>
       counters.read("ws-none", null).then(
         () => true,
