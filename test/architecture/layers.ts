@@ -90,7 +90,7 @@ export const packageHomes: Record<string, string[]> = {
   "js-yaml": ["src/security/advisories/reading/", "src/security/lockfiles/parse/yaml.ts"],
   "ae-cvss-calculator": ["src/security/advisories/cvss/"],
   nats: ["src/backing/nats/"],
-  redis: ["src/backing/redis/package-client.ts"],
+  redis: ["src/backing/redis/connection/package-client.ts"],
   "@modelcontextprotocol/server": ["src/security/api/"],
   nodemailer: ["src/security/mails/smtp.ts"],
   "@nats-io/jetstream": ["src/backing/nats/"],
@@ -98,7 +98,11 @@ export const packageHomes: Record<string, string[]> = {
 };
 
 /** The files that may use `Bun.`. All others run on any runtime with web standards and Node's modules. */
-export const bunFiles = ["src/backing/redis/bun-client.ts", "src/backing/nats/nats-transport.ts", "src/process/leave-port.ts"];
+export const bunFiles = [
+  "src/backing/redis/connection/bun-client.ts",
+  "src/backing/nats/nats-transport.ts",
+  "src/process/leave-port.ts",
+];
 
 /** @returns the index of a file's layer, or -1 */
 export function layerOf(path: string): number {

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
-import { redisLibraries } from "../../src/backing/redis/client.ts";
+import { redisLibraries } from "../../src/backing/redis/connection/load-client.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { OurProcess } from "../support/processes/process.ts";
 import { RawServer } from "../support/servers/raw-server.ts";
@@ -33,7 +33,10 @@ describe.skipIf(found === null)("over TLS", () => {
   /** @param library which client connects to a Redis */
   async function reached(url: string, authority: string | null, library = ""): Promise<string> {
     const environment: Record<string, string> = authority === null ? {} : { NODE_EXTRA_CA_CERTS: authority };
-    await using reaching = new OurProcess({ arguments: ["test/support/processes/reaching-process.ts", url, library], environment });
+    await using reaching = new OurProcess({
+      arguments: ["test/support/processes/reaching-process.ts", url, library],
+      environment,
+    });
     await reaching.exited;
     return reaching.output;
   }

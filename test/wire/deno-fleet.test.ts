@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "../../scripts/services/server.ts";
 import { deno, DenoService } from "../support/processes/deno.ts";
 import type { Customer } from "../support/operator.ts";
-import { openTestRedis } from "../support/counters/redis.ts";
+import { openTestRedis } from "../support/servers/redis.ts";
 import { chat, outcomeOf } from "../support/gateway/requests.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
 import { freshDatabase, temporaryFolder, testServices } from "../support/servers/services.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
-import { redisLibraries } from "../../../src/backing/redis/client.ts";
+import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type AdmitReply, type AdmitRequest, type Counters } from "../../../src/backing/counters.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
@@ -9,7 +9,7 @@ import { Secret } from "../../../src/kernel/secret.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { newGeneration, request, resolve } from "../../contracts/counters/calls.ts";
 import { connectClient, type Client } from "../../support/counters/redis.ts";
-import { openTestRedis } from "../../support/counters/redis.ts";
+import { openTestRedis } from "../../support/servers/redis.ts";
 import { testServers } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 

@@ -1,6 +1,6 @@
 /** `bun reaching-process.ts URL [LIBRARY]`: connects to a server of a fleet as our processes do; prints "reached", or the reason why not. */
 import { pino } from "pino";
-import { redisLibraries } from "../../../src/backing/redis/client.ts";
+import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { NatsLink } from "../../../src/backing/nats/nats-link.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";

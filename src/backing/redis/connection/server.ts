@@ -1,6 +1,6 @@
 /** Which server answers behind a connection, and whether its settings are safe. */
 import { createHash } from "node:crypto";
-import type { Logger } from "../../kernel/log.ts";
+import type { Logger } from "../../../kernel/log.ts";
 
 export interface Server {
   /** It changes with every restart: counters of another run are verified before they count again. 52 bits. */

@@ -3,15 +3,15 @@
  * A call ends within the counters' deadline. While a call that passed its deadline has no reply, further calls fail at once,
  * until its late reply or the end of its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing.
  */
-import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
-import type { Logger } from "../../kernel/log.ts";
-import type { Secret } from "../../kernel/secret.ts";
-import { countersDeadlineMs } from "../limits.ts";
-import { CountersUnavailableError } from "../counters.ts";
+import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
+import type { Logger } from "../../../kernel/log.ts";
+import type { Secret } from "../../../kernel/secret.ts";
+import { countersDeadlineMs } from "../../limits.ts";
+import { CountersUnavailableError } from "../../counters.ts";
 import type { ConnectRedis } from "./client.ts";
 import { RedisLink } from "./link.ts";
-import type { ReplyElement } from "./reply-reader.ts";
-import { fullName, type FunctionLibrary, type FunctionName } from "./function-library.ts";
+import type { ReplyElement } from "../reply-reader.ts";
+import { fullName, type FunctionLibrary, type FunctionName } from "../function-library.ts";
 import { readServer, warnOfSettings, type Server } from "./server.ts";
 
 /** The wait before the first attempt to reconnect; each failed attempt makes the next wait longer by as much. */

@@ -2,8 +2,8 @@
  * One connection to Redis, from connecting to its end; its owner makes the next one. Whatever ends it, the listener is called
  * once, and not after that. The reply to the first ping opens it; before that and after its end it takes no call.
  */
-import type { Clock } from "../../kernel/clock.ts";
-import type { Secret } from "../../kernel/secret.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import type { Secret } from "../../../kernel/secret.ts";
 import type { ConnectRedis, RedisClient } from "./client.ts";
 
 const connectMsMax = 1_000;
