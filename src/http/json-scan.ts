@@ -2,7 +2,8 @@
  * A look at the bytes of a JSON text before it is parsed. JSON.parse holds the event loop for as long as it takes, and what
  * makes it slow is not bytes but values and nesting: those are counted here, in one pass without any memory.
  */
-import { quote, backslash, colon, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "./json-bytes.ts";
+import { quote, backslash, colon, comma, openBracket, openBrace } from "./json-bytes.ts";
+import { isBlank, JsonTokens, noToken } from "./json-tokens.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
 import { invalidRequest } from "./bad-request.ts";
 
@@ -23,28 +24,28 @@ const fieldsAt = new Uint32Array(jsonDepthMax + 1);
  * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or so many values, or at half a surrogate pair
  */
 export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMax = jsonDepthMax }: JsonBounds = {}): void {
-  const end = bytes.length;
+  const tokens = new JsonTokens(bytes);
   let depth = 0;
-  // Every comma parts two values, and the first value of a container comes with its opening; an empty one has none.
+  // Every comma separates two values, and the first value of a container comes with its opening; an empty one has none.
   let values = 1;
-  let justOpened = false;
-  for (let at = 0; at < end; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte <= space) continue;
-    if (byte === quote) at = endOfString(bytes, at + 1);
-    else if (byte === comma) values++;
-    else if (byte === colon) countField(depth);
-    else if (byte === openBrace || byte === openBracket) {
+  /** Behind the opening of a container, as long as nothing follows it; else -1. */
+  let opened = -1;
+  for (let token = tokens.next(); token !== noToken; token = tokens.next()) {
+    if (token === quote) {
+      if (tokens.mayHaveSurrogate) requirePairs(bytes, tokens);
+    } else if (token === comma) values++;
+    else if (token === colon) countField(depth);
+    else if (token === openBrace || token === openBracket) {
       if (++depth > depthMax) throw invalidRequest(undefined, `The request body is nested deeper than ${depthMax} levels`);
       fieldsAt[depth] = 0;
       values++;
-      justOpened = true;
+      opened = tokens.end;
       continue;
-    } else if (byte === closeBrace || byte === closeBracket) {
+    } else {
       depth--;
-      if (justOpened) values--;
+      if (opened !== -1 && isBlank(bytes, opened, tokens.start)) values--;
     }
-    justOpened = false;
+    opened = -1;
     if (values > valuesMax) throw invalidRequest(undefined, `The request body holds more than ${valuesMax} JSON values`);
   }
 }
@@ -58,27 +59,15 @@ function countField(depth: number): void {
     throw invalidRequest(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
 }
 
-/** @returns where the closing quote stands, or the end of the text */
-function endOfString(bytes: Uint8Array, start: number): number {
-  let at = start;
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === quote) return at;
-    if (byte === backslash) at = bytes[at + 1] === lowerU ? endOfEscape(bytes, at) : at + 1;
+/** Half a surrogate pair is no text: providers answer it with errors of their own, and its size in UTF-8 is undefined. */
+function requirePairs(bytes: Uint8Array, { start, end }: JsonTokens): void {
+  for (let at = start; at < end; at++) {
+    if (bytes[at] !== backslash) continue;
+    const first = surrogateKind(bytes, at);
+    if (first === "low" || (first === "high" && surrogateKind(bytes, at + 6) !== "low"))
+      throw invalidRequest(undefined, "The request body has half of a surrogate pair (such as \\ud83d alone) in a string");
+    at += first === "high" ? 11 : 1;
   }
-  return at;
-}
-
-/**
- * Half a surrogate pair is no text: providers answer it with errors of their own, and its size in UTF-8 is undefined.
- * @param at where the backslash of `\uXXXX` stands
- * @returns where the last character of the escape, or of the pair of escapes, stands
- */
-function endOfEscape(bytes: Uint8Array, at: number): number {
-  const first = surrogateKind(bytes, at);
-  if (first === "none") return at + 5;
-  if (first === "high" && surrogateKind(bytes, at + 6) === "low") return at + 11;
-  throw invalidRequest(undefined, "The request body has half of a surrogate pair (such as \\ud83d alone) in a string");
 }
 
 /** Surrogates are \uD800 to \uDBFF (high) and \uDC00 to \uDFFF (low). */

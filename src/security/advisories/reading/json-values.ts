@@ -1,5 +1,6 @@
 /** The values of a JSON document, one at a time: of an array its entries, else the values that stand one behind another. */
-import { backslash, closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "../../../http/json-bytes.ts";
+import { closeBrace, closeBracket, comma, openBrace, openBracket } from "../../../http/json-bytes.ts";
+import { JsonTokens, noToken } from "../../../http/json-tokens.ts";
 import { jsonDepthMax } from "../../../http/limits.ts";
 import { advisoryBytesMax } from "../../limits.ts";
 import type { Bytes } from "../../archives/byte-reader.ts";
@@ -10,54 +11,70 @@ type Content = { text: string } | { problem: string };
 
 /** Each value as text, or why it is none; nothing that is held here exceeds one record. */
 export async function* jsonValues(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
-  const scan = new Scan();
+  const splitter = new ValueSplitter();
   for await (const piece of pieces) {
-    yield* scan.push(piece);
-    if (scan.isOver) return;
+    yield* splitter.push(piece);
+    if (splitter.isOver) return;
   }
-  yield* scan.end();
+  yield* splitter.end();
 }
 
-/** Where in the document the scan stands. */
-class Scan {
+class ValueSplitter {
   isOver = false;
+  readonly #tokens = new JsonTokens(new Uint8Array(0));
+  readonly #value = new ValueBytes();
   #began = false;
   #inArray = false;
-  /** Open brackets of the value under way. */
+  /** Open brackets of the current value. */
   #depth = 0;
-  #inString = false;
-  #escaped = false;
-  readonly #value = new ValueBytes();
   #count = 0;
 
-  *push(piece: Bytes): Generator<Piece> {
+  *push(bytes: Bytes): Generator<Piece> {
+    const tokens = this.#tokens;
+    tokens.continueIn(bytes);
     let start = 0;
-    for (let at = 0; at < piece.length && !this.isOver; at++) {
-      const byte = piece[at] ?? 0;
-      if (this.#inString) this.#withinString(byte);
-      else if (this.#value.isOpen) {
-        // A number or word ends before what follows it; a list, an object or a text with its own last byte.
-        const endsBefore = this.#depth === 0 && (isSpace(byte) || byte === comma || byte === closeBracket);
-        const endsWith = !endsBefore && this.#step(byte);
-        if (!endsBefore && !endsWith) continue;
-        yield this.#placed(this.#value.close(piece.subarray(start, endsBefore ? at : at + 1)));
-        if (endsBefore) this.#between(byte);
-      } else if (this.#between(byte)) {
-        start = at;
-        this.#value.open();
-        this.#step(byte);
+    while (!this.isOver) {
+      const before = tokens.end;
+      const token = tokens.next();
+      // A number or a word ends before what follows it; an object, a list or a string with its own last byte.
+      for (let at = before; this.#depth === 0 && at < tokens.start; at++) {
+        const byte = bytes[at] ?? 0;
+        if (isSpace(byte)) {
+          if (this.#value.isOpen) yield this.#close(bytes.subarray(start, at));
+        } else if (!this.#value.isOpen && (this.#began || !isMark(byte))) start = this.#open(at);
       }
+      if (token === noToken) break;
+      const isSeparator = this.#depth === 0 && (token === comma || token === closeBracket);
+      if (isSeparator && this.#value.isOpen) yield this.#close(bytes.subarray(start, tokens.start));
+      else if (this.#value.isOpen) {
+        if (this.#endsWith(token)) yield this.#close(bytes.subarray(start, tokens.end));
+      } else if (!this.#began && token === openBracket) this.#inArray = this.#began = true;
+      else if (!this.#inArray || !isSeparator) {
+        start = this.#open(tokens.start);
+        this.#endsWith(token);
+      }
+      if (this.#inArray && isSeparator && token === closeBracket) this.isOver = true;
     }
-    if (this.#value.isOpen) this.#value.keep(piece.subarray(start));
+    if (this.#value.isOpen) this.#value.keep(bytes.subarray(start));
   }
 
   *end(): Generator<Piece> {
     if (this.#value.isOpen) {
-      const whole = this.#depth === 0 && !this.#inString && !this.#inArray;
-      const piece = this.#value.close(new Uint8Array(0));
-      yield this.#placed(whole ? piece : { problem: "is cut off: the document ends in the middle of it" });
+      const whole = this.#depth === 0 && !this.#tokens.isCut && !this.#inArray;
+      const piece = this.#close(new Uint8Array(0));
+      yield whole ? piece : { at: piece.at, problem: "is cut off: the document ends in the middle of it" };
     } else if (this.#inArray) yield this.#placed({ problem: "is missing: the document ends before the end of its array" });
     else if (!this.#began) yield this.#placed({ problem: "is missing: the document is empty" });
+  }
+
+  #open(at: number): number {
+    this.#began = true;
+    this.#value.open();
+    return at;
+  }
+
+  #close(last: Bytes): Piece {
+    return this.#placed(this.#value.close(last));
   }
 
   #placed(content: Content): Piece {
@@ -65,35 +82,13 @@ class Scan {
     return { at: this.#inArray || index > 0 ? `[${index}]` : "", ...content };
   }
 
-  /** Whether a value begins with this byte. */
-  #between(byte: number): boolean {
-    if (isSpace(byte) || (!this.#began && isMark(byte))) return false;
-    if (!this.#began && byte === openBracket) {
-      this.#inArray = true;
-      this.#began = true;
-      return false;
-    }
-    this.#began = true;
-    if (this.#inArray && byte === closeBracket) this.isOver = true;
-    return !this.isOver && !(this.#inArray && byte === comma);
-  }
-
-  /** Whether the value ends with this byte. */
-  #step(byte: number): boolean {
-    if (byte === quote) this.#inString = true;
-    else if (byte === openBracket || byte === openBrace) this.#depth++;
-    else if (byte === closeBracket || byte === closeBrace) {
-      this.#depth = Math.max(0, this.#depth - 1);
-      return this.#depth === 0;
-    }
+  /** Whether the current value ends with this token. */
+  #endsWith(token: number): boolean {
+    if (token === openBracket || token === openBrace) this.#depth++;
     if (this.#depth > jsonDepthMax) this.#value.refuse(`is nested more than ${jsonDepthMax} levels deep`);
-    return false;
-  }
-
-  #withinString(byte: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (byte === backslash) this.#escaped = true;
-    else if (byte === quote) this.#inString = false;
+    if (token !== closeBracket && token !== closeBrace) return false;
+    this.#depth = Math.max(0, this.#depth - 1);
+    return this.#depth === 0;
   }
 }
 

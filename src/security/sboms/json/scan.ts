@@ -3,7 +3,8 @@
  * values and nesting, so both are bounded here; and keys that stand twice in one object are found, of which JSON.parse
  * silently keeps the last while other readers keep the first.
  */
-import { quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, space } from "../../../http/json-bytes.ts";
+import { closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "../../../http/json-bytes.ts";
+import { JsonTokens, noToken } from "../../../http/json-tokens.ts";
 import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../limits.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { ObjectKeys } from "./object-keys.ts";
@@ -23,46 +24,32 @@ export const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: s
  * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a key that stands twice or is `__proto__`
  */
 export function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
+  const tokens = new JsonTokens(bytes);
   const keys = new ObjectKeys(bytes, fieldsMax);
   const isObject = new Uint8Array(depthMax + 1);
   let depth = 0;
   let values = 1;
   let keyNext = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte <= space) continue;
-    if (byte === quote) {
-      const end = endOfString(bytes, at + 1);
-      if (end === bytes.length) return false;
-      if (keyNext) keys.add(depth, at, end);
+  for (let token = tokens.next(); token !== noToken; token = tokens.next()) {
+    if (token === quote) {
+      if (tokens.isCut) return false;
+      if (keyNext) keys.add(depth, tokens.start, tokens.end - 1);
       keyNext = false;
-      at = end;
-    } else if (byte === comma) {
+    } else if (token === comma) {
       countValue(++values, valuesMax);
       keyNext = isObject[depth] === 1;
-    } else if (byte === openBrace || byte === openBracket) {
+    } else if (token === openBrace || token === openBracket) {
       if (++depth > depthMax) throw new SbomRefusal("too_large", `The document is nested deeper than ${depthMax} levels`);
       countValue(++values, valuesMax);
-      keyNext = byte === openBrace;
+      keyNext = token === openBrace;
       isObject[depth] = keyNext ? 1 : 0;
       if (keyNext) keys.open(depth);
-    } else if (byte === closeBrace || byte === closeBracket) {
+    } else if (token === closeBrace || token === closeBracket) {
       if (depth > 0) depth--;
       keyNext = false;
     }
   }
   return depth === 0;
-}
-
-/** @returns where the closing quote stands, or the end of the text */
-function endOfString(bytes: Uint8Array, start: number): number {
-  let at = start;
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === quote) return at;
-    if (byte === backslash) at++;
-  }
-  return bytes.length;
 }
 
 function countValue(values: number, max: number): void {

@@ -2,17 +2,8 @@
  * An SBOM within the body of a call, found by its bytes: the document is read from exactly these and by its own bounds, and the
  * rest of the body, a few fields, by those of every call. Nothing is parsed twice.
  */
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  openBrace,
-  openBracket,
-  quote,
-  space,
-} from "../../../http/json-bytes.ts";
+import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, space } from "../../../http/json-bytes.ts";
+import { JsonTokens, noToken } from "../../../http/json-tokens.ts";
 
 export interface ExtractedField {
   /** The document, as the value was written; of a text what it says. */
@@ -43,11 +34,11 @@ export function extractJsonField(body: Uint8Array, path: readonly string[]): Ext
   };
 }
 
-/** @param at where the object's brace stands. @returns where the value of the field begins, or null */
+/** @param at where the object's brace is. @returns where the value of the field begins, or null */
 function lastValueOf(bytes: Uint8Array, at: number, key: string): number | null {
   let found: number | null = null;
   for (let next = skipSpace(bytes, at + 1); bytes[next] === quote;) {
-    const keyEnd = endOfString(bytes, next);
+    const keyEnd = endOfValue(bytes, next);
     const colonAt = skipSpace(bytes, keyEnd);
     if (bytes[colonAt] !== colon) return null;
     const value = skipSpace(bytes, colonAt + 1);
@@ -64,37 +55,28 @@ function isKey(written: Uint8Array, key: string): boolean {
   return written.length <= key.length * 6 + 2 && parsedText(written) === key;
 }
 
-/** @returns where the value ends; behind the bytes where it does not */
+/** @returns the place behind the value, or behind the bytes where the value does not end */
 function endOfValue(bytes: Uint8Array, start: number): number {
   const first = bytes[start];
-  if (first === quote) return endOfString(bytes, start);
-  if (first === openBrace || first === openBracket) return endOfContainer(bytes, start);
+  if (first !== quote && first !== openBrace && first !== openBracket) return endOfWord(bytes, start);
+  const tokens = new JsonTokens(bytes, start);
+  let depth = 0;
+  for (let token = tokens.next(); token !== noToken; token = tokens.next()) {
+    if (token === openBrace || token === openBracket) depth++;
+    else if (token === closeBrace || token === closeBracket) depth--;
+    if (depth === 0) break;
+  }
+  return Math.min(tokens.end, bytes.length);
+}
+
+/** Of a number or a word such as `null`. */
+function endOfWord(bytes: Uint8Array, start: number): number {
   let at = start;
   for (; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
     if (byte <= space || byte === comma || byte === closeBrace || byte === closeBracket) break;
   }
   return at;
-}
-
-function endOfContainer(bytes: Uint8Array, start: number): number {
-  let depth = 0;
-  for (let at = start; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === quote) at = endOfString(bytes, at) - 1;
-    else if (byte === openBrace || byte === openBracket) depth++;
-    else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return at + 1;
-  }
-  return bytes.length;
-}
-
-/** @param start where the opening quote stands. @returns the place behind the closing one */
-function endOfString(bytes: Uint8Array, start: number): number {
-  for (let at = start + 1; at < bytes.length; at++) {
-    if (bytes[at] === quote) return at + 1;
-    if (bytes[at] === backslash) at++;
-  }
-  return bytes.length;
 }
 
 function skipSpace(bytes: Uint8Array, start: number): number {
