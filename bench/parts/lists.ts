@@ -115,7 +115,8 @@ interface Answer {
 
 async function ask({ list, inventory, scope, input }: Omit<Draw, "depth">, offset: number, sql: postgres.Sql): Promise<Answer> {
   const operation = list === "findings" ? listFindings : listVulnerabilities;
-  const caller = { key: "key-lists", workspace: inventory.workspace, owner: "bench", role: "member", scope } as const;
+  const actor = { kind: "member", email: "bench", role: "member", carriedBy: "tools key" } as const;
+  const caller = { key: "key-lists", workspace: inventory.workspace, actor, scope } as const;
   const call = { input: { ...input, offset }, caller, attachment: null, sbom: null, parts: partsOf(sql) };
   const { data } = await operation.run(call);
   const rows = data[list] as Record<string, unknown>[];

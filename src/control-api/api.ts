@@ -6,7 +6,8 @@ import { requestTarget } from "../http/request-target.ts";
 import { jsonResponse } from "../kernel/json-response.ts";
 import { drainRequest } from "../http/drain-request.ts";
 import { DomainError } from "../accounts/errors.ts";
-import { acting } from "./acting.ts";
+import { resolveActors } from "./actor-resolver.ts";
+import { authenticate } from "./authenticate.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import type { ControlParts } from "./parts.ts";
@@ -35,12 +36,13 @@ export function controlApi(parts: ControlParts) {
 /** The token comes before everything else: who has none learns nothing of paths, methods or names. */
 async function answer({ request, params, server }: Context, methods: Endpoint[], parts: ControlParts): Promise<Response> {
   try {
-    parts.operator.authorize(request, peerAddress(request, server));
+    const address = peerAddress(request, server);
+    const principal = await authenticate({ request, address }, parts.authenticators);
     const endpoint = chosen(request, methods);
     const call = {
       input: await readFields(request, endpoint, parts.clock),
       id: params?.["id"] ?? "",
-      acting: acting(request.headers.get("x-act-as"), parts),
+      actors: resolveActors(principal, parts),
       request,
       file: () => readPieces(request, endpoint, parts.clock),
       parts,

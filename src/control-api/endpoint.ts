@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../kernel/clock.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
-import type { Acting } from "./acting.ts";
+import type { ActorResolver } from "./actor-resolver.ts";
 import { checkFields } from "./check-fields.ts";
 import type { ControlParts } from "./parts.ts";
 
@@ -12,8 +12,8 @@ export interface Call<Input> {
   input: Input;
   /** The last `:parameter` of the path; empty where there is none. */
   id: string;
-  /** In whose name, in which workspace. */
-  acting: Acting;
+  /** Gives the actor in a workspace. */
+  actors: ActorResolver;
   request: Request;
   /**
    * The body of what takes a file, in the pieces in which it came.

@@ -10,7 +10,7 @@ import type { NanoUsd } from "../kernel/money.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
-import type { OperatorGate } from "./operator-gate.ts";
+import type { Authenticator } from "../accounts/members/authenticator.ts";
 
 /** Credit as the counters hold it, and what a key spent. */
 export interface Position {
@@ -28,7 +28,8 @@ export interface ControlParts {
   log: Logger;
   /** The service's own name, with which keys begin. */
   slug: string;
-  operator: OperatorGate;
+  /** The credentials that open the API. */
+  authenticators: readonly Authenticator[];
   keyring: Keyring;
   /** The connector catalog as it was published last. */
   connectors: Pick<CatalogCache, "published">;

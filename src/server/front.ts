@@ -8,7 +8,7 @@ import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
 import { createProbeFetch } from "../connectors/connections/probe-fetch.ts";
-import { OperatorGate } from "../control-api/operator-gate.ts";
+import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
 import type { Check, Health } from "../process/health.ts";
@@ -69,7 +69,7 @@ export function openFront(parts: FrontParts): Front {
   const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
   const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
-  const operator = new OperatorGate(operatorToken, clock);
+  const operator = new OperatorAuthenticator(operatorToken, clock);
   const drainLimit = new DrainLimit();
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
@@ -121,13 +121,13 @@ export function openFront(parts: FrontParts): Front {
 }
 
 /** Of the planes beside the gateway. */
-function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorGate) {
+function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorAuthenticator) {
   const { config, connectors: catalogCache, clock, log } = parts;
   const disk = new DiskSpaceGuard(clock, freeBytesOf(parts.folder));
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
   const callHosts = createSafeFetch({ clock, configured: configuredHosts(config) });
   return {
-    control: { ...controlParts(parts, gateway), operator, sboms, callHosts },
+    control: { ...controlParts(parts, gateway), authenticators: [operator], sboms, callHosts },
     tools: { ...toolsParts(parts), sboms, callHosts, disk },
     connectors: { catalogCache, clock, log },
   };

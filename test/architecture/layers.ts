@@ -76,7 +76,7 @@ export const packageHomes: Record<string, string[]> = {
   saxes: ["src/security/sboms/", "src/security/lockfiles/parse/xml.ts"],
   "smol-toml": ["src/security/lockfiles/parse/toml.ts"],
   "spdx-license-ids": ["src/security/sboms/"],
-  "lru-cache": ["src/gateway/admission/", "src/gateway/prompts/", "src/control-api/operator-gate.ts"],
+  "lru-cache": ["src/gateway/admission/", "src/gateway/prompts/", "src/control-api/operator-authenticator.ts"],
   elysia: [
     "src/server/app.ts",
     "src/process/health.ts",

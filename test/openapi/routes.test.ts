@@ -1,7 +1,7 @@
 /** The document has exactly the paths and methods of the app. */
 import { describe, expect, test } from "bun:test";
 import { makeApp, type AppParts } from "../../src/server/app.ts";
-import { OperatorGate } from "../../src/control-api/operator-gate.ts";
+import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
@@ -14,14 +14,14 @@ const token = "operator-token-of-a-test-of-32-characters";
 /** A request without any header or body: the service first looks for the endpoint. */
 function partsToFindAnEndpoint(): AppParts {
   const shared = { clock: systemClock, log: silentLog };
-  const control = { ...shared, operator: new OperatorGate(new Secret(token), systemClock) };
+  const control = { ...shared, authenticators: [new OperatorAuthenticator(new Secret(token), systemClock)] };
   return {
     gateway: { ...shared, keyPrefix: "acme-api-" },
     control,
     tools: { ...shared, slug, attachments: null },
     connectors: shared,
     health: {},
-  } as AppParts;
+  } as unknown as AppParts;
 }
 
 const app = makeApp(partsToFindAnEndpoint());

@@ -3,7 +3,8 @@ import { pino } from "pino";
 import { controlApi } from "../../src/control-api/api.ts";
 import type { ControlParts, Position } from "../../src/control-api/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
-import { OperatorGate } from "../../src/control-api/operator-gate.ts";
+import type { Authenticator } from "../../src/accounts/members/authenticator.ts";
+import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
@@ -53,15 +54,22 @@ export class Control {
   readonly keyring: Keyring;
   readonly #app: ReturnType<typeof controlApi>;
 
-  /** @param secrets the keys of SECRETS_KEY */
-  constructor(sql: Database, secrets: string[] = [Buffer.alloc(32, 7).toString("base64")]) {
+  /**
+   * @param secrets the keys of SECRETS_KEY
+   * @param others accepted beside the operator token
+   */
+  constructor(
+    sql: Database,
+    secrets: string[] = [Buffer.alloc(32, 7).toString("base64")],
+    others: readonly Authenticator[] = [],
+  ) {
     this.keyring = new Keyring(secrets.map((secret) => new Secret(secret)));
     this.#app = controlApi({
       sql,
       clock: this.clock,
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
-      operator: new OperatorGate(new Secret(operatorToken), this.clock),
+      authenticators: [new OperatorAuthenticator(new Secret(operatorToken), this.clock), ...others],
       keyring: this.keyring,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),

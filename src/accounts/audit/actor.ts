@@ -1,4 +1,4 @@
-/** Who acts in the control plane. */
+/** The actor of a change: every credential leads to one, and the audit log signs with it. */
 import { Type, type Static } from "@sinclair/typebox";
 
 /** What a person may do in one workspace. */
@@ -10,16 +10,17 @@ export type Role = Static<typeof Role>;
 
 export type Actor = Operator | MemberActor | Service;
 
-/** The holder of the operator token, in nobody's name. */
+/** The holder of the operator token, without `X-Act-As`. */
 export interface Operator {
   kind: "operator";
 }
 
-/** A person, under the role of one workspace and no more; somebody else's authority let the act through. */
+/** A person with the role that they have in one workspace. */
 export interface MemberActor {
   kind: "member";
   email: string;
   role: Role;
+  /** The credential. */
   carriedBy: "operator token" | "first start" | "tools key";
 }
 
@@ -28,7 +29,7 @@ export interface Service {
   kind: "service";
 }
 
-/** How an act is signed in the audit log. */
+/** The actor as the audit log stores it. */
 export interface Signature {
   actor: string;
   role: string;

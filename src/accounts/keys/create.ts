@@ -3,7 +3,7 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { mintKey, newKeyId, type WorkspaceId } from "../../kernel/ids.ts";
-import { allow, writers } from "../workspaces/allow.ts";
+import { authorize, writers } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
 import { formFields, newLimits, parseForm } from "./form.ts";
 import type { KeyForm, KeyKind, NewKeyView } from "./schema.ts";
@@ -19,7 +19,7 @@ export async function createKey(
   { actor, workspace, form }: { actor: MemberActor; workspace: WorkspaceId; form: KeyForm },
   { slug, ...sources }: Sources & { slug: string },
 ): Promise<NewKeyView> {
-  allow(actor, { roles: writers, action: "create a key" });
+  authorize(actor, { roles: writers, action: "create a key" });
   if (form.owner !== undefined && form.owner.toLowerCase() !== actor.email) {
     throw new DomainError("forbidden", "Cannot create a key for somebody else: it belongs to who creates it", { field: "owner" });
   }

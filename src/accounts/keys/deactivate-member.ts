@@ -3,7 +3,7 @@ import { change, type AuditEvent, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { allow, nobody } from "../workspaces/allow.ts";
+import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "../members/list-members.ts";
 import { lockMember, updateMember } from "../members/member-store.ts";
@@ -20,7 +20,7 @@ export async function deactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
   sources: Sources,
 ): Promise<MemberView> {
-  allow(actor, { roles: nobody, action: "deactivate a member" });
+  authorize(actor, { roles: operatorOnly, action: "deactivate a member" });
   return change(actor, sources, async (tx) => {
     const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
     if (!before.active) return { result: viewMember(before), event: null };

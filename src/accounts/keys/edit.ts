@@ -3,7 +3,7 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { monthOf } from "../../kernel/clock.ts";
 import type { KeyId } from "../../kernel/ids.ts";
-import { allow, managers, writers } from "../workspaces/allow.ts";
+import { authorize, managers, writers } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
 import { formFields, parseForm } from "./form.ts";
 import type { KeyEdit, KeyView } from "./schema.ts";
@@ -41,5 +41,5 @@ export async function editKey(
  */
 export function requireManaged(actor: Actor, row: KeyRow): void {
   const own = actor.kind === "member" && actor.email === row.owner;
-  allow(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change somebody else's key" });
+  authorize(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change somebody else's key" });
 }

@@ -2,7 +2,7 @@ import type { Actor } from "../audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { ownerSeenBy } from "../workspaces/allow.ts";
+import { ownerSeenBy } from "../workspaces/authorize.ts";
 import type { KeyView } from "./schema.ts";
 import { selectKeys } from "./store.ts";
 import { viewKey } from "./view.ts";

@@ -2,7 +2,7 @@ import type { Actor } from "../audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import { ownerSeenBy } from "../workspaces/allow.ts";
+import { ownerSeenBy } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
 import { selectKey, type KeyRow } from "./store.ts";
 

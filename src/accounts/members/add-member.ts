@@ -2,7 +2,7 @@ import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { allow, nobody } from "../workspaces/allow.ts";
+import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import type { MemberForm, MemberView } from "../workspaces/schema.ts";
@@ -17,7 +17,7 @@ export async function addMember(
   { actor, workspace, member }: { actor: Actor; workspace: WorkspaceId; member: MemberForm },
   sources: Sources,
 ): Promise<MemberView> {
-  allow(actor, { roles: nobody, action: "add a member" });
+  authorize(actor, { roles: operatorOnly, action: "add a member" });
   const email = canonicalEmail(member.email);
   const role = member.role;
   return change(actor, sources, async (tx) => {

@@ -1,7 +1,7 @@
 import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { allow, nobody } from "../workspaces/allow.ts";
+import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "./list-members.ts";
 import { lockMember, updateMember } from "./member-store.ts";
@@ -16,7 +16,7 @@ export async function reactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
   sources: Sources,
 ): Promise<MemberView> {
-  allow(actor, { roles: nobody, action: "reactivate a member" });
+  authorize(actor, { roles: operatorOnly, action: "reactivate a member" });
   return change(actor, sources, async (tx) => {
     const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
     if (before.active) return { result: viewMember(before), event: null };

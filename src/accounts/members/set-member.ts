@@ -2,7 +2,7 @@ import type { Actor, Role } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { allow, nobody } from "../workspaces/allow.ts";
+import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "./list-members.ts";
@@ -17,7 +17,7 @@ export async function setMember(
   { actor, workspace, email, role }: { actor: Actor; workspace: WorkspaceId; email: string; role: Role },
   sources: Sources,
 ): Promise<MemberView> {
-  allow(actor, { roles: nobody, action: "change a member" });
+  authorize(actor, { roles: operatorOnly, action: "change a member" });
   return change(actor, sources, async (tx) => {
     const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
     const after = { ...before, role };

@@ -6,7 +6,7 @@ import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { sealedBy, SealError } from "../../kernel/seal-key.ts";
 import { dataKeysAtOnce } from "../limits.ts";
-import { allow, nobody } from "../workspaces/allow.ts";
+import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
 import { DataKey, unwrap, wrap } from "./data-key.ts";
 import type { Keyring } from "./keyring.ts";
@@ -31,7 +31,7 @@ interface RotationParts extends Sources {
  * @throws DomainError conflict when one of them cannot be opened: its key is missing; forbidden but to the operator
  */
 export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }: RotationParts): Promise<Rotation> {
-  allow(actor, { roles: nobody, action: "rotate secrets" });
+  authorize(actor, { roles: operatorOnly, action: "rotate secrets" });
   return change(actor, sources, async (tx) => {
     const result: Rotation = { key_id: keyring.first.id, rewrapped: 0, unchanged: 0 };
     let after = "";

@@ -2,7 +2,7 @@ import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { newWorkspaceId, type WorkspaceId } from "../../kernel/ids.ts";
-import { allow, nobody } from "./allow.ts";
+import { authorize, operatorOnly } from "./authorize.ts";
 import { DomainError } from "../errors.ts";
 import { insertWorkspace } from "./store.ts";
 
@@ -14,7 +14,7 @@ export async function createWorkspace(
   { actor, name: typed }: { actor: Actor; name: string },
   sources: Sources,
 ): Promise<{ id: WorkspaceId; name: string }> {
-  allow(actor, { roles: nobody, action: "create a workspace" });
+  authorize(actor, { roles: operatorOnly, action: "create a workspace" });
   const name = checkedName(typed);
   return change(actor, sources, async (tx) => {
     const at = sources.clock.now();

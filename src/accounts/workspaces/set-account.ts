@@ -1,7 +1,7 @@
 import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
-import { allow, nobody } from "./allow.ts";
+import { authorize, operatorOnly } from "./authorize.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "./fields.ts";
 import { lockAccount, selectMemberships, updateAccount, type AccountState } from "../members/member-store.ts";
@@ -33,7 +33,7 @@ export async function setAccount(
   { actor, email: typed, verb }: { actor: Actor; email: string; verb: AccountVerb },
   sources: Sources,
 ): Promise<AccountView> {
-  allow(actor, { roles: nobody, action: `${verb} an account` });
+  authorize(actor, { roles: operatorOnly, action: `${verb} an account` });
   const email = canonicalEmail(typed);
   const { from, to, event }: Transition = transitions[verb];
   return change(actor, sources, async (tx) => {

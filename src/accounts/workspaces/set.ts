@@ -3,7 +3,7 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields, type Fields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
-import { allow, managers } from "./allow.ts";
+import { authorize, managers } from "./authorize.ts";
 import { DomainError } from "../errors.ts";
 import { parseAmount } from "./fields.ts";
 import type { WorkspaceSettings } from "./schema.ts";
@@ -20,7 +20,7 @@ export async function setWorkspace(
   { actor, workspace, settings }: { actor: Actor; workspace: WorkspaceId; settings: WorkspaceSettings },
   sources: Sources,
 ): Promise<void> {
-  allow(actor, { roles: managers, action: "change the settings of a workspace" });
+  authorize(actor, { roles: managers, action: "change the settings of a workspace" });
   const given = parseSettings(settings);
   return change(actor, sources, async (tx) => {
     const before = await lockSettings(workspace, tx);

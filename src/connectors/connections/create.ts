@@ -6,7 +6,7 @@ import { newConnectionId, type WorkspaceId } from "../../kernel/ids.ts";
 import { connectionsPerWorkspaceMax } from "../limits.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { checkCredentials } from "./check-credentials.ts";
 import type { ConnectionForm, ConnectionView } from "./schema.ts";
@@ -26,7 +26,7 @@ export async function createConnection(
   { actor, workspace, connector, form }: { actor: Actor; workspace: WorkspaceId; connector: ConnectorRow; form: ConnectionForm },
   { keyring, ...sources }: Sources & { keyring: Keyring },
 ): Promise<ConnectionView> {
-  allow(actor, { roles: managers, action: "connect a vendor" });
+  authorize(actor, { roles: managers, action: "connect a vendor" });
   const method = methodOf(form, connector);
   const set = form.credential_set ?? 0;
   const credentials = checkCredentials({ set, credentials: form.credentials ?? {} }, connector);

@@ -1,7 +1,7 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../accounts/audit/change.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import type { ConnectionDeleted } from "./schema.ts";
 import { requireConnection } from "./show.ts";
 import { deleteRow, lockConnection } from "./store.ts";
@@ -14,7 +14,7 @@ export async function deleteConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
   sources: Sources,
 ): Promise<ConnectionDeleted> {
-  allow(actor, { roles: managers, action: "delete a connection" });
+  authorize(actor, { roles: managers, action: "delete a connection" });
   return change(actor, sources, async (tx) => {
     requireConnection({ id, workspace, row: await lockConnection(id, tx) });
     await deleteRow(id, tx);

@@ -5,7 +5,7 @@ import type { ConnectorRow } from "../catalog/row.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { checkCredentials } from "./check-credentials.ts";
 import type { ConnectionView, NewCredentials } from "./schema.ts";
 import { sealCredentials } from "./sealed-credentials.ts";
@@ -22,7 +22,7 @@ export async function replaceCredentials(
   { keyring, ...sources }: Sources & { keyring: Keyring },
 ): Promise<ConnectionView> {
   const { actor, workspace, id, connector, form } = request;
-  allow(actor, { roles: managers, action: "replace a connection's credentials" });
+  authorize(actor, { roles: managers, action: "replace a connection's credentials" });
   return change(actor, sources, async (tx) => {
     const row = requireConnection({ id, workspace, row: await lockConnection(id, tx) });
     const set = form.credential_set ?? row.credentialSet;

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError } from "../../http/base-url.ts";
 import { PrivateAddressError } from "../../http/safe-fetch.ts";
@@ -34,7 +34,7 @@ export async function testConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
   { keyring, probeFetch, sql, clock }: Sources & { keyring: Keyring; probeFetch: ProbeFetch },
 ): Promise<ConnectionTest> {
-  allow(actor, { roles: managers, action: "test a connection" });
+  authorize(actor, { roles: managers, action: "test a connection" });
   const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
   const probe = probeFor(row);
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);

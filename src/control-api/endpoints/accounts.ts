@@ -18,8 +18,8 @@ export const accountEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
     summary,
     fields: NoFields,
     view: AccountView,
-    async handle({ id: email, acting, parts }) {
-      const view = await setAccount({ actor: acting.operator(`${verb} an account`), email, verb }, parts);
+    async handle({ id: email, actors, parts }) {
+      const view = await setAccount({ actor: actors.operator(`${verb} an account`), email, verb }, parts);
       parts.notify("records-changed");
       return view;
     },

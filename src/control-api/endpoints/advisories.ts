@@ -43,8 +43,8 @@ export const advisoryEndpoints: Endpoint[] = [
     deadlineMs: advisoryBatchMs,
     bodyBytesMax: advisoryBatchBodyBytesMax,
     readApart: { fromBytes: advisoryReadHereBytesMax, read: readApart },
-    async handle({ input: { records }, acting, parts }) {
-      acting.operator("import advisories");
+    async handle({ input: { records }, actors, parts }) {
+      actors.operator("import advisories");
       const { scans, ...outcome } = await importRecords(records, parts);
       if (scans > 0) parts.notify("scan-waits");
       return outcome;

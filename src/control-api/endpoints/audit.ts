@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
 import { auditRowsMax } from "../limits.ts";
-import { allow, overseers } from "../../accounts/workspaces/allow.ts";
+import { authorize, overseers } from "../../accounts/workspaces/authorize.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, rowLimit } from "../fields.ts";
@@ -17,9 +17,9 @@ export const auditEndpoints: Endpoint[] = [
       limit: rowLimit(auditRowsMax),
     }),
     view: listOf(AuditView),
-    async handle({ input, acting, parts }) {
-      const { actor, workspace } = await acting.inAny(input.workspace);
-      allow(actor, { roles: overseers, action: "read the audit log" });
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
+      authorize(actor, { roles: overseers, action: "read the audit log" });
       const limit = parseRowLimit(input.limit, { normal: auditRowsMax, max: auditRowsMax });
       const filter = { workspace: workspace?.id ?? null, event: input.event ?? null, limit };
       return { data: await listAudit(filter, parts.sql) };

@@ -22,9 +22,9 @@ import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } fro
 import type { ControlParts } from "../parts.ts";
 
 /** The connection of the path, and who acts on it; in another workspace than the one named there is no such connection. */
-async function enter({ id, input, acting, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
+async function enter({ id, input, actors, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
   const found = await findConnection(id, parts.sql);
-  const { actor, workspace } = await acting.around({
+  const { actor, workspace } = await actors.forResource({
     named: input.workspace,
     workspace: found.workspace,
     unknown: noConnection(id),
@@ -46,8 +46,8 @@ export const connectionEndpoints: Endpoint[] = [
     fields: inWorkspace(ConnectionForm),
     view: ConnectionView,
     status: 201,
-    async handle({ input: { workspace: named, ...form }, acting, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, ...form }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       const connector = connectorNamed(form.connector, parts);
       if (connector) return createConnection({ actor, workspace: workspace.id, connector, form }, parts);
       const message = `There is no connector "${form.connector}" in the catalog`;
@@ -60,8 +60,8 @@ export const connectionEndpoints: Endpoint[] = [
     summary: "List connections in the order of their creation, without their credentials",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(ConnectionView),
-    async handle({ input, acting, parts }) {
-      const { workspace } = await acting.inAny(input.workspace);
+    async handle({ input, actors, parts }) {
+      const { workspace } = await actors.inAnyWorkspace(input.workspace);
       return { data: await listConnections(workspace?.id ?? null, parts.sql) };
     },
   }),

@@ -12,8 +12,8 @@ export const creditEndpoints: Endpoint[] = [
     summary: "Add credit; the same reference adds once",
     fields: inWorkspace(CreditForm),
     view: CreditView,
-    async handle({ input: { workspace: named, ...credit }, acting, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, ...credit }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       const { balance } = await addCredit({ actor, workspace: workspace.id, credit }, parts);
       await parts.refresh(workspace.id);
       return describeCredit({ ...workspace, balance }, parts);
@@ -25,8 +25,8 @@ export const creditEndpoints: Endpoint[] = [
     summary: "Show a workspace's credit",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: CreditView,
-    async handle({ input, acting, parts }) {
-      const { workspace } = await acting.in(input.workspace);
+    async handle({ input, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
       return describeCredit(workspace, parts);
     },
   }),

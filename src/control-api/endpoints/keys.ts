@@ -8,27 +8,29 @@ import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../accounts/keys/schem
 import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
 import type { KeyRow } from "../../accounts/keys/store.ts";
 import { viewKey } from "../../accounts/keys/view.ts";
-import { actAs } from "../../accounts/workspaces/act.ts";
+import { memberActor } from "../../accounts/members/principal.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** A key belongs to a person: alone, the operator acts as the owner that is named. */
+/** A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
 async function keyOwner(
   { actor, workspace, owner }: { actor: Actor; workspace: WorkspaceId; owner: string | undefined },
   { sql }: ControlParts,
 ): Promise<MemberActor> {
   if (actor.kind === "member") return actor;
-  if (owner !== undefined) return actAs({ workspace, email: owner, field: "owner" }, sql);
+  if (owner !== undefined) {
+    return memberActor({ kind: "person", email: owner, carriedBy: "operator token", namedBy: "owner" }, { workspace, sql });
+  }
   throw new DomainError("invalid_field", "The owner is missing: a key belongs to a person", { field: "owner" });
 }
 
-/** The key of the path, and who acts on it; in another workspace than the one named there is no such key. */
-async function enterKey({ id, input, acting, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
+/** The path's key and the actor; a key of another workspace than the named one counts as unknown. */
+async function enterKey({ id, input, actors, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
   const row = await findKey(id, parts);
-  const { actor, workspace } = await acting.around({ named: input.workspace, workspace: row.workspace, unknown: noKey(id) });
+  const { actor, workspace } = await actors.forResource({ named: input.workspace, workspace: row.workspace, unknown: noKey(id) });
   return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };
 }
 
@@ -40,8 +42,8 @@ export const keyEndpoints: Endpoint[] = [
     fields: inWorkspace(KeyForm),
     view: NewKeyView,
     status: 201,
-    async handle({ input: { workspace: named, ...form }, acting, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, ...form }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       const owner = await keyOwner({ actor, workspace: workspace.id, owner: form.owner }, parts);
       const created = await createKey({ actor: owner, workspace: workspace.id, form }, parts);
       parts.notify("records-changed");
@@ -57,8 +59,8 @@ export const keyEndpoints: Endpoint[] = [
       revoked: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" })),
     }),
     view: listOf(KeyView),
-    async handle({ input, acting, parts }) {
-      const { actor, workspace } = await acting.inAny(input.workspace);
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
       const revoked = input.revoked === "true";
       return { data: await listKeys({ actor, workspace: workspace?.id ?? null, revoked }, parts) };
     },

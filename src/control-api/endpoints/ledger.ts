@@ -13,8 +13,8 @@ export const ledgerEndpoints: Endpoint[] = [
     view: Verification,
     deadlineMs: ledgerStatementMsMax,
     progress: true,
-    async handle({ acting, request, parts: { sql, log } }) {
-      acting.operator("verify the ledger");
+    async handle({ actors, request, parts: { sql, log } }) {
+      actors.operator("verify the ledger");
       if (!wantsProgress(request)) return verifyLedger({ sql });
       return streamProgress((tell) => verifyLedger({ sql, onChecked: tell }), log);
     },

@@ -21,11 +21,11 @@ export const logEndpoints: Endpoint[] = [
       before: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
     }),
     view: listOf(GenerationView),
-    async handle({ input, acting, parts }) {
+    async handle({ input, actors, parts }) {
       const key = input.key === undefined ? null : await findKey(input.key, parts);
       const { actor, workspace } = key
-        ? await acting.around({ named: input.workspace, workspace: key.workspace, unknown: noKey(key.id) })
-        : await acting.inAny(input.workspace);
+        ? await actors.forResource({ named: input.workspace, workspace: key.workspace, unknown: noKey(key.id) })
+        : await actors.inAnyWorkspace(input.workspace);
       if (key) requireSeen({ actor, workspace: workspace?.id ?? null, row: key });
       const page = {
         before: input.before ?? null,
@@ -41,9 +41,9 @@ export const logEndpoints: Endpoint[] = [
     summary: "Show an ended generation",
     fields: perhapsInWorkspace(NoFields),
     view: GenerationView,
-    async handle({ input, id, acting, parts }) {
+    async handle({ input, id, actors, parts }) {
       const row = await findGeneration(id, parts.sql);
-      const { actor, workspace } = await acting.around({
+      const { actor, workspace } = await actors.forResource({
         named: input.workspace,
         workspace: row.workspace,
         unknown: generationNotFound(id),

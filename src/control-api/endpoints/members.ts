@@ -16,8 +16,8 @@ export const memberEndpoints: Endpoint[] = [
     fields: inWorkspace(MemberForm),
     view: MemberView,
     status: 201,
-    async handle({ input: { workspace: named, ...member }, acting, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, ...member }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       const view = await addMember({ actor, workspace: workspace.id, member }, parts);
       parts.notify("records-changed");
       return view;
@@ -29,8 +29,8 @@ export const memberEndpoints: Endpoint[] = [
     summary: "List the members of a workspace, by address",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: listOf(MemberView),
-    async handle({ input, acting, parts }) {
-      const { workspace } = await acting.in(input.workspace);
+    async handle({ input, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
       return { data: await listMembers(workspace.id, parts.sql) };
     },
   }),
@@ -40,8 +40,8 @@ export const memberEndpoints: Endpoint[] = [
     summary: "Give a member another role; the path takes the address",
     fields: inWorkspace(MemberEdit),
     view: MemberView,
-    async handle({ input, id: email, acting, parts }) {
-      const { actor, workspace } = await acting.in(input.workspace);
+    async handle({ input, id: email, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const view = await setMember({ actor, workspace: workspace.id, email, role: input.role }, parts);
       parts.notify("records-changed");
       return view;
@@ -53,8 +53,8 @@ export const memberEndpoints: Endpoint[] = [
     summary: "End a membership and revoke the member's keys in the workspace for good",
     fields: inWorkspace(NoFields),
     view: MemberView,
-    async handle({ input, id: email, acting, parts }) {
-      const { actor, workspace } = await acting.in(input.workspace);
+    async handle({ input, id: email, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
       parts.notify("records-changed");
       return view;
@@ -66,8 +66,8 @@ export const memberEndpoints: Endpoint[] = [
     summary: "Let a member in again; their revoked keys stay revoked",
     fields: inWorkspace(NoFields),
     view: MemberView,
-    async handle({ input, id: email, acting, parts }) {
-      const { actor, workspace } = await acting.in(input.workspace);
+    async handle({ input, id: email, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const view = await reactivateMember({ actor, workspace: workspace.id, email }, parts);
       parts.notify("records-changed");
       return view;

@@ -41,8 +41,8 @@ export const modelEndpoints: Endpoint[] = [
     view: listOf(ModelRecord),
     deadlineMs: modelCheckMsMax,
     progress: true,
-    async handle({ input, acting, request, parts }) {
-      acting.operator("check models");
+    async handle({ input, actors, request, parts }) {
+      actors.operator("check models");
       const chosen = choose(input.id, parts);
       const check = async (tell?: (part: unknown) => void) => {
         await checkModels({ chosen, onEnded: ({ model, provider, code }) => tell?.({ model, provider, code }) }, parts);

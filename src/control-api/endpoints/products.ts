@@ -15,8 +15,8 @@ export const productEndpoints: Endpoint[] = [
     fields: inWorkspace(ProductForm),
     view: ProductView,
     status: 201,
-    async handle({ input: { workspace: named, name }, acting, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, name }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       const id = await createProduct({ actor, workspace: workspace.id, name }, parts);
       return viewProductOf({ workspace: workspace.id, id }, parts.sql);
     },
@@ -27,8 +27,8 @@ export const productEndpoints: Endpoint[] = [
     summary: "List products by name, with their live vulnerabilities",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: listOf(ProductView),
-    async handle({ input, acting, parts: { sql } }) {
-      const { workspace } = await acting.in(input.workspace);
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
       const page = { scope: { kind: "workspace" }, name: null, limit: controlRowsMax, offset: 0 } as const;
       return { data: await viewProducts(await selectProducts({ workspace: workspace.id, ...page }, sql), sql) };
     },

@@ -16,8 +16,8 @@ export const projectEndpoints: Endpoint[] = [
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: listOf(ProjectView),
-    async handle({ input, acting, parts }) {
-      const { workspace } = await acting.in(input.workspace);
+    async handle({ input, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
       const page = { scope: { kind: "workspace" }, name: null, limit: controlRowsMax, offset: 0 } as const;
       return { data: await viewProjects(await selectProjects({ workspace: workspace.id, ...page }, parts.sql), parts) };
     },
@@ -34,8 +34,8 @@ export const projectEndpoints: Endpoint[] = [
     }),
     view: ProjectView,
     deadlineMs: projectMoveMs,
-    async handle({ input: { workspace: named, product }, id: project, acting, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, product }, id: project, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       const id = await setProduct({ actor, workspace: workspace.id, project, product }, parts);
       return viewProjectOf({ workspace: workspace.id, id }, parts);
     },

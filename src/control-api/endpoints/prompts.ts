@@ -3,16 +3,16 @@ import { deleteOnePrompt, deletePromptsOf } from "../../gateway/prompts/delete.t
 import { PromptDeletion, PromptsDeleted, PromptView } from "../../gateway/prompts/schema.ts";
 import { findPromptWorkspace, promptNotFound, showPrompt } from "../../gateway/prompts/show.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import type { Acting } from "../acting.ts";
+import type { ActorResolver } from "../actor-resolver.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
 import { NoFields, perhapsInWorkspace } from "../fields.ts";
 
-type Entering = Pick<Call<unknown>, "id" | "acting" | "parts"> & { named: string | undefined };
+type Entering = Pick<Call<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
-/** Who acts on the stored prompt, and where. */
-async function enter({ id, named, acting, parts }: Entering): ReturnType<Acting["around"]> {
+/** The actor on a stored prompt, and its workspace. */
+async function enter({ id, named, actors, parts }: Entering): ReturnType<ActorResolver["forResource"]> {
   const workspace = await findPromptWorkspace(id, parts.sql);
-  return acting.around({ named, workspace, unknown: promptNotFound(id) });
+  return actors.forResource({ named, workspace, unknown: promptNotFound(id) });
 }
 
 export const promptEndpoints: Endpoint[] = [
@@ -22,8 +22,8 @@ export const promptEndpoints: Endpoint[] = [
     summary: "Show the stored prompt of a generation, with its answer",
     fields: perhapsInWorkspace(NoFields),
     view: PromptView,
-    async handle({ input, id, acting, parts }) {
-      const { actor, workspace } = await enter({ id, named: input.workspace, acting, parts });
+    async handle({ input, id, actors, parts }) {
+      const { actor, workspace } = await enter({ id, named: input.workspace, actors, parts });
       return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
@@ -34,13 +34,13 @@ export const promptEndpoints: Endpoint[] = [
     fields: perhapsInWorkspace(PromptDeletion),
     view: PromptsDeleted,
     deadlineMs: promptDeletionMsMax,
-    async handle({ input: { workspace: named, id, before }, acting, parts }) {
+    async handle({ input: { workspace: named, id, before }, actors, parts }) {
       if (id !== undefined && before === undefined) {
-        const { actor, workspace } = await enter({ id, named, acting, parts });
+        const { actor, workspace } = await enter({ id, named, actors, parts });
         return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
       }
       if (id === undefined && before !== undefined && named !== undefined) {
-        const { actor, workspace } = await acting.in(named);
+        const { actor, workspace } = await actors.inWorkspace(named);
         return deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
       }
       const message = "Name a generation by its id, or a workspace and the time before which its prompts are to be deleted";

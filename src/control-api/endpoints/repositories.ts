@@ -27,8 +27,8 @@ export const repositoryEndpoints: Endpoint[] = [
     view: ImportedRepository,
     status: 201,
     deadlineMs: repositoryImportMs,
-    async handle({ input: { workspace: named, url, project = null }, acting, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, url, project = null }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       return importHosted({ actor, workspace: workspace.id, url, project }, parts);
     },
   }),
@@ -53,11 +53,11 @@ export const repositoryEndpoints: Endpoint[] = [
     deadlineMs: repositoryUploadMs,
     async handle({
       input: { workspace: named, name, project = null, provider = "archive", repository = null },
-      acting,
+      actors,
       file,
       parts,
     }) {
-      const { actor, workspace } = await acting.in(named);
+      const { actor, workspace } = await actors.inWorkspace(named);
       const found = await archiveFiles({ pieces: await file(), yielder: new EventLoopYielder(parts.clock) });
       const origin = { provider, repository };
       return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);

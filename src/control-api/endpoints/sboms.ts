@@ -45,8 +45,8 @@ export const sbomEndpoints: Endpoint[] = [
     status: 201,
     bodyBytesMax: sbomBytesMax,
     deadlineMs: sbomUploadMs,
-    async handle({ input: { workspace: named, project, product = null, filename = null }, acting, file, parts }) {
-      const { actor, workspace } = await acting.in(named);
+    async handle({ input: { workspace: named, project, product = null, filename = null }, actors, file, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
       const sbom = await readDocument({ pieces: await file(), workspace: workspace.id }, parts);
       return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
     },

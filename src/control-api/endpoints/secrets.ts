@@ -10,6 +10,6 @@ export const secretEndpoints: Endpoint[] = [
     summary: "Seal every workspace's data key under the first key of SECRETS_KEY",
     fields: NoFields,
     view: Rotation,
-    handle: async ({ acting, parts }) => rotateSecrets(acting.operator("rotate secrets"), { ...parts, bind: bindConnections }),
+    handle: async ({ actors, parts }) => rotateSecrets(actors.operator("rotate secrets"), { ...parts, bind: bindConnections }),
   }),
 ];

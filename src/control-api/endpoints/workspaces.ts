@@ -26,8 +26,8 @@ export const workspaceEndpoints: Endpoint[] = [
     fields: WorkspaceForm,
     view: WorkspaceView,
     status: 201,
-    async handle({ input, acting, parts }) {
-      const actor = acting.operator("create a workspace");
+    async handle({ input, actors, parts }) {
+      const actor = actors.operator("create a workspace");
       const id = await parts.sql.begin((tx) =>
         openWorkspace({ actor, form: input, ref: "workspace created" }, { sql: tx, clock: parts.clock }),
       );
@@ -40,8 +40,8 @@ export const workspaceEndpoints: Endpoint[] = [
     summary: "List workspaces, oldest first",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(WorkspaceView),
-    async handle({ input, acting, parts }) {
-      const { workspace } = await acting.inAny(input.workspace);
+    async handle({ input, actors, parts }) {
+      const { workspace } = await actors.inAnyWorkspace(input.workspace);
       const rows = workspace ? [workspace] : await allWorkspaces(parts);
       return { data: await describeWorkspaces(rows, parts) };
     },
@@ -52,8 +52,8 @@ export const workspaceEndpoints: Endpoint[] = [
     summary: "Show a workspace, by id or exact name",
     fields: NoFields,
     view: WorkspaceView,
-    async handle({ id, acting, parts }) {
-      const { workspace } = await acting.in(id);
+    async handle({ id, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(id);
       return describeWorkspace(workspace.id, parts);
     },
   }),
@@ -63,8 +63,8 @@ export const workspaceEndpoints: Endpoint[] = [
     summary: "Change settings; those not given stay",
     fields: WorkspaceSettings,
     view: WorkspaceView,
-    async handle({ input, id, acting, parts }) {
-      const { actor, workspace } = await acting.in(id);
+    async handle({ input, id, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(id);
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
       parts.notify("records-changed");
       return describeWorkspace(workspace.id, parts);

@@ -3,7 +3,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
-import { identify } from "./identify.ts";
+import { authenticate } from "./authenticate.ts";
 import type { Gateway } from "./gateway.ts";
 
 const KeyDescription = Type.Object({
@@ -29,7 +29,7 @@ export const KeyBody = Type.Object({
 
 /** The last three fields are left out when nobody can answer for the money; the request succeeds all the same. */
 export async function describeKey(request: Request, gateway: Gateway): Promise<Response> {
-  const { record } = await identify(request, gateway);
+  const { record } = await authenticate(request, gateway);
   const position = await gateway.admission.position(record.workspace, record.id);
   const money = position && {
     available_credit_usd: usdAsJsonNumber(position.available),

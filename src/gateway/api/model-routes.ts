@@ -3,7 +3,7 @@ import type { Caller } from "../admission/client/client.ts";
 import { requestTarget } from "../../http/request-target.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Gateway } from "./gateway.ts";
-import { identify } from "./identify.ts";
+import { authenticate } from "./authenticate.ts";
 import { modelBody, modelListBody, type Listing } from "./model-list.ts";
 
 /** What stands before the id in a path; an id may have it in it as well. */
@@ -11,14 +11,14 @@ const modelsPath = "/models/";
 
 /** With `all=true` also the models that cannot be called. */
 export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
-  const caller = await identify(request, gateway);
+  const caller = await authenticate(request, gateway);
   const all = requestTarget(request).query.get("all") === "true";
   return jsonResponse(modelListBody(listingFor(caller, gateway), all));
 }
 
 /** Ids contain a slash: as it is or escaped, it is the same model. */
 export async function showModel(request: Request, gateway: Gateway): Promise<Response> {
-  const caller = await identify(request, gateway);
+  const caller = await authenticate(request, gateway);
   const { path } = requestTarget(request);
   const escaped = path.slice(path.indexOf(modelsPath) + modelsPath.length);
   return jsonResponse(modelBody(listingFor(caller, gateway), unescaped(escaped)));

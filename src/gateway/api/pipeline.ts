@@ -7,14 +7,14 @@ import { checkChat } from "./request/chat.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
-import { identify } from "./identify.ts";
+import { authenticate } from "./authenticate.ts";
 import { holderOf } from "./request/load-limits.ts";
 
 /** @throws GatewayError with the first problem */
 export async function chatCompletion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
   const { admission, clock, clocks, models } = gateway;
   // 1. The key (401), then the platform (403)
-  const caller = await identify(request, gateway);
+  const caller = await authenticate(request, gateway);
   // 2. The body's size (413), then its fields (400)
   using lease = gateway.bodies.lease(holderOf(caller));
   const chat = checkChat(await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller }), models);

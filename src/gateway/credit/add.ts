@@ -5,7 +5,7 @@ import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax } from "../../accounts/limits.ts";
-import { allow, nobody } from "../../accounts/workspaces/allow.ts";
+import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { parseAmount } from "../../accounts/workspaces/fields.ts";
 import type { CreditForm } from "./schema.ts";
@@ -20,7 +20,7 @@ export async function addCredit(
   { actor, workspace, credit }: { actor: Actor; workspace: WorkspaceId; credit: CreditForm },
   sources: Sources,
 ): Promise<LedgerHead> {
-  allow(actor, { roles: nobody, action: "add credit" });
+  authorize(actor, { roles: operatorOnly, action: "add credit" });
   const amount = parseAmount({ field: "usd", text: credit.usd, decimalsMax: 9 });
   const reference = credit.ref;
   return change(actor, sources, async (tx) => {

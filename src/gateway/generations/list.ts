@@ -2,7 +2,7 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { selectKeyIds } from "../../accounts/keys/store.ts";
-import { ownerSeenBy } from "../../accounts/workspaces/allow.ts";
+import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { GenerationView } from "./schema.ts";
 import { selectLog, selectLogOfKeys, selectWholeLog, type GenerationRow, type LogPage } from "./store.ts";
 import { viewGeneration } from "./view.ts";

@@ -3,7 +3,7 @@ import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import { findKey } from "../../accounts/keys/show.ts";
-import { ownerSeenBy } from "../../accounts/workspaces/allow.ts";
+import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { selectGeneration, type GenerationRow } from "./store.ts";
 

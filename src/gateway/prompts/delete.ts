@@ -3,7 +3,7 @@ import { change, type Sources } from "../../accounts/audit/change.ts";
 import { changedFields } from "../../accounts/audit/changes.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import { promptDeleteBatchMax } from "../limits.ts";
-import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { PromptsDeleted } from "./schema.ts";
 import { promptNotFound } from "./show.ts";
@@ -19,7 +19,7 @@ export async function deleteOnePrompt(
   { actor, workspace, generation }: { actor: Actor; workspace: WorkspaceId; generation: GenerationId },
   sources: Sources,
 ): Promise<PromptsDeleted> {
-  allow(actor, { roles: managers, action });
+  authorize(actor, { roles: managers, action });
   return change(actor, sources, async (tx) => {
     const deleted = (await selectPromptWorkspace(generation, tx)) === workspace && (await deletePrompt(generation, tx));
     if (!deleted) throw promptNotFound(generation);
@@ -36,7 +36,7 @@ export async function deletePromptsOf(
   { actor, workspace, before: typed }: { actor: Actor; workspace: WorkspaceId; before: string },
   sources: Sources,
 ): Promise<PromptsDeleted> {
-  allow(actor, { roles: managers, action });
+  authorize(actor, { roles: managers, action });
   const before = new Date(typed);
   if (Number.isNaN(before.getTime())) {
     throw new DomainError("invalid_field", `Cannot take "${typed}" as before: there is no such time`, { field: "before" });

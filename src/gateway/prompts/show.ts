@@ -6,7 +6,7 @@ import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { allow, managers } from "../../accounts/workspaces/allow.ts";
+import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { PromptView } from "./schema.ts";
 import { openPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
@@ -28,7 +28,7 @@ export async function showPrompt(
   { actor, workspace, generation }: { actor: Actor; workspace: WorkspaceId; generation: GenerationId },
   { keyring, ...sources }: Sources & { keyring: Keyring },
 ): Promise<PromptView> {
-  allow(actor, { roles: managers, action: "read a stored prompt" });
+  authorize(actor, { roles: managers, action: "read a stored prompt" });
   return change(actor, sources, async (tx) => {
     const sealed = await selectPrompt(generation, tx);
     if (sealed?.workspace !== workspace) throw promptNotFound(generation);

@@ -33,5 +33,5 @@ function givenKey(header: string | null, prefix: string): string | null {
 
 function callerOf({ id, workspace, owner, role, scopeKind, scopeId }: ToolsKeyRow): Caller {
   const scope: Scope = scopeKind === "workspace" || scopeId === null ? { kind: "workspace" } : { kind: scopeKind, id: scopeId };
-  return { key: id, workspace, owner, role, scope };
+  return { key: id, workspace, actor: { kind: "member", email: owner, role, carriedBy: "tools key" }, scope };
 }

@@ -1,4 +1,3 @@
-import { actorOf } from "../api/operations/caller.ts";
 import { operation } from "../api/operations/operation.ts";
 import { createProduct as create } from "./create.ts";
 import { ProductForm, ProductView } from "./schema.ts";
@@ -14,7 +13,7 @@ export const createProduct = operation({
   data: ProductView,
   async handle({ input: { name }, caller, parts }) {
     const { workspace } = caller;
-    const id = await create({ actor: actorOf(caller), workspace, name }, parts);
+    const id = await create({ actor: caller.actor, workspace, name }, parts);
     return { data: await viewProductOf({ workspace, id }, parts.sql), message: `The product ${name} is created` };
   },
 });

@@ -1,7 +1,7 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../accounts/audit/change.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { allow, writers } from "../../accounts/workspaces/allow.ts";
+import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { requireResourceQuota, resourceCreated } from "../resources/resource.ts";
 import { insertProduct, selectProductIdByName } from "./store.ts";
@@ -14,7 +14,7 @@ export async function createProduct(
   { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },
   sources: Sources,
 ): Promise<string> {
-  allow(actor, { roles: writers, action: "create a product" });
+  authorize(actor, { roles: writers, action: "create a product" });
   if (isToolsId("prd", name)) {
     throw new DomainError("invalid_field", `Cannot call a product "${name}": it reads like an id`, { field: "name" });
   }

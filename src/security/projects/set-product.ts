@@ -2,7 +2,7 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../accounts/audit/change.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { requireProduct } from "../products/require.ts";
-import { allow, writers } from "../../accounts/workspaces/allow.ts";
+import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import { referenceTo, resourceNotFound } from "../resources/resource.ts";
 import { lockProject, updateProduct, type ProjectRow } from "./store.ts";
 
@@ -21,7 +21,7 @@ export interface ProjectMove {
  * @throws DomainError not_found; forbidden for auditors
  */
 export async function setProduct({ actor, workspace, project, product }: ProjectMove, sources: Sources): Promise<string> {
-  allow(actor, { roles: writers, action: "change a project" });
+  authorize(actor, { roles: writers, action: "change a project" });
   return change(actor, sources, async (tx) => {
     const reference = referenceTo("project", project);
     const row = await lockProject({ workspace, ...reference }, tx);

@@ -14,7 +14,7 @@ import { rowCharacters } from "../sboms/row-characters.ts";
 import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
 import type { SbomRows } from "../sboms/sbom-rows.ts";
 import { packageIds } from "../versions/store.ts";
-import { allow, writers } from "../../accounts/workspaces/allow.ts";
+import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import { findOrCreateProject } from "./find-or-create.ts";
 import { referenceTo, requireResource, requireResourceQuota } from "../resources/resource.ts";
 import type { StoredSbom } from "./schema.ts";
@@ -48,7 +48,7 @@ export interface SbomStoreParts {
  * @throws LimitReachedError where it has stored as many documents within the hour as it can
  */
 export async function storeSbom(asked: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
-  allow(asked.actor, { roles: writers, action: "store an SBOM" });
+  authorize(asked.actor, { roles: writers, action: "store an SBOM" });
   await requireProject(asked, sql);
   await requireRoomForSbom({ workspace: asked.workspace, now: clock.now(), sha256: asked.sbom.sha256 }, sql);
   await addPackages(asked.sbom, sql);

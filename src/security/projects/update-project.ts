@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { isToolsId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../limits.ts";
-import { actorOf } from "../api/operations/caller.ts";
 import { idField } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
 import { resourceNotFound } from "../resources/resource.ts";
@@ -28,7 +27,7 @@ export const updateProject = operation({
     if (!isToolsId("prj", project)) throw resourceNotFound("project", { id: project });
     if (product !== null && !isToolsId("prd", product)) throw resourceNotFound("product", { id: product });
     const { workspace } = caller;
-    await setProduct({ actor: actorOf(caller), workspace, project, product }, parts);
+    await setProduct({ actor: caller.actor, workspace, project, product }, parts);
     const view = await viewProjectOf({ workspace, id: project }, parts);
     return { data: view, message: `${view.name} is in ${product === null ? "no product" : `the product ${product}`}` };
   },

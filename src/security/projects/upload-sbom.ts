@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../limits.ts";
-import { actorOf } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { operation } from "../api/operations/operation.ts";
@@ -41,7 +40,7 @@ export const uploadSbom = operation({
     if (sbom === null)
       throw new DomainError("invalid_field", 'The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
     if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);
-    const asked = { actor: actorOf(caller), workspace: caller.workspace, project, product, origin: null, filename };
+    const asked = { actor: caller.actor, workspace: caller.workspace, project, product, origin: null, filename };
     const stored = await storeSbom({ ...asked, sbom: sbom.sbom }, parts);
     return { data: stored, message: `${stored.components} components are stored; the scan is ${stored.scan_status}` };
   },

@@ -10,7 +10,7 @@ import { repositoryFetchMs } from "../limits.ts";
 import type { SbomStoreParts } from "../projects/store-sbom.ts";
 import type { SbomReader } from "../sboms/reader/reader.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { allow, writers } from "../../accounts/workspaces/allow.ts";
+import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import { github } from "./hosts/github.ts";
 import { gitlab } from "./hosts/gitlab.ts";
 import { HostApi } from "./hosts/host-api.ts";
@@ -45,7 +45,7 @@ export async function importHosted(
   { actor, workspace, url, project }: HostedImport,
   parts: ImportParts,
 ): Promise<ImportedRepository> {
-  allow(actor, { roles: writers, action: "import a repository" });
+  authorize(actor, { roles: writers, action: "import a repository" });
   const address = parseRepositoryAddress(url, parts.hostUrls);
   const token = await tokenFor(address, { workspace, sql: parts.sql, keyring: parts.keyring });
   const found = await fetched(address, token, parts);

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { repositoryAddressCharactersMax, repositoryImportMs } from "../limits.ts";
-import { actorOf } from "../api/operations/caller.ts";
 import { lineOf } from "../api/operations/fields.ts";
 import { operation } from "../api/operations/operation.ts";
 import { importHosted } from "./import-hosted.ts";
@@ -32,7 +31,7 @@ export const importRepository = operation({
   }),
   data: ImportedRepository,
   async handle({ input: { url, project = null }, caller, parts }) {
-    const imported = await importHosted({ actor: actorOf(caller), workspace: caller.workspace, url, project }, parts);
+    const imported = await importHosted({ actor: caller.actor, workspace: caller.workspace, url, project }, parts);
     return { data: imported, message: sentences(imported) };
   },
 });

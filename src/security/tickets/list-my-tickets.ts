@@ -20,8 +20,13 @@ export const listMyTickets = operation({
     ...pageFields({ normal: ticketRowsDefault, max: listRowsMax }),
   }),
   data: listData("tickets", TicketRow),
-  async handle({ input: { type, status, limit, offset }, caller: { workspace, owner }, parts: { sql } }) {
-    const filter = { workspace, owner, type: type === "all" ? null : type, status: status === "all" ? null : status };
+  async handle({ input: { type, status, limit, offset }, caller: { workspace, actor }, parts: { sql } }) {
+    const filter = {
+      workspace,
+      owner: actor.email,
+      type: type === "all" ? null : type,
+      status: status === "all" ? null : status,
+    };
     const total = await countTickets(filter, sql);
     const rows = await selectTickets({ ...filter, limit, offset }, sql);
     const hint = total === 0 && status !== "all" ? `. None is ${status}: ask again with the status "all"` : "";

@@ -60,13 +60,13 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
   const { attachment_path: _path, ...details } = call.input;
   const attachment = await attachmentOf(call, tx);
   // The order of fields in a call means nothing.
-  const fingerprint = digestOf([caller.workspace, caller.owner, draft.type, details, attachment?.sha256 ?? null]);
+  const fingerprint = digestOf([caller.workspace, caller.actor.email, draft.type, details, attachment?.sha256 ?? null]);
   const now = parts.clock.now();
   const duplicate = await lockDuplicate({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
   if (duplicate) return { ticket: duplicate, attachment: (await selectAttachmentOf(duplicate.id, tx)) ?? null, repeated: true };
   if (attachment && attachment.ticket !== null) throw attachmentGone();
   const { type, subject, text } = draft;
-  const place = { workspace: caller.workspace, owner: caller.owner };
+  const place = { workspace: caller.workspace, owner: caller.actor.email };
   const ticket = { ...place, id: newToolsId("tkt", now), reference: newReference(type), type, subject };
   const inserted = await insertTicket({ ...ticket, details, fingerprint, at: new Date(now) }, tx);
   if (!inserted) throw new Error(`The reference ${ticket.reference} was drawn twice`);
@@ -80,7 +80,7 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
 /** One that a ticket has already is given too: the same call once more is that ticket. @throws DomainError where there is none */
 async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
   if (id === null) return null;
-  const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.owner }, tx);
+  const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.actor.email }, tx);
   if (!row) throw attachmentGone();
   return row;
 }
@@ -94,8 +94,8 @@ function sentences({ ticket, attachment, repeated }: Logged, call: Call<{ attach
   const ignored = input.attachment_path !== undefined && attachment === null;
   return [
     repeated ? `This was logged a moment ago as ${ticket.reference}` : `Logged as ${ticket.reference}`,
-    mailed && parts.sendsMail && `An acknowledgement goes to ${caller.owner}`,
-    mailed && !parts.sendsMail && `An acknowledgement to ${caller.owner} waits until this service can send mail`,
+    mailed && parts.sendsMail && `An acknowledgement goes to ${caller.actor.email}`,
+    mailed && !parts.sendsMail && `An acknowledgement to ${caller.actor.email} waits until this service can send mail`,
     ignored && "attachment_path was ignored: files are read only where the MCP server runs on your machine, over stdio",
   ]
     .filter((sentence) => sentence !== false)

@@ -19,10 +19,10 @@ export async function takeAttachment(
 ): Promise<Answer> {
   const name = fileName(request.headers.get(attachmentNameHeader));
   await parts.disk.require();
-  const { workspace, owner } = caller;
+  const { workspace, actor } = caller;
   using lease = parts.limits.documents.lease(holderOf(caller));
   const pieces = bodyPieces(request, { ...throttled(parts), lease, bytesMax: attachmentBytesMax });
-  const { id, sizeBytes } = await attachments.keep({ workspace, owner, name, pieces }, parts);
+  const { id, sizeBytes } = await attachments.keep({ workspace, owner: actor.email, name, pieces }, parts);
   return {
     status: 200,
     body: { success: true, data: { id, name, size: sizeBytes }, message: "The file waits for its ticket" },

@@ -1,5 +1,5 @@
-/** Who calls an operation: the owner of a tools key, in one workspace, looking at one part of it. */
-import type { MemberActor, Role } from "../../../accounts/audit/actor.ts";
+/** The caller of an operation: the owner of a tools key, in one workspace, with a scope in it. */
+import type { MemberActor } from "../../../accounts/audit/actor.ts";
 import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 
 /** What lists show. */
@@ -8,13 +8,7 @@ export type Scope = { kind: "workspace" } | { kind: "product" | "project"; id: s
 export interface Caller {
   key: KeyId;
   workspace: WorkspaceId;
-  /** E-mail address of the key's owner. */
-  owner: string;
-  role: Role;
+  /** The key's owner. */
+  actor: MemberActor;
   scope: Scope;
-}
-
-/** In whose name a call changes something. */
-export function actorOf({ owner, role }: Caller): MemberActor {
-  return { kind: "member", email: owner, role, carriedBy: "tools key" };
 }

@@ -10,7 +10,7 @@ import { allowLocks, allowStatements } from "../../../backing/statement-time.ts"
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { decisionWaitMs } from "../../limits.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { allow, writers } from "../../../accounts/workspaces/allow.ts";
+import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
 import { findingNotFound } from "../finding-not-found.ts";
 import { insertEvents } from "../scan/scan-store.ts";
 import type { FindingStatus } from "../schema.ts";
@@ -54,7 +54,7 @@ export async function decide(
   { actor, workspace, decided }: { actor: Actor; workspace: WorkspaceId; decided: TriageRequest },
   sources: Sources,
 ): Promise<TriageResult> {
-  allow(actor, { roles: writers, action: "decide about findings" });
+  authorize(actor, { roles: writers, action: "decide about findings" });
   return change(actor, sources, async (tx) => {
     const by = actor.kind === "member" ? actor.email : actor.kind;
     const made = await decideIn(tx, { workspace, decided, by, at: new Date(sources.clock.now()) });

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import { findingNoteCharactersMax } from "../../limits.ts";
-import { actorOf } from "../../api/operations/caller.ts";
 import { text } from "../../api/operations/fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { operation } from "../../api/operations/operation.ts";
@@ -46,7 +45,7 @@ export const updateFinding = operation({
       );
     }
     const decided = { finding, status: findingStatuses.find((known) => known === status), falsePositive, note };
-    const made = await decide({ actor: actorOf(caller), workspace: caller.workspace, decided }, parts);
+    const made = await decide({ actor: caller.actor, workspace: caller.workspace, decided }, parts);
     return {
       data: {
         finding_id: finding,

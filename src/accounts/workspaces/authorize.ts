@@ -2,26 +2,25 @@
 import type { Actor, Role } from "../audit/actor.ts";
 import { DomainError } from "../errors.ts";
 
-/** Who may change what costs or exposes nothing to others: everyone but auditors, who are read-only. */
+/** Change what costs or exposes nothing to others: everyone but auditors, who are read-only. */
 export const writers: readonly Role[] = ["member", "admin", "super_admin"];
-/** Who manages settings, stored prompts and the keys of others. */
+/** Manage settings, stored prompts and the keys of others. */
 export const managers: readonly Role[] = ["admin", "super_admin"];
-/** Who sees what other members did. */
+/** See what other members did. */
 export const overseers: readonly Role[] = ["auditor", "admin", "super_admin"];
-/** Left to the operator. */
-export const nobody: readonly Role[] = [];
+export const operatorOnly: readonly Role[] = [];
 
 /**
  * @param action completes "Cannot …"
  * @throws DomainError forbidden
  */
-export function allow(actor: Actor, { roles, action }: { roles: readonly Role[]; action: string }): void {
+export function authorize(actor: Actor, { roles, action }: { roles: readonly Role[]; action: string }): void {
   if (actor.kind !== "member" || roles.includes(actor.role)) return;
   const needed = roles.length === 0 ? "it is left to the operator" : `it takes the role ${roles.join(" or ")}`;
   throw new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${needed}`);
 }
 
-/** The one owner whose keys and requests the actor sees; null: everybody's. */
+/** The only owner whose keys and requests the actor sees; null: the actor sees those of all owners. */
 export function ownerSeenBy(actor: Actor): string | null {
   return actor.kind === "member" && !overseers.includes(actor.role) ? actor.email : null;
 }

@@ -4,8 +4,11 @@ import { GatewayError } from "../../kernel/errors.ts";
 import { hashKey } from "../../kernel/ids.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable */
-export async function identify(request: Request, gateway: Gateway): Promise<Caller> {
+/**
+ * Answers from the admission workers' key cache and not from the database, so it is no `Authenticator` of `src/accounts`.
+ * @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable
+ */
+export async function authenticate(request: Request, gateway: Gateway): Promise<Caller> {
   const key = bearerKey(request.headers.get("authorization"), gateway.keyPrefix);
   const caller = key === null ? null : await gateway.admission.authenticate(hashKey(key));
   if (caller === null) throw invalidKey(gateway.keyPrefix);
@@ -20,8 +23,8 @@ export function invalidKey(keyPrefix: string): GatewayError {
 }
 
 /**
- * null where the header holds no key of our form: then nothing is hashed and nobody asked. The server has taken the spaces and tabs
- * around a header's value away, as HTTP has it; whatever else stands beside a key makes it none.
+ * null if the header holds no key of our form: then nothing is hashed or asked. The server has removed the spaces and tabs around
+ * the header's value, as HTTP requires; anything else beside a key makes it invalid.
  */
 function bearerKey(header: string | null, keyPrefix: string): string | null {
   const [, scheme, key] = /^(\S+) +(\S+)$/.exec(header ?? "") ?? [];

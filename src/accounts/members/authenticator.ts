@@ -1,0 +1,11 @@
+import type { Principal } from "./principal.ts";
+
+/** Finds out who sends a request by one kind of credential. An API takes a list of them; the first that knows the request answers. */
+export interface Authenticator {
+  /**
+   * @param address of the connection's other end; null: unknown
+   * @returns null if the request has no credential of this kind
+   * @throws DomainError unauthorized, rate_limited for a wrong credential
+   */
+  authenticate(request: Request, address: string | null): Promise<Principal | null>;
+}

@@ -1,0 +1,30 @@
+/** The owner of a credential, and the actor that a person is in a workspace. */
+import type { MemberActor, Operator } from "../audit/actor.ts";
+import type { Queries } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { DomainError } from "../errors.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
+import { selectMembers } from "./member-store.ts";
+
+export type Principal = Operator | Person;
+
+/** A person has a role in each workspace, so only a workspace makes an actor of one. */
+export interface Person {
+  kind: "person";
+  email: string;
+  /** The credential, as the audit log names it. */
+  carriedBy: MemberActor["carriedBy"];
+  /** The header or field that names the person, for error messages; absent: the credential does. */
+  namedBy?: string;
+}
+
+/** @throws DomainError forbidden if the person is unknown or deactivated in the workspace, or the account is not active */
+export async function memberActor(
+  { email, carriedBy, namedBy }: Person,
+  { workspace, sql }: { workspace: WorkspaceId; sql: Queries },
+): Promise<MemberActor> {
+  const [row] = await selectMembers({ workspace, email: canonicalEmail(email) }, sql);
+  if (row?.active && row.account === "active") return { kind: "member", email: row.email, role: row.role, carriedBy };
+  const message = `Cannot act as "${email}": no active member of this workspace has the address`;
+  throw new DomainError("forbidden", message, { field: namedBy });
+}

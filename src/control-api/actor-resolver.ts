@@ -1,0 +1,72 @@
+/** Resolves a request's principal to the actor in the workspace that the request concerns. */
+import type { Actor, Operator } from "../accounts/audit/actor.ts";
+import { DomainError } from "../accounts/errors.ts";
+import { memberActor, type Person, type Principal } from "../accounts/members/principal.ts";
+import { findWorkspace } from "../accounts/workspaces/find.ts";
+import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
+import type { WorkspaceId } from "../kernel/ids.ts";
+import type { ControlParts } from "./parts.ts";
+
+export interface ActorResolver {
+  /** @param named id or name of the workspace */
+  inWorkspace(named: string): Promise<{ actor: Actor; workspace: WorkspaceRow }>;
+  /** Like `inWorkspace`, for a resource that was found by its id. */
+  forResource(resource: FoundResource): Promise<{ actor: Actor; workspace: WorkspaceRow }>;
+  /** Like `inWorkspace`; without a name all workspaces, which only the operator may see. */
+  inAnyWorkspace(named: string | undefined): Promise<{ actor: Actor; workspace: WorkspaceRow | null }>;
+  /** The operator, for what concerns no workspace. @param action completes "Cannot …" */
+  operator(action: string): Operator;
+}
+
+export interface FoundResource {
+  /** The workspace that the request names. */
+  named: string | undefined;
+  /** The resource's workspace. */
+  workspace: WorkspaceId;
+  /** The error for an unknown id, also thrown if the person is no member of the workspace, so that existing ids stay hidden. */
+  unknown: DomainError;
+}
+
+type Sources = Pick<ControlParts, "sql" | "clock">;
+
+export function resolveActors(principal: Principal, sources: Sources): ActorResolver {
+  const inWorkspace: ActorResolver["inWorkspace"] = async (named) => {
+    if (principal.kind === "operator") return { workspace: await findWorkspace(named, sources), actor: principal };
+    return memberIn(named, principal, sources);
+  };
+  return {
+    inWorkspace,
+    async forResource({ named, workspace, unknown }) {
+      try {
+        return await inWorkspace(named ?? workspace);
+      } catch (error) {
+        const isNoMember = named === undefined && error instanceof DomainError && error.code === "forbidden";
+        throw isNoMember ? unknown : error;
+      }
+    },
+    operator(action) {
+      if (principal.kind === "operator") return principal;
+      const message = `Cannot ${action} as "${principal.email}": it is left to the operator`;
+      throw new DomainError("forbidden", message, { field: principal.namedBy });
+    },
+    async inAnyWorkspace(named) {
+      if (named !== undefined) return inWorkspace(named);
+      if (principal.kind === "operator") return { actor: principal, workspace: null };
+      const message = `Cannot act as "${principal.email}" without a workspace: a role is held in one workspace`;
+      throw new DomainError("invalid_field", message, { field: "workspace" });
+    },
+  };
+}
+
+/** A missing workspace gets the same error as one where the person is no member, so that existing workspaces stay hidden. */
+async function memberIn(named: string, person: Person, sources: Sources) {
+  try {
+    const workspace = await findWorkspace(named, sources);
+    return { workspace, actor: await memberActor(person, { workspace: workspace.id, sql: sources.sql }) };
+  } catch (error) {
+    const isHidden = error instanceof DomainError && (error.code === "not_found" || error.code === "forbidden");
+    if (!isHidden) throw error;
+    const message = `Cannot act as "${person.email}": no active member of the workspace "${named}" has the address`;
+    throw new DomainError("forbidden", message, { field: person.namedBy });
+  }
+}

@@ -1,0 +1,83 @@
+/** Checks the operator token, which opens the control API, /metrics and the causes in /ready. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { DomainError } from "../accounts/errors.ts";
+import type { Authenticator } from "../accounts/members/authenticator.ts";
+import type { Principal } from "../accounts/members/principal.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Secret } from "../kernel/secret.ts";
+import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "./limits.ts";
+
+/** The header that names the member in whose name the operator token acts. */
+const actAsHeader = "X-Act-As";
+
+/** How many more wrong tokens an address may send, as of a time. */
+interface Allowance {
+  left: number;
+  atMs: number;
+}
+
+/**
+ * Compares tokens, and stops comparing for an address that sends too many wrong ones. Its right token is refused then too: otherwise
+ * the answers would show which guess was right. A request without a token is no guess.
+ */
+export class OperatorAuthenticator implements Authenticator {
+  readonly #digest: Buffer;
+  readonly #clock: Clock;
+  readonly #allowances = new LRUCache<string, Allowance>({ max: wrongTokenAddressesMax });
+
+  constructor(token: Secret, clock: Clock) {
+    this.#digest = digest(token.reveal());
+    this.#clock = clock;
+  }
+
+  /** @returns the operator, or the person in `X-Act-As`; an API key of either kind is a wrong token */
+  async authenticate(request: Request, address: string | null): Promise<Principal | null> {
+    if (!this.#checkToken(request, address)) return null;
+    const email = request.headers.get(actAsHeader);
+    if (email === null) return { kind: "operator" };
+    return { kind: "person", email, carriedBy: "operator token", namedBy: actAsHeader };
+  }
+
+  /** Like `authenticate`, for paths that show less without the token. */
+  isOperator(request: Request, address: string | null): boolean {
+    try {
+      return this.#checkToken(request, address);
+    } catch (error) {
+      if (error instanceof DomainError) return false;
+      throw error;
+    }
+  }
+
+  /** @returns false if the request has no token @throws DomainError unauthorized, rate_limited */
+  #checkToken(request: Request, address: string | null): boolean {
+    const [, given] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    if (given === undefined) return false;
+    const allowance = this.#allowance(address ?? "");
+    if (allowance.left < 1) throw tooMany();
+    // All digests have one length, so comparing them reveals nothing about the token's.
+    if (timingSafeEqual(digest(given), this.#digest)) return true;
+    this.#allowances.set(address ?? "", { ...allowance, left: allowance.left - 1 });
+    throw unauthorized();
+  }
+
+  #allowance(address: string): Allowance {
+    const nowMs = this.#clock.now();
+    const { left, atMs } = this.#allowances.get(address) ?? { left: wrongTokensMax, atMs: nowMs };
+    const regained = (Math.max(0, nowMs - atMs) / 1_000) * wrongTokensPerSecond;
+    return { left: Math.min(wrongTokensMax, left + regained), atMs: nowMs };
+  }
+}
+
+/** One message for every cause. */
+export function unauthorized(): DomainError {
+  return new DomainError("unauthorized", "Send the operator token as a Bearer token");
+}
+
+function tooMany(): DomainError {
+  return new DomainError("rate_limited", "Too many wrong tokens came from this address: none is looked at for a second");
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
