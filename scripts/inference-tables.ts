@@ -1,6 +1,6 @@
 /**
- * Writes the tables of docs/inference.md that the code holds: `node_modules/.bin/bun scripts/inference-tables.ts`. A test compares
- * the page with them.
+ * Generates the tables of docs/inference.md from the code: `node_modules/.bin/bun scripts/inference-tables.ts`. A test compares the page
+ * with them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ function fieldTable(): string {
     accepts,
     effect,
   ]);
-  return table(["field", "null", "needs", "taken", "what becomes of it"], rows);
+  return table(["field", "null", "needs", "accepted", "effect"], rows);
 }
 
 function supportTable(): string {
-  // The keys of the table are its words.
+  // The keys of this object are exactly the support words.
   const words = Object.keys(supportWords) as SupportWord[];
   const rows = words.map((word) => {
     const { opensWithin, impliedBy, without } = factsOf(word);
@@ -31,17 +31,17 @@ function supportTable(): string {
     const opens = opensWithin === undefined ? fields : [...fields, opensWithin];
     return [code(word), opens.map(code).join(", "), code(impliedBy), without];
   });
-  return table(["word", "opens", "opened also by", "without it"], rows);
+  return table(["word", "enables", "implied by", "without it"], rows);
 }
 
-/** In the form that `bun fmt` gives tables. */
+/** Formats a table as `bun fmt` does. */
 function table(head: string[], rows: string[][]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |\n`;
   return [head, widths.map((width) => "-".repeat(width)), ...rows].map(line).join("");
 }
 
-/** The page with each table that follows a comment "Made by scripts/inference-tables.ts from <file>" made anew. */
+/** Replaces each table of the page that follows a comment "Made by scripts/inference-tables.ts from <file>". */
 export function withTables(page: string): string {
   const tables: Record<string, string> = { "chat-fields.ts": fieldTable(), "supports.ts": supportTable() };
   return page.replace(

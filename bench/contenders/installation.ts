@@ -12,7 +12,7 @@ export interface Installed extends Omit<Running, "target"> {
 }
 
 /** An installation for a single contender. */
-export function alone(contender: Contender): Installation {
+export function single(contender: Contender): Installation {
   return {
     name: contender.name,
     async start() {

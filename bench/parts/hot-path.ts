@@ -1,11 +1,11 @@
 /** Measures the hot path: requests a second, their cost, and the latency added to the provider's. */
-import { alone, type Installation } from "../contenders/installation.ts";
+import { single, type Installation } from "../contenders/installation.ts";
 import { findPeers, type Peers } from "../contenders/peers.ts";
 import { bareProxy, direct, instantModel } from "../contenders/provider.ts";
 import { measure, progressLine, type MeasurePlan, type Measurement } from "../measure/measure.ts";
 import { pause } from "../until.ts";
 import { openTestbed, type Testbed, type TestbedPlan } from "./testbed.ts";
-import { idleCores, residentBytes, startAll, warmUp, type Side, type Stand } from "./side-by-side.ts";
+import { idleCores, residentBytes, startAll, warmUp, type Side, type RunningInstallation } from "./side-by-side.ts";
 
 export interface HotPathPlan extends TestbedPlan {
   rounds: number;
@@ -55,7 +55,7 @@ export async function runHotPath(plan: HotPathPlan): Promise<HotPath> {
   const { provider } = testbed;
   const { contenders, versions, leftOut } = await findPeers(testbed, plan.say);
   const others = [direct(provider), bareProxy(provider), ...contenders];
-  const installations = [...others.map(alone), testbed.sharedWeir(["hot", "spread"])];
+  const installations = [...others.map(single), testbed.sharedWeir(["hot", "spread"])];
   const found: HotPath = { measurements: [], memory: [], idle: [], versions, leftOut };
   for (let round = 1; round <= plan.rounds; round++) await takeRound({ installations, testbed, round, plan, found });
   return found;
@@ -72,51 +72,52 @@ interface Round {
 async function takeRound(round: Round): Promise<void> {
   const { installations, testbed, plan, found } = round;
   await using stack = new AsyncDisposableStack();
-  const stands = await startAll(installations, stack);
-  plan.say(`round ${round.round}/${plan.rounds} warming up ${stands.map(({ name }) => name).join(", ")}`);
-  for (const side of stands.flatMap(({ sides }) => sides)) await warmUp(side);
+  const started = await startAll(installations, stack);
+  plan.say(`round ${round.round}/${plan.rounds} warming up ${started.map(({ name }) => name).join(", ")}`);
+  for (const side of started.flatMap(({ sides }) => sides)) await warmUp(side);
   await testbed.quiet();
-  if (round.round === 1) found.idle = await idleCores(stands);
+  if (round.round === 1) found.idle = await idleCores(started);
   const loaded = new Map<string, number>();
-  const take = async (stand: Stand, side: Side, load: Load): Promise<void> => {
+  const take = async (installation: RunningInstallation, side: Side, load: Load): Promise<void> => {
     await takeLoad(side, load, round);
-    loaded.set(stand.name, Math.max(loaded.get(stand.name) ?? 0, residentBytes(stand.installed)));
+    loaded.set(installation.name, Math.max(loaded.get(installation.name) ?? 0, residentBytes(installation.installed)));
   };
   for (let n = 1; n <= sweepsPerRound; n++) {
-    await takeSweep({ stands, sweep: (round.round - 1) * sweepsPerRound + n, seconds: plan.seconds, take });
+    await takeSweep({ started, sweep: (round.round - 1) * sweepsPerRound + n, seconds: plan.seconds, take });
     // Only once a sweep: after each checkpoint PostgreSQL writes every page completely at its first change.
     await testbed.quiet();
   }
-  for (const stand of stands) {
-    for (const side of stand.sides) await take(stand, side, { load: `${openLoopRate}/s`, words: openLoop });
+  for (const installation of started) {
+    for (const side of installation.sides) await take(installation, side, { load: `${openLoopRate}/s`, words: openLoop });
   }
   await pause(restMs);
-  for (const { name, installed, idleBytes } of stands) {
+  for (const { name, installed, idleBytes } of started) {
     const loadedBytes = loaded.get(name) ?? 0;
     found.memory.push({ name, round: round.round, idleBytes, loadedBytes, recoveredBytes: residentBytes(installed) });
   }
-  if (round.round === plan.rounds) for (const { installed } of stands) await installed.verify?.(plan.say);
+  if (round.round === plan.rounds) for (const { installed } of started) await installed.verify?.(plan.say);
 }
 
 type Load = Pick<MeasurePlan, "load" | "words" | "sweep">;
 
 interface Sweep {
-  stands: Stand[];
+  started: RunningInstallation[];
   /** The number of the sweep, counted over all rounds. */
   sweep: number;
   seconds: number;
-  take(stand: Stand, side: Side, load: Load): Promise<void>;
+  take(installation: RunningInstallation, side: Side, load: Load): Promise<void>;
 }
 
 /** Measures all contenders directly after each other under each load, so that the figures of a ratio come from the same seconds. */
-async function takeSweep({ stands, sweep, seconds, take }: Sweep): Promise<void> {
-  const pairs = stands.flatMap((stand) => stand.sides.map((side) => ({ stand, side })));
+async function takeSweep({ started, sweep, seconds, take }: Sweep): Promise<void> {
+  const pairs = started.flatMap((installation) => installation.sides.map((side) => ({ installation, side })));
   // Every second sweep has the reverse order, so that no contender always follows the same one.
   const order = sweep % 2 === 1 ? pairs : pairs.toReversed();
   const time = ["--warm-up", String(sliceWarmUpSeconds), "--seconds", String(seconds)];
   for (const connections of sliceConnections) {
     const words = [...time, "--connections", String(connections)];
-    for (const { stand, side } of order) await take(stand, side, { load: `${connections} connections`, words, sweep });
+    for (const { installation, side } of order)
+      await take(installation, side, { load: `${connections} connections`, words, sweep });
   }
 }
 

@@ -14,7 +14,7 @@ export interface Side {
 }
 
 /** A running installation. */
-export interface Stand {
+export interface RunningInstallation {
   name: string;
   installed: Installed;
   sides: Side[];
@@ -26,16 +26,16 @@ const warmUpConnections = "64";
 const idleMs = 5_000;
 
 /** @param stack stops everything, in the opposite order */
-export async function startAll(installations: Installation[], stack: AsyncDisposableStack): Promise<Stand[]> {
-  const stands: Stand[] = [];
+export async function startAll(installations: Installation[], stack: AsyncDisposableStack): Promise<RunningInstallation[]> {
+  const started: RunningInstallation[] = [];
   for (const installation of installations) {
     const installed = stack.use(await installation.start());
     const sides = installed.subjects.map(({ subject, target }) => {
       return { subject, running: { ...installed, target }, generator: stack.use(new LoadGenerator()) };
     });
-    stands.push({ name: installation.name, installed, sides, idleBytes: residentBytes(installed) });
+    started.push({ name: installation.name, installed, sides, idleBytes: residentBytes(installed) });
   }
-  return stands;
+  return started;
 }
 
 /** Sends load until connections are open, keys have been used, and the hot code is compiled. */
@@ -46,12 +46,12 @@ export async function warmUp({ subject, running, generator }: Side): Promise<voi
 }
 
 /** The CPU use of each contender without any load: CPU seconds a second, by process. */
-export async function idleCores(stands: Stand[]): Promise<{ name: string; cores: Record<string, number> }[]> {
-  const before = stands.map(({ installed }) => installed.usage());
+export async function idleCores(started: RunningInstallation[]): Promise<{ name: string; cores: Record<string, number> }[]> {
+  const before = started.map(({ installed }) => installed.usage());
   const startedAt = performance.now();
   await pause(idleMs);
   const seconds = (performance.now() - startedAt) / 1_000;
-  return stands.map(({ name, installed }, n) => {
+  return started.map(({ name, installed }, n) => {
     const share = (process: string, cpuSeconds: number) => (cpuSeconds - (before[n]?.[process]?.cpuSeconds ?? 0)) / seconds;
     const after = Object.entries(installed.usage());
     const cores = after.map(([process, { cpuSeconds }]) => [process, Number(share(process, cpuSeconds).toFixed(4))]);

@@ -10,7 +10,7 @@ export interface Rule {
   violations(tree: SourceTree): string[];
   /** Files by path: each of the first breaks the rule, none of the second does. */
   invalid: Record<string, string>;
-  /** Further files beside each invalid one, for a rule about several. */
+  /** Further files for each invalid one, for a rule about several. */
   invalidWith?: Record<string, string>;
   valid: Record<string, string>;
 }

@@ -37,7 +37,7 @@ describe("the capacity model", () => {
     { gateways: 1, workers: 1, connections: 32 },
     { gateways: 2, workers: 2, connections: 128 },
     { gateways: 3, workers: 1, connections: 60 },
-  ])("predicts a fleet that it was not made from: %p", (shape) => {
+  ])("the model predicts a fleet that was not used to fit it: %p", (shape) => {
     expect(predict({ shape, cores }, model).perSecond).toBeCloseTo(measuredAt(shape).measured.perSecond, 3);
   });
 

@@ -154,6 +154,6 @@ test.each([
   ["example.com", false],
   ["127.0.0.1.example.com", false],
   ["10.0.0.1", false],
-])("load on %s is on this machine: %p", (hostname, expected) => {
+])("isLoopback(%p) is %p", (hostname, expected) => {
   expect(isLoopback(hostname)).toBe(expected);
 });

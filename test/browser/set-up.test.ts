@@ -112,7 +112,7 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     ["https://acme.example/api", 0],
     ["HTTPS://acme.example", 0],
     ["", 0],
-  ])("accepts an address as the service does: %s", async (address, wrong) => {
+  ])("the page accepts the same addresses as the service: %s", async (address, wrong) => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/absence-io");
     await page.getByLabel("API token / Personal access token").and(page.locator("input")).fill(secret);

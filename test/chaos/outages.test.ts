@@ -12,7 +12,7 @@ import { until } from "../support/until.ts";
 
 const available = (await testServers()) !== null;
 
-describe.skipIf(!available)("while a part is gone", () => {
+describe.skipIf(!available)("while a part is down", () => {
   const stack = new AsyncDisposableStack();
   let services: Services;
   let stub: ProviderStub;

@@ -158,7 +158,7 @@ test.each<[string, Record<string, unknown>, Partial<LogRow>]>([
     { prompt_tokens: 6, completion_tokens: 4 },
   ],
   [
-    "two such counts",
+    "two counts above the possible maximum",
     { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 9_007_199_254_740_991 },
     { usage_estimated: true },
   ],
@@ -170,7 +170,7 @@ test.each<[string, Record<string, unknown>, Partial<LogRow>]>([
   ["a prompt without an output", { prompt_tokens: 12 }, { prompt_tokens: 12, completion_tokens: 50, usage_estimated: true }],
   ["an output without a prompt", { completion_tokens: 40 }, { prompt_tokens: 6, completion_tokens: 40, usage_estimated: true }],
   ["more than was reserved", { prompt_tokens: 900_000, completion_tokens: 30_000 }, { usage_estimated: false }],
-])("a provider that tells %s charges nobody above the reservation, and no half is free", async (_, usage, row) => {
+])("with %s from a provider, the charge is at most the reservation, and a missing count is estimated", async (_, usage, row) => {
   for (const streamed of [true, false]) {
     const on = await customer();
     stub.answerOnce(chat("x".repeat(200), { usage }));

@@ -26,7 +26,7 @@ test.each([
   ["half an answer", 200, '{"id":"gen-a"', untouched()],
   ["half a stream", 200, 'data: {"id":"gen-a"}\n\n', untouched()],
   ["a stream with an error in it", 200, 'data: {"error":{}}\n\ndata: [DONE]\n\n', untouched()],
-])("%s is a problem", (_, status, text, sent) => {
+])("the judge reports %s", (_, status, text, sent) => {
   expect(problemOf(sent, { status, text })).toBeString();
 });
 
@@ -38,6 +38,6 @@ test.each([
   ["the whole body", 413, error("request_too_large"), untouched()],
   ["an answer", 200, '{"id":"gen-a"}', untouched()],
   ["a stream", 200, 'data: {"id":"gen-a"}\n\ndata: [DONE]\n\n', untouched()],
-])("%s is none", (_, status, text, sent) => {
+])("the judge accepts %s", (_, status, text, sent) => {
   expect(problemOf(sent, { status, text })).toBeNull();
 });

@@ -13,14 +13,14 @@ describe("an address that IANA's registries do not list as globally reachable", 
     `),
     "no address",
     "",
-  ])("is refused: %s", (address) => expect(isPublicAddress(address)).toBe(false));
+  ])("the address %s is refused", (address) => expect(isPublicAddress(address)).toBe(false));
 
   test.each([
     ...words(`
       1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0 223.255.255.255
       2606:4700::1111 2001:200::1 2a00::1 ::ffff:1.1.1.1 64:ff9b::101:101 2002:101:101::1
     `),
-  ])("and its neighbour is not: %s", (address) => expect(isPublicAddress(address)).toBe(true));
+  ])("the neighbouring address %s is accepted", (address) => expect(isPublicAddress(address)).toBe(true));
 });
 
 describe("a base URL", () => {
@@ -36,7 +36,7 @@ describe("a base URL", () => {
       https://localhost.localdomain https://intranet.LocalDomain.:8443/api https://api.weir.svc https://box.home.arpa. https://ｌocalhost https://a.LOCAL.:443 https://1.1.1.1@10.0.0.1
     `),
     "",
-  ])("is refused: %s", (text) => expect(() => parseBaseUrl(text)).toThrow("needed"));
+  ])("a base URL that is not public is refused: %s", (text) => expect(() => parseBaseUrl(text)).toThrow("needed"));
 
   test.each(["https://acme.example", " https://ACME.example:8443/api/v1/ ", "https://1.1.1.1", "https://[2606:4700::1111]/"])(
     "a public base URL is accepted: %s",

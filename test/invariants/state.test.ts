@@ -14,7 +14,7 @@ import { generation } from "./example-events.ts";
 const nothing: Evidence = { history: null, delayMsMax: 0, stored: null, settled: null, secrets: null };
 const month = "2026-11";
 
-/** Counters and a ledger that agree, with one hold where it is asked for. */
+/** Counters and a ledger that agree, with one hold if `isOpen`. */
 async function settled({ isOpen }: { isOpen: boolean }): Promise<Settled> {
   await using harness = await openEmbeddedHarness();
   const account = { workspace: "w1", balance: 1_000n, sequence: 3n, months: [{ month, spent: 70n }] };

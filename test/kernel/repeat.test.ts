@@ -66,7 +66,7 @@ test("any number of notifications during a round start one round after it", asyn
   expect(rounds).toBe(2);
 });
 
-test("a failed round is reported, and the repetition goes on after the usual pause", async () => {
+test("a failed round is reported, and the next one follows after the usual pause", async () => {
   const failure = new Error("the database is away");
   const { clock, state, repeated } = started({ round: async () => Promise.reject(failure) });
   await using _repeated = repeated;
@@ -109,7 +109,7 @@ test("disposing ends the pause, the subscription and all timers", async () => {
   expect([state.rounds, state.listening, clock.pending]).toEqual([1, false, 0]);
 });
 
-test("disposing waits for the round under way, which can see that it is to end", async () => {
+test("disposing waits for the running round, whose signal is aborted", async () => {
   const held = Promise.withResolvers<void>();
   let aborted = false;
   const { clock, repeated } = started({

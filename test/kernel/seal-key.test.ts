@@ -3,7 +3,7 @@ import { createDecipheriv, createHmac } from "node:crypto";
 import { inspect } from "node:util";
 import { SealError, SealKey, sealedBy } from "../../src/kernel/seal-key.ts";
 
-const plain = new TextEncoder().encode("what nobody else reads");
+const plain = new TextEncoder().encode("a secret text");
 const key = new SealKey(Buffer.alloc(32, 1));
 
 describe("sealed bytes", () => {

@@ -90,7 +90,7 @@ describe("messages", () => {
         { role: "function", name: "f", content: null },
       ],
     ],
-  ])("may be %j", (messages) => {
+  ])("messages may be %j", (messages) => {
     expect([refusal({ messages, tools: [tool] }), problemsOf({ messages })]).toEqual([null, []]);
   });
 
@@ -108,7 +108,7 @@ describe("messages", () => {
     [[{ role: "tool", content: "done" }]],
     [[{ role: "assistant", audio: { id: "a" } }]],
     [Array.from({ length: 2_001 }, () => hello[0])],
-  ])("may not be %j", (messages) => {
+  ])("messages may not be %j", (messages) => {
     expect(refusal({ messages })).not.toBeNull();
     expect(problemsOf({ messages })).not.toEqual([]);
   });

@@ -208,7 +208,7 @@ describe("every field", () => {
     ["_at", /ISO 8601/],
     ["_tokens", /tokens/i],
     ["_percent", /percent/],
-  ])("whose name ends with %s says its unit", (ending, unit) => {
+  ])("the description of a field whose name ends with %s names its unit", (ending, unit) => {
     const concerned = fields.filter(([at]) => at.endsWith(ending));
     expect(concerned).not.toEqual([]);
     expect(concerned.filter(([, { description }]) => !unit.test(String(description))).map(([at]) => at)).toEqual([]);

@@ -98,7 +98,7 @@ describe("answers", () => {
     ["refusal", "content_filter"],
     ["pause_turn", "stop"],
     ["stop_sequence", "stop"],
-  ])("that ended for %s finish with %s, whole and streamed", async (stop, reason) => {
+  ])("an answer that stopped for %s finishes with %s, streamed or not", async (stop, reason) => {
     claude.answer(message("Hel", { stop }));
     const whole = await client.chat.completions.create({ model, messages });
     expect<string | undefined>(whole.choices[0]?.finish_reason).toBe(reason);
@@ -216,13 +216,16 @@ describe("failures", () => {
     // The gateway and the package each retry once.
     [529, "overloaded_error", "x", 502, "upstream_error", 4],
     [500, "api_error", "x", 502, "upstream_error", 4],
-  ])("of status %p and type %s (%s) are %p %s after %p calls of the provider", async (status, type, words, ours, code, calls) => {
-    claude.answer(refusal(status, type, words));
-    const before = claude.calls.length;
-    const error = await thrownBy(client.chat.completions.create({ model, messages }, { maxRetries: 1 }));
-    expect(error).toMatchObject({ status: ours, code });
-    expect(claude.calls.length - before).toBe(calls);
-  });
+  ])(
+    "an error of status %p and type %s (%s) becomes %p %s after %p calls of the provider",
+    async (status, type, words, ours, code, calls) => {
+      claude.answer(refusal(status, type, words));
+      const before = claude.calls.length;
+      const error = await thrownBy(client.chat.completions.create({ model, messages }, { maxRetries: 1 }));
+      expect(error).toMatchObject({ status: ours, code });
+      expect(claude.calls.length - before).toBe(calls);
+    },
+  );
 
   test("a rate limit has a Retry-After", async () => {
     claude.answer(refusal(429, "rate_limit_error"));

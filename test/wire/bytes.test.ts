@@ -106,7 +106,7 @@ describe("unserved paths and methods", () => {
     ["GET", "/embeddings"],
     ["POST", "/models"],
     ["POST", "/key"],
-  ])("%s %s is 405 with detail", async (method, path) => {
+  ])("%s %s gets a 405 with `detail`", async (method, path) => {
     const response = await call(path, { method });
     expect(response.status).toBe(405);
     expect(await response.json()).toEqual({ detail: "Method Not Allowed" });

@@ -62,41 +62,47 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     return error.message;
   }
 
-  test.each(whole.map((one) => [one.name, one] as const))("a whole answer: %s", async (_, one: WholeCase) => {
-    stub.answerOnce(one.answer);
-    const response = await ask();
-    if (one.failure !== null) return void (await expectError(response, one.failure));
-    const { expected } = one;
-    note(response, costOf(expected?.usage ?? null, { saysNothing: !expected?.content && !expected?.toolCalls }));
-    const [choice] = officialCompletion(conforming(Completion, await response.json())).choices;
-    expect(choice?.message).toMatchObject({ content: expected?.content ?? null, refusal: expected?.refusal ?? null });
-    expect<unknown>(choice?.message.tool_calls).toEqual(expected?.toolCalls);
-    expect<unknown>(choice?.finish_reason).toBe(expected?.finishReason);
-  });
+  test.each(whole.map((one) => [one.name, one] as const))(
+    "the gateway's answer for a complete answer: %s",
+    async (_, one: WholeCase) => {
+      stub.answerOnce(one.answer);
+      const response = await ask();
+      if (one.failure !== null) return void (await expectError(response, one.failure));
+      const { expected } = one;
+      note(response, costOf(expected?.usage ?? null, { saysNothing: !expected?.content && !expected?.toolCalls }));
+      const [choice] = officialCompletion(conforming(Completion, await response.json())).choices;
+      expect(choice?.message).toMatchObject({ content: expected?.content ?? null, refusal: expected?.refusal ?? null });
+      expect<unknown>(choice?.message.tool_calls).toEqual(expected?.toolCalls);
+      expect<unknown>(choice?.finish_reason).toBe(expected?.finishReason);
+    },
+  );
 
   // Half of the streams in each way, since nothing else differs.
   const includeUsage = mode === "embedded";
 
-  test.each(streams.map((one) => [one.name, one] as const))("a stream: %s", async (_, one: StreamCase) => {
-    stub.answerOnce(one.answer);
-    const response = await ask({ stream: true, ...(includeUsage && { stream_options: { include_usage: true } }) });
-    if (response.status !== 200) {
-      expect(one).toMatchObject({ text: "", finishReason: null });
-      return void (await expectError(response, present(one.failure)));
-    }
-    const sent = readSentStream(await response.text(), { includeUsage });
-    expect(sent).toMatchObject({ text: one.text, refusal: one.refusal, toolCalls: one.toolCalls });
-    expect(sent.finishReason).toBe(one.finishReason);
-    expect(sent.failure).toBe(one.finishReason === null ? streamCode(one.failure) : null);
-    const saysNothing = one.text === "" && one.refusal === "" && one.toolCalls.length === 0;
-    // A stream without a finish reason was interrupted, whether the recording has a failure or just ends.
-    note(response, one.failure === null && one.finishReason !== null ? costOf(one.usage, { saysNothing }) : null);
-    expectTold(sent, one);
-  });
+  test.each(streams.map((one) => [one.name, one] as const))(
+    "the gateway's stream for a stream: %s",
+    async (_, one: StreamCase) => {
+      stub.answerOnce(one.answer);
+      const response = await ask({ stream: true, ...(includeUsage && { stream_options: { include_usage: true } }) });
+      if (response.status !== 200) {
+        expect(one).toMatchObject({ text: "", finishReason: null });
+        return void (await expectError(response, present(one.failure)));
+      }
+      const sent = readSentStream(await response.text(), { includeUsage });
+      expect(sent).toMatchObject({ text: one.text, refusal: one.refusal, toolCalls: one.toolCalls });
+      expect(sent.finishReason).toBe(one.finishReason);
+      expect(sent.failure).toBe(one.finishReason === null ? streamCode(one.failure) : null);
+      const saysNothing = one.text === "" && one.refusal === "" && one.toolCalls.length === 0;
+      // A stream without a finish reason was interrupted, whether the recording has a failure or just ends.
+      note(response, one.failure === null && one.finishReason !== null ? costOf(one.usage, { saysNothing }) : null);
+      expectTold(sent, one);
+    },
+  );
 
   // One mode is enough for errors: test/wire/retries.test.ts has each class of error in both.
   test.each(errors.filter(() => mode === "embedded").map((one) => [one.name, one] as const))(
-    "an error: %s",
+    "the gateway's error for a provider's error: %s",
     async (_, { answer, code, hint }) => {
       stub.answerOnce(answer);
       expect(await expectError(await ask(), code)).toContain(hint ?? "");
@@ -124,11 +130,7 @@ function sandbox(mode: (typeof modes)[number]): void {
   const requests: [string, Record<string, unknown>, Partial<SentStream>][] = [
     ["text", {}, { text: "Hello", finishReason: "stop" }],
     ["text cut at max_tokens", { max_tokens: 1 }, { text: "Hell", finishReason: "length" }],
-    [
-      "a call of the tool that is forced",
-      { tools: [look_up], tool_choice: "required" },
-      { text: "", finishReason: "tool_calls" },
-    ],
+    ["a call of the required tool", { tools: [look_up], tool_choice: "required" }, { text: "", finishReason: "tool_calls" }],
   ];
 
   test.each(requests)(

@@ -84,7 +84,7 @@ describe.skipIf(deno === null)("on Deno", () => {
     ["GET", "/nothing", 404, { detail: "Not Found" }],
     ["GET", "/models/stub/none", 404, { error: { code: "model_not_found" } }],
     ["POST", "/embeddings", 403, { error: { code: "gateway_disabled" } }],
-  ])("%s %s is %p", async (method, path, status, body) => {
+  ])("%s %s answers %p", async (method, path, status, body) => {
     const response = await call(path, { method });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject(body);
@@ -108,8 +108,8 @@ describe.skipIf(deno === null)("on Deno", () => {
       ["Transfer-Encoding: chunked"],
       (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ],
-    ["the connection to be closed", ["Connection: close"], (body: string) => body],
-  ])("a 413 can be read by a client that sends everything first, %s", async (_, further, encode) => {
+    ["Connection: close", ["Connection: close"], (body: string) => body],
+  ])("a client that first sends its whole body can read the 413, with %s", async (_, further, encode) => {
     const body = " ".repeat(3 * bodyBytesMax);
     const length = further.includes("Transfer-Encoding: chunked") ? [] : [`Content-Length: ${body.length}`];
     const socket = connect(service.port, "127.0.0.1");

@@ -48,7 +48,7 @@ describe("a stream that is quiet for 21 s gets a comment after 15 s and is not c
   }
 
   test.concurrent(
-    "before its first event",
+    "a quiet stream gets a comment before its first event",
     async () => {
       const [comment, role, text] = await hear(`tokens=1 delay_ms=${quietMs}`, 3);
       expectComment(comment, 0);
@@ -59,7 +59,7 @@ describe("a stream that is quiet for 21 s gets a comment after 15 s and is not c
   );
 
   test.concurrent(
-    "between two events",
+    "a quiet stream gets a comment between two events",
     async () => {
       const [role, first, comment, second] = await hear(`tokens=2 gap_ms=${quietMs}`, 4);
       expect([role?.text, first?.text].join()).toMatch(/"role":"assistant".*"content":"tok "/s);

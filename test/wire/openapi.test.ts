@@ -198,7 +198,13 @@ test("connections match the document", async () => {
 test("imports of advisories match the document", async () => {
   const events = [{ introduced: "0" }, { fixed: "3.0.9" }];
   const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges: [{ type: "ECOSYSTEM", events }] }];
-  const record = { id: "OSV-2026-1", modified: "2026-01-01T00:00:00Z", aliases: ["CVE-2026-0001"], summary: "As told", affected };
+  const record = {
+    id: "OSV-2026-1",
+    modified: "2026-01-01T00:00:00Z",
+    aliases: ["CVE-2026-0001"],
+    summary: "As described",
+    affected,
+  };
   const outcome = await ask("post /api/console/advisories", 200, { body: { records: [record, {}] } });
   expect(outcome).toMatchObject({ imported: 1, failures: [{ index: 1 }] });
   await ask("post /api/console/advisories", 400, { body: { records: "none" } });

@@ -10,7 +10,7 @@ export const advisoriesVerbs: readonly Verb[] = [
   {
     noun: "advisories",
     verb: "import",
-    summary: "Import OSV records; skips those that are stored already, reports bad ones and goes on",
+    summary: "Import OSV records; skips those that are stored already, reports bad ones and continues",
     operand: {
       field: "path",
       placeholder: "PATH",
@@ -21,7 +21,7 @@ export const advisoriesVerbs: readonly Verb[] = [
         name: "after",
         field: "after",
         value: { ...text, placeholder: "CURSOR" } satisfies Value,
-        help: "go on after this place, which an interrupted import printed",
+        help: "continue after this place, which an interrupted import printed",
       },
     ],
     sends: "/advisories",
@@ -115,7 +115,7 @@ function answerOf(tally: Tally): LocalAnswer {
 function interruption(error: unknown, path: string, done: unknown): unknown {
   if (error instanceof CursorError) return new UsageError(error.message);
   if (error instanceof CallError) {
-    const where = done === null ? "" : `; stored records stay, and --after '${String(done)}' goes on from there`;
+    const where = done === null ? "" : `; stored records stay, and --after '${String(done)}' continues from there`;
     return new CallError(`${error.message}${where}`, { cause: error });
   }
   if (error instanceof Error && "code" in error)

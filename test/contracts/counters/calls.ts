@@ -35,7 +35,7 @@ export async function admitAll(
   month = monthOf(harness.now()),
 ): Promise<AdmitReply[]> {
   const { now, replies } = await harness.counters.admitMany({ month, requests });
-  if (now !== harness.now()) throw new Error(`The store's clock is ${harness.now()}, the reply says ${now}`);
+  if (now !== harness.now()) throw new Error(`The store's clock is ${harness.now()}, but the reply has ${now}`);
   return replies;
 }
 

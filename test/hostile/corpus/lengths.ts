@@ -9,7 +9,7 @@ export const lengths: Attack[] = [
   refused("a length and chunks", post(length, "Transfer-Encoding: chunked") + chunked(body)),
   refused("chunks and a length", post("Transfer-Encoding: chunked", "Content-Length: 4") + chunked(body)),
   refused(
-    "a request behind the last chunk, within the length",
+    "a request after the last chunk, within the length",
     post(`Content-Length: ${lastChunk.length + hidden.length}`, "Transfer-Encoding: chunked") + lastChunk + hidden,
   ),
   refused("two lengths that differ", post("Content-Length: 5", sized(body + hidden)) + body + hidden),
@@ -22,7 +22,7 @@ export const lengths: Attack[] = [
   refused("a length in hexadecimal", post(`Content-Length: 0x${body.length.toString(16)}`) + body),
   refused("an empty length", post("Content-Length:") + body),
   refused("a length in two parts", post("Content-Length: 1 0") + body),
-  refused("a length with letters behind it", post(`${length}abc`) + body),
+  refused("a length followed by letters", post(`${length}abc`) + body),
   refused("a length beyond 64 bits", post("Content-Length: 99999999999999999999999") + body),
   refused("a length that is right modulo 2^64", post(`Content-Length: ${(1n << 64n) + BigInt(body.length)}`) + body),
   refused("a length of 2^63 - 1", post("Content-Length: 9223372036854775807") + body),
@@ -30,9 +30,9 @@ export const lengths: Attack[] = [
 ];
 
 export const codings: Attack[] = [
-  refused("a coding that nobody knows", coded("Transfer-Encoding: xchunked")),
-  refused("identity beside a length", both("Transfer-Encoding: identity")),
-  refused("no coding beside a length", both("Transfer-Encoding: ")),
+  refused("an unknown coding", coded("Transfer-Encoding: xchunked")),
+  refused("identity with a length", both("Transfer-Encoding: identity")),
+  refused("an empty coding with a length", both("Transfer-Encoding: ")),
   refused("chunked before another coding", coded("Transfer-Encoding: chunked, identity")),
   refused("another coding before chunked", coded("Transfer-Encoding: gzip, chunked")),
   refused("chunked twice, in one line", coded("Transfer-Encoding: chunked, chunked")),
@@ -47,8 +47,8 @@ export const codings: Attack[] = [
   refused("a space before the colon", coded("Transfer-Encoding : chunked")),
   refused("a space before the name", both(" Transfer-Encoding: chunked")),
   refused("a folded line", coded("Transfer-Encoding:\r\n chunked")),
-  refused("a length beside an empty coding and chunked", both("Transfer-Encoding: ,chunked")),
-  refused("a length beside chunked after a tab", both("Transfer-Encoding:\tchunked")),
+  refused("a length with an empty coding and chunked", both("Transfer-Encoding: ,chunked")),
+  refused("a length with chunked after a tab", both("Transfer-Encoding:\tchunked")),
   honest("a tab for a space", coded("Transfer-Encoding:\tchunked")),
   honest("a space at the end", coded("Transfer-Encoding: chunked ")),
   honest("capital letters", coded("Transfer-Encoding: CHUNKED")),

@@ -54,10 +54,10 @@ export const lines: Attack[] = [
     "an upgrade to a web socket",
     get("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="),
   ),
-  honest("a length that is to be dropped on the way", post(sized(body), "Connection: content-length") + body),
+  honest("a length that Connection tells proxies to drop", post(sized(body), "Connection: content-length") + body),
   dropped("a second request before the first is answered", get() + hidden),
-  abandoned(dropped("a second request right behind a body", post(sized(body)) + body + hidden)),
-  abandoned(refused("an empty line behind a body", `${post(sized(body))}${body}\r\n`)),
+  abandoned(dropped("a second request directly after a body", post(sized(body)) + body + hidden)),
+  abandoned(refused("an empty line after a body", `${post(sized(body))}${body}\r\n`)),
   refused("TLS", `\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03${"\0".repeat(500)}`),
   refused("nothing but line ends", "\r\n\r\n\r\n\r\n"),
 ];

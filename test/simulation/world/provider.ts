@@ -1,4 +1,4 @@
-/** A provider that answers, fails or breaks off at random, and records each call and its counts. */
+/** A provider that answers, fails or disconnects at random, and records each call and its counts. */
 import type { Reservation } from "../../../src/gateway/credit/reservation.ts";
 import type { Prices, Usage } from "../../../src/gateway/models/model.ts";
 import type { CallProvider } from "../../../src/gateway/providers/http.ts";
@@ -101,7 +101,7 @@ export class Provider {
     return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens: 0, reasoningTokens: 0 };
   }
 
-  /** Sends its events one by one, and may break off before its count. */
+  /** Sends its events one by one, and may disconnect before its count. */
   #stream(call: ProviderCall, usage: Usage | null): FakeEvents {
     const chance = this.#chance;
     const words = Array.from({ length: chance.between(1, 4) }, () => text("word "));
