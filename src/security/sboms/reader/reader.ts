@@ -1,6 +1,4 @@
 /** Reads SBOMs without holding the event loop: small ones at once, large ones in processes of their own, some at a time. */
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -16,7 +14,8 @@ import {
 } from "../../limits.ts";
 import type { DiskSpaceGuard } from "../../../accounts/quotas/disk-space-guard.ts";
 import { FairSemaphore } from "../../../accounts/quotas/fair-semaphore.ts";
-import { subprocessesMax, spawnSubprocess } from "../../../process/spawn-subprocess.ts";
+import { subprocessesMax } from "../../../process/spawn-subprocess.ts";
+import { subprocessLines, SubprocessTimeoutError, type SubprocessInput } from "../../../process/subprocess-lines.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { spool, type Pieces } from "./spool-file.ts";
@@ -49,9 +48,6 @@ interface IncomingBody {
   arrived?: (large: boolean) => Promise<void>;
 }
 
-/** What goes to a process on its stdin. */
-type Sent = { fd: number } | { pieces: readonly Uint8Array[] };
-
 export class SbomReader {
   readonly #parts: ReaderParts;
   readonly #semaphore: FairSemaphore;
@@ -75,7 +71,7 @@ export class SbomReader {
     const head = Buffer.from(`${JSON.stringify(path)}\n`);
     await using file = await spool(allOf([head, ...beginning], rest), this.#parts.folder);
     await arrived?.(true);
-    const body = await this.#readInTurn(program, { fd: file.fd }, workspace);
+    const body = await this.readInSubprocess(program, { input: file, workspace });
     if (body.rest.length > toolsBodyBytesMax) throw tooMuchBeside(body, path ?? []);
     return body;
   }
@@ -86,41 +82,23 @@ export class SbomReader {
   }
 
   /**
-   * Runs a program in the workspace's turn that takes the input on stdin and answers on stdout by `encodeBody`.
+   * Runs a program that writes its result by `encodeBody`, when the workspace has its turn.
    * @throws LimitReachedError; SbomRefusal too_large where it takes too long
    */
-  readInSubprocess(
+  async readInSubprocess(
     path: string,
-    { input, workspace }: { input: readonly Uint8Array[]; workspace: WorkspaceId },
+    { input, workspace }: { input: SubprocessInput; workspace: WorkspaceId },
   ): Promise<ParsedBody> {
-    return this.#readInTurn(path, { pieces: input }, workspace);
-  }
-
-  async #readInTurn(path: string, sent: Sent, workspace: WorkspaceId): Promise<ParsedBody> {
+    const { clock } = this.#parts;
     const release = await this.#semaphore.acquire(workspace);
     try {
-      return await this.#readInProcess(path, sent);
-    } finally {
-      release();
-    }
-  }
-
-  async #readInProcess(path: string, sent: Sent): Promise<ParsedBody> {
-    const { clock } = this.#parts;
-    const reader = spawnSubprocess(path, "fd" in sent ? sent.fd : "pipe");
-    let late = false;
-    const cancel = clock.after(sbomReadMs, () => {
-      late = true;
-      reader.kill("SIGKILL");
-    });
-    try {
-      return await answerOf(reader, "fd" in sent ? null : sent.pieces, new EventLoopYielder(clock));
+      const lines = subprocessLines({ program: path, input, withinMs: sbomReadMs, clock });
+      return await decodeBody(lines, new EventLoopYielder(clock));
     } catch (error) {
-      if (!late) throw error;
+      if (!(error instanceof SubprocessTimeoutError)) throw error;
       throw new SbomRefusal("too_large", `The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
     } finally {
-      cancel();
-      reader.kill("SIGKILL");
+      release();
     }
   }
 }
@@ -153,19 +131,4 @@ function tooMuchBeside({ taken }: ParsedBody, path: readonly string[]): SbomRefu
   const none = `There is no document at "${place}" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
   const some = `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "${place}"`;
   return new SbomRefusal("too_large", taken === null ? none : some);
-}
-
-/** @throws when it cannot be started, or ends before its answer does */
-function answerOf(
-  reader: ReturnType<typeof spawnSubprocess>,
-  input: readonly Uint8Array[] | null,
-  yielder: EventLoopYielder,
-): Promise<ParsedBody> {
-  return new Promise((resolve, reject) => {
-    const { stdin, stdout } = reader;
-    reader.on("error", reject);
-    // One that ends early breaks this pipe too: the other end says so.
-    if (stdin !== null && input !== null) pipeline(Readable.from(input), stdin).catch(() => {});
-    decodeBody(stdout, yielder).then(resolve, reject);
-  });
 }

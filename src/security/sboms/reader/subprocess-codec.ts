@@ -2,7 +2,6 @@
  * What was taken of a body as lines of JSON and back, for the way from one process to another: each line is small enough that
  * reading it holds nobody up. Both ends are this file, of one and the same version.
  */
-import { splitLines } from "../../../process/split-lines.ts";
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import type { PackageName } from "../../versions/package-name.ts";
 import { packagesPerStatement } from "../../limits.ts";
@@ -38,9 +37,9 @@ function* partsOf({ taken, rest }: ParsedBody): Generator<Line> {
 }
 
 /** @throws when the lines end before their end */
-export async function decodeBody(chunks: AsyncIterable<Uint8Array>, yielder: EventLoopYielder): Promise<ParsedBody> {
+export async function decodeBody(lines: AsyncIterable<string>, yielder: EventLoopYielder): Promise<ParsedBody> {
   const body: ParsedBody = { taken: null, rest: new Uint8Array() };
-  for await (const text of splitLines(chunks)) {
+  for await (const text of lines) {
     const line = parsed(text);
     if (line.kind === "end") return body;
     addTo(body, line);
