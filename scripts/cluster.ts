@@ -26,17 +26,17 @@ function say(line: string): void {
 async function main(): Promise<void> {
   const { sizes, port } = readArguments();
   const given = { ...bunEnvironment, ...process.env, NODE_ENV: "production", ...(port === undefined ? {} : { PORT: port }) };
-  const asked = readConfig(given);
-  if (!(await isFree(asked.port, asked.host))) {
-    throw new ClusterError(`Port ${asked.port} on ${asked.host} is taken: set another PORT`);
+  const settings = readConfig(given);
+  if (!(await isFree(settings.port, settings.host))) {
+    throw new ClusterError(`Port ${settings.port} on ${settings.host} is taken: set another PORT`);
   }
   const names = rolesOf(root)
     .flat()
     .flatMap((role) => membersOf(role, sizes));
-  const ports = await metricsPorts({ first: asked.metricsPort, host: asked.metricsHost, port: asked.port, names });
-  const dataDir = resolve(asked.dataDir);
+  const ports = await metricsPorts({ first: settings.metricsPort, host: settings.metricsHost, port: settings.port, names });
+  const dataDir = resolve(settings.dataDir);
   await using stack = new AsyncDisposableStack();
-  const own = asked.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
+  const own = settings.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
   const environment = { ...given, DATA_DIR: dataDir, ...endingWithParent, ...own?.environment };
   const config = readConfig(environment);
   const fleet = new Fleet({ root, sizes, environment, metricsPorts: ports, say });
@@ -67,17 +67,17 @@ function count(text: string): number {
 /** Resolves at the first signal. A later one kills everything at once. */
 function untilStopped(fleet: Fleet): Promise<string> {
   return new Promise((resolveStopped) => {
-    let askedMs: number | null = null;
-    const ask = (signal: string) => {
-      if (askedMs === null) {
-        askedMs = performance.now();
+    let signalledMs: number | null = null;
+    const stop = (signal: string) => {
+      if (signalledMs === null) {
+        signalledMs = performance.now();
         resolveStopped(signal);
-      } else if (performance.now() - askedMs > sameSignalMs) {
+      } else if (performance.now() - signalledMs > sameSignalMs) {
         fleet.kill();
         process.exit(130);
       }
     };
-    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => ask(signal));
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop(signal));
   });
 }
 

@@ -29,11 +29,11 @@ function readWords(words: string[]): { path: string | undefined; size: Size | nu
     const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
     const counts = [values.gateways, values.workers, values.metering, values.cores].map(Number);
     const [gateways = 0, workers = 0, metering = 0, cores = 0] = counts;
-    const asked = Object.keys(values).length > 0;
-    if (asked && !counts.every((count) => Number.isInteger(count) && count > 0)) {
+    const hasSize = Object.keys(values).length > 0;
+    if (hasSize && !counts.every((count) => Number.isInteger(count) && count > 0)) {
       throw new Error("--gateways, --workers, --metering and --cores must be whole numbers, and be given together");
     }
-    return { path: positionals[0], size: asked ? { gateways, workers, metering, cores } : null };
+    return { path: positionals[0], size: hasSize ? { gateways, workers, metering, cores } : null };
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${capacityUsage}`);
   }

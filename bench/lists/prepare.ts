@@ -72,7 +72,7 @@ async function loadProjects(loaded: ReadonlySet<number>, sql: postgres.Sql, say:
   const startedAt = performance.now();
   let first = 0;
   let written = 0;
-  let told = startedAt;
+  let reportedAt = startedAt;
   const all = projects.reduce((sum, { findings }) => sum + findings, 0);
   for (const project of projects) {
     const { number, findings } = project;
@@ -81,9 +81,9 @@ async function loadProjects(loaded: ReadonlySet<number>, sql: postgres.Sql, say:
       written += findings;
     }
     first += findings;
-    if (performance.now() - told > 5_000 || first === all) {
-      told = performance.now();
-      const perSecond = Math.round(written / ((told - startedAt) / 1_000));
+    if (performance.now() - reportedAt > 5_000 || first === all) {
+      reportedAt = performance.now();
+      const perSecond = Math.round(written / ((reportedAt - startedAt) / 1_000));
       say(`loading findings: ${first} of ${all}, ${perSecond} a second`);
     }
   }

@@ -81,8 +81,8 @@ export class Histogram {
   /** Durations at shares that approach 1, eight for each further nine, for drawing a distribution. */
   curve(): CurvePoint[] {
     const shares = Array.from({ length: curveSteps + 1 }, (_, step) => 1 - 10 ** (-step / stepsPerNine));
-    const told = shares.filter((share) => this.#count * (1 - share) >= 1);
-    return told.map((share) => ({ share: Number(share.toFixed(6)), ms: rounded(this.quantile(share)) }));
+    const drawn = shares.filter((share) => this.#count * (1 - share) >= 1);
+    return drawn.map((share) => ({ share: Number(share.toFixed(6)), ms: rounded(this.quantile(share)) }));
   }
 
   /** Upper bounds and counts of doubling ranges for people, without empty ranges at both ends. */

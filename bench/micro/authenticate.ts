@@ -33,8 +33,8 @@ export const authenticate: Microbenchmark = {
     const records = await findKeyRecords(hashes, sql);
     const keepAll = () => {
       for (const [hash, record] of records) {
-        const asked = { at: systemClock.monotonic(), version: hints.version() };
-        hints.set(hash, { kind: "record", ageMs: 0, record: recordOnBus(record) }, asked);
+        const readAt = { at: systemClock.monotonic(), version: hints.version() };
+        hints.set(hash, { kind: "record", ageMs: 0, record: recordOnBus(record) }, readAt);
       }
     };
     keepAll();

@@ -9,7 +9,7 @@ import type { Microbenchmark } from "./benchmark.ts";
 
 const counts = [1, 16, 128];
 
-const ask: AdmitGeneration = {
+const request: AdmitGeneration = {
   kind: "admit",
   generation: newGenerationId(1_795_000_000_000),
   hash: hashKey("bench"),
@@ -33,21 +33,21 @@ const answer: AdmissionReply = {
 /** Answers every message at once, so that only the gateway's own work is measured. */
 function busFor(count: number): Bus {
   const payload = encodeReplies({ now: 1_795_000_000_000, answers: Array.from({ length: count }, () => answer) });
-  return askable({ request: async (): Promise<Reply> => ({ payload, resent: false }), width: () => 2 });
+  return asBus({ request: async (): Promise<Reply> => ({ payload, resent: false }), width: () => 2 });
 }
 
 /** Has only the methods of the bus that the batcher uses. */
-function askable(bus: Pick<Bus, "request" | "width">): Bus {
+function asBus(bus: Pick<Bus, "request" | "width">): Bus {
   return bus as Bus;
 }
 
 export const requestBatcher: Microbenchmark = {
-  unit: "question",
+  unit: "request",
   async prepare() {
     return counts.map((count) => {
-      const questions = new RequestBatcher({ bus: busFor(count), clock: systemClock, onCountersTime() {}, recordIntents() {} });
-      const call = () => Promise.all(Array.from({ length: count }, () => questions.send(ask)));
-      return { name: `${count} in a turn`, units: count, call };
+      const batcher = new RequestBatcher({ bus: busFor(count), clock: systemClock, onCountersTime() {}, recordIntents() {} });
+      const call = () => Promise.all(Array.from({ length: count }, () => batcher.send(request)));
+      return { name: `${count} at once`, units: count, call };
     });
   },
 };

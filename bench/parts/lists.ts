@@ -65,19 +65,19 @@ async function measureDraws(
   const chance = randomFrom(seed);
   let databaseMs = 0;
   const onnotice = ({ message = "" }: postgres.Notice): void => void (databaseMs += durationIn(message));
-  await using told = connect(url, { onnotice });
+  await using timed = connect(url, { onnotice });
   await using naive = connect(url);
-  await store.reportDurations(told);
+  await store.reportDurations(timed);
   const [database, whole] = [new Histogram(), new Histogram()];
   const slowest: Lists["slowest"] = [];
   const differing: string[] = [];
-  await warm(told, seed + 1);
+  await warm(timed, seed + 1);
   for (let n = 0; n < draws; n++) {
     const { depth, ...call } = drawCall(chance);
-    const offset = await offsetAt(depth, call, told);
+    const offset = await offsetAt(depth, call, timed);
     databaseMs = 0;
     const startedAt = performance.now();
-    const answer = await ask(call, offset, told);
+    const answer = await ask(call, offset, timed);
     whole.add(performance.now() - startedAt);
     database.add(databaseMs);
     slowest.push({ databaseMs, call, offset });

@@ -66,8 +66,8 @@ function readOperand({ noun, verb, operand }: Verb, operands: string[]): Record<
 }
 
 function helpFor(matching: readonly Verb[], rest: string[]): Command {
-  const asked = rest.length > 0 && rest.every((word) => word === "--help" || word === "-h");
-  if (asked) return { kind: "help", verbs: matching };
+  const wantsHelp = rest.length > 0 && rest.every((word) => word === "--help" || word === "-h");
+  if (wantsHelp) return { kind: "help", verbs: matching };
   const [first] = matching;
   const hint = matching.length === verbs.length ? "a noun and a verb are" : `a verb of ${first?.noun} is`;
   throw new UsageError(`${hint} missing; --help lists them`);

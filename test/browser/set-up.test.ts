@@ -35,12 +35,12 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     const words = command.replaceAll("\\\n", " ").trim().split(/\s+/);
     expect(words.splice(0, 5)).toEqual(["npm", "run", "-s", "weir", "--"]);
     const typed = words.map((word) => (word === "WORKSPACE" ? "default" : word === file.name ? path : word));
-    const said = { out: "", error: "" };
-    const terminal = { out: (text: string) => void (said.out += text), error: (text: string) => void (said.error += text) };
+    const printed = { out: "", error: "" };
+    const terminal = { out: (text: string) => void (printed.out += text), error: (text: string) => void (printed.error += text) };
     const service = () => ({ url: fleet.url(), token: operatorToken });
     const code = await run([...typed, "--json"], { service, files: () => ({ catalogDir: "./catalog-data" }) }, terminal);
-    expect([code, said.error]).toEqual([0, ""]);
-    return JSON.parse(said.out);
+    expect([code, printed.error]).toEqual([0, ""]);
+    return JSON.parse(printed.out);
   }
 
   const shownCommand = async (page: Page): Promise<string> => (await page.locator(".command code:visible").textContent()) ?? "";
@@ -118,8 +118,8 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     await page.getByLabel("API token / Personal access token").and(page.locator("input")).fill(secret);
     await page.getByLabel("Base URL").fill(address);
     await page.getByLabel("Base URL").press("Enter");
-    const told = page.locator(".problem:visible").or(page.getByRole("status").filter({ hasText: "has saved" }));
-    await told.first().waitFor();
+    const message = page.locator(".problem:visible").or(page.getByRole("status").filter({ hasText: "has saved" }));
+    await message.first().waitFor();
     expect(await problems(page)).toHaveLength(wrong);
     expect(visitor.faults).toEqual([]);
   });
@@ -146,10 +146,10 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     await page.getByRole("textbox", { name: "Client ID" }).fill("0oa1");
     await page.locator("textarea:visible").fill(`${keyFile}\u0007`);
     await page.getByRole("button", { name: /^Save/ }).click();
-    const told = "A text without control characters is needed";
-    expect(await problems(page)).toEqual([told, told]);
+    const complaint = "A text without control characters is needed";
+    expect(await problems(page)).toEqual([complaint, complaint]);
     await page.locator("textarea:visible").fill(keyFile);
-    expect(await problems(page)).toEqual([told]);
+    expect(await problems(page)).toEqual([complaint]);
     const [tooLarge, empty] = [Buffer.alloc(200_000, "x"), Buffer.alloc(0)];
     for (const buffer of [tooLarge, empty]) {
       await page.locator("input[type=file]").setInputFiles({ name: "key.pem", mimeType: "text/plain", buffer });

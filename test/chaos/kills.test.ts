@@ -100,12 +100,12 @@ describe.skipIf(!available)("SIGKILL under load", () => {
     expect(new Set(charged.map(({ cost_usd }) => cost_usd))).toEqual(new Set([cost]));
     const ids = charged.map(({ generation_id }) => generation_id);
     expect(new Set(ids).size).toBe(ids.length);
-    const told = new Set(answered.map(({ generation }) => generation));
-    expect(ids.filter((id) => !told.has(id))).toEqual([]);
+    const confirmed = new Set(answered.map(({ generation }) => generation));
+    expect(ids.filter((id) => !confirmed.has(id))).toEqual([]);
     expect(load.succeeded.filter((id) => !ids.includes(id))).toEqual([]);
     const unknown = rows.filter(({ provider }) => provider === "unknown");
     const ended = new Set([...ids, ...[...cut, ...unknown].map(({ generation_id }) => generation_id)]);
-    expect([...told].filter((id) => !ended.has(id ?? ""))).toEqual([]);
+    expect([...confirmed].filter((id) => !ended.has(id ?? ""))).toEqual([]);
     if (!mayBeCut) expect([...cut, ...unknown]).toEqual([]);
     expect(await fleet.operator().verify()).toMatchObject({ ok: true, broken: null });
   }

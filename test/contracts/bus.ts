@@ -35,9 +35,9 @@ function requests(pair: () => BusPair): void {
   test("each of many concurrent requests gets its own reply", async () => {
     const { bus, other } = pair();
     await using _server = await other.serve("admission", async (payload) => payload);
-    const asked = Array.from({ length: 500 }, (_, index) => `question ${index}`);
-    const replies = await Promise.all(asked.map((question) => bus.request("admission", bytes(question))));
-    expect(replies.map(({ payload }) => text(payload))).toEqual(asked);
+    const sent = Array.from({ length: 500 }, (_, index) => `question ${index}`);
+    const replies = await Promise.all(sent.map((question) => bus.request("admission", bytes(question))));
+    expect(replies.map(({ payload }) => text(payload))).toEqual(sent);
     expect(bus.width("admission")).toBeGreaterThanOrEqual(1);
   });
 
@@ -52,28 +52,28 @@ function requests(pair: () => BusPair): void {
 
   test("a request whose handler throws gets no reply, so that its outcome is unknown", async () => {
     const { bus, other } = pair();
-    let asked = 0;
+    let calls = 0;
     await using _server = await other.serve("admission", async () => {
-      asked++;
+      calls++;
       throw new Error("cannot decide");
     });
     expect(await failureOf(bus.request("admission", bytes("?")))).toBeInstanceOf(BusTimeoutError);
-    expect(asked).toBeGreaterThan(0);
+    expect(calls).toBeGreaterThan(0);
   });
 
   test("a request without a reply ends at its deadline, and is sent once when there is only one server", async () => {
     const { bus, other } = pair();
     const held = Promise.withResolvers<Uint8Array>();
-    let asked = 0;
+    let calls = 0;
     await using _server = await other.serve("admission", () => {
-      asked++;
+      calls++;
       return held.promise;
     });
     const startedAt = performance.now();
     expect(await failureOf(bus.request("admission", bytes("?")))).toBeInstanceOf(BusTimeoutError);
     expect(performance.now() - startedAt).toBeWithin(admissionDeadlineMs - 10, admissionDeadlineMs + 500);
     held.resolve(bytes("too late"));
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
   });
 
   test("a server that leaves finishes its requests, and gets no new ones", async () => {
@@ -84,11 +84,11 @@ function requests(pair: () => BusPair): void {
       received.resolve();
       return held.promise;
     });
-    const asked = bus.request("admission", bytes("?"));
+    const reply = bus.request("admission", bytes("?"));
     await received.promise;
     const leaving = server[Symbol.asyncDispose]();
     held.resolve(bytes("finished"));
-    expect(text((await asked).payload)).toBe("finished");
+    expect(text((await reply).payload)).toBe("finished");
     await leaving;
     expect(await failureOf(bus.request("admission", bytes("?")))).toBeInstanceOf(BusUnavailableError);
   });
@@ -236,11 +236,11 @@ function broadcasts(pair: () => BusPair): void {
     const broken = other.serveScatter("open-generations", () => {
       throw new Error("no report");
     });
-    const asked = () => bus.scatter("open-generations", bytes("ws"), 200).catch((error: unknown) => error);
-    await until(async () => (await asked()) instanceof BusTimeoutError);
-    expect(await asked()).toBeInstanceOf(BusTimeoutError);
+    const scatter = () => bus.scatter("open-generations", bytes("ws"), 200).catch((error: unknown) => error);
+    await until(async () => (await scatter()) instanceof BusTimeoutError);
+    expect(await scatter()).toBeInstanceOf(BusTimeoutError);
     broken[Symbol.dispose]();
-    await until(async () => Array.isArray(await asked()));
+    await until(async () => Array.isArray(await scatter()));
   });
 
   test("a survey does not wait once the reporting processes are known, even if there are none", async () => {

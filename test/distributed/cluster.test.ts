@@ -17,7 +17,7 @@ const patienceMs = 60_000;
 interface Supervisor {
   child: ChildProcess;
   pid: number;
-  said(): string;
+  output(): string;
   ended: Promise<number | null>;
 }
 
@@ -29,10 +29,10 @@ function start(options: string[], environment: Record<string, string>): Supervis
     env: { PATH, HOME, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += String(data)));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += String(data)));
   const ended = once(child, "close").then(() => child.exitCode);
-  return { child, pid: child.pid ?? 0, said: () => said, ended };
+  return { child, pid: child.pid ?? 0, output: () => output, ended };
 }
 
 /** The command lines of the supervisor's processes, by process id. */
@@ -55,9 +55,9 @@ function pidsOf(pid: number, command: RegExp): number[] {
   return [...processesOf(pid)].flatMap(([child, line]) => (command.test(line) ? [child] : []));
 }
 
-async function untilSaid({ child, said }: Supervisor, condition: () => boolean): Promise<void> {
+async function untilSaid({ child, output }: Supervisor, condition: () => boolean): Promise<void> {
   await until(() => condition() || child.exitCode !== null, patienceMs);
-  if (!condition()) throw new Error(`The supervisor ended with ${child.exitCode}: ${said()}`);
+  if (!condition()) throw new Error(`The supervisor ended with ${child.exitCode}: ${output()}`);
 }
 
 /** The first key, which one of the gateways writes into a file. */
@@ -89,7 +89,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     metricsPort = await freePort();
     const environment = { DATA_DIR: dataDir, METRICS_PORT: String(metricsPort), ACME_API_KEY: "sk-of-a-provider" };
     fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], environment);
-    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready") && firstKey(dataDir) !== "");
+    await untilSaid(fleet, () => fleet.output().includes("The fleet is ready") && firstKey(dataDir) !== "");
     key = firstKey(dataDir);
   });
 
@@ -129,26 +129,26 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   });
 
   test("each gateway and each worker has its own metrics port, which the supervisor prints at start", async () => {
-    const told = [...fleet.said().matchAll(/^ {2}(\d+) {2}(\w+) (\d)$/gm)].map(([, at, role, n]): [number, string] => [
+    const shown = [...fleet.output().matchAll(/^ {2}(\d+) {2}(\w+) (\d)$/gm)].map(([, at, role, n]): [number, string] => [
       Number(at),
       `${role} ${n}`,
     ]);
-    expect(told.map(([at]) => at)).toEqual(told.map((_, index) => metricsPort + index));
+    expect(shown.map(([at]) => at)).toEqual(shown.map((_, index) => metricsPort + index));
     const names = ["gateway 1", "gateway 2", "admission 1", "admission 2", "prober 1", "mailer 1", "scanner 1", "metering 1"];
-    expect(told.map(([, name]) => name)).toEqual(names);
-    const texts = await Promise.all(told.map(async ([at]) => (await fetch(`http://127.0.0.1:${at}/metrics`)).text()));
+    expect(shown.map(([, name]) => name)).toEqual(names);
+    const texts = await Promise.all(shown.map(async ([at]) => (await fetch(`http://127.0.0.1:${at}/metrics`)).text()));
     expect(texts.map((text) => text.includes("weir_generations_open"))).toEqual(names.map((name) => name.startsWith("gateway")));
   });
 
   test("the output, which log collectors store, contains the path of the file with the first keys, but not the keys", () => {
-    expect(fleet.said()).toContain(`The first keys are in "${join(dataDir, "first-keys")}"`);
-    expect(fleet.said()).not.toMatch(/platform-(api|mcp)-[0-9a-f]/);
+    expect(fleet.output()).toContain(`The first keys are in "${join(dataDir, "first-keys")}"`);
+    expect(fleet.output()).not.toMatch(/platform-(api|mcp)-[0-9a-f]/);
   });
 
   test("a second supervisor on the same folder exits with 1, names the first, and harms nothing", async () => {
     const second = start(["--port", String(await freePort())], { DATA_DIR: dataDir });
     expect(await second.ended).toBe(1);
-    expect(second.said()).toContain(`belongs to process ${fleet.pid}`);
+    expect(second.output()).toContain(`belongs to process ${fleet.pid}`);
     await until(() => isReady(port), patienceMs);
   });
 
@@ -170,9 +170,9 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     fleet.child.kill("SIGTERM");
     expect(await fleet.ended).toBe(0);
     expect(await allGone(processes)).toBe(true);
-    const stopping = [...fleet.said().matchAll(/"role":"(\w+)",[^\n]*"event":"stopping"/g)].map(([, role = ""]) => role);
-    const beside = ["prober", "mailer", "scanner"];
-    const rank = (role: string) => ["gateway", "admission", "metering"].indexOf(beside.includes(role) ? "admission" : role);
+    const stopping = [...fleet.output().matchAll(/"role":"(\w+)",[^\n]*"event":"stopping"/g)].map(([, role = ""]) => role);
+    const others = ["prober", "mailer", "scanner"];
+    const rank = (role: string) => ["gateway", "admission", "metering"].indexOf(others.includes(role) ? "admission" : role);
     const ranks = stopping.map(rank);
     expect(ranks).toEqual(ranks.toSorted());
     expect(new Set(ranks)).toEqual(new Set([0, 1, 2]));
@@ -180,7 +180,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
 
   test("after a restart the fleet has the same keys and credit", async () => {
     fleet = start(["--gateways", "1", "--workers", "1", "--port", String(port)], { DATA_DIR: dataDir });
-    await untilSaid(fleet, () => fleet.said().includes("The fleet is ready"));
+    await untilSaid(fleet, () => fleet.output().includes("The fleet is ready"));
     const answer = await fetch(`http://127.0.0.1:${port}/gpt/v1/key`, { headers: { authorization: `Bearer ${key}` } });
     expect(await answer.json()).toMatchObject({ data: { available_credit_usd: 10 } });
   });
@@ -189,7 +189,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     const processes = processesOf(fleet.pid).keys().toArray();
     process.kill(pidsOf(fleet.pid, /src\/main\.ts/)[0] ?? 0, "SIGSTOP");
     fleet.child.kill("SIGINT");
-    await until(() => fleet.said().includes("SIGINT: stopping"));
+    await until(() => fleet.output().includes("SIGINT: stopping"));
     const askedMs = performance.now();
     await until(() => performance.now() - askedMs > 1_100);
     fleet.child.kill("SIGINT");
@@ -204,7 +204,7 @@ describe("a supervisor that cannot start exits with 1 and leaves nothing behind"
     const supervisor = start(options, { DATA_DIR: dataDir, ...environment });
     expect(await supervisor.ended).toBe(1);
     expect(existsSync(dataDir)).toBe(false);
-    return supervisor.said();
+    return supervisor.output();
   }
 
   test("when the port is taken, and the error names it", async () => {
@@ -217,8 +217,8 @@ describe("a supervisor that cannot start exits with 1 and leaves nothing behind"
   });
 
   test("when a metrics port is not free, and the error names it", async () => {
-    const said = await refusal(["--gateways", "1", "--workers", "1"], { METRICS_PORT: "65533" });
-    expect(said).toContain(
+    const output = await refusal(["--gateways", "1", "--workers", "1"], { METRICS_PORT: "65533" });
+    expect(output).toContain(
       "METRICS_PORT=65533 gives the 6 processes the ports 65533 to 65538, and mailer 1 cannot have 65536: set another",
     );
   });

@@ -31,17 +31,17 @@ describe.skipIf(services === null)("model check in a fleet", () => {
   afterAll(() => stack.disposeAsync(), 30_000);
 
   async function check(...words: string[]): Promise<{ code: number; data: unknown; error: string }> {
-    const said = { out: "", error: "" };
+    const printed = { out: "", error: "" };
     const terminal = {
-      out: (text: string) => void (said.out += text),
-      error: (text: string) => void (said.error += `${text}\n`),
+      out: (text: string) => void (printed.out += text),
+      error: (text: string) => void (printed.error += `${text}\n`),
     };
     const surroundings = {
       service: () => ({ url: fleet.url(), token: operatorToken }),
       files: () => ({ catalogDir: "./catalog-data" }),
     };
     const code = await run(["model", "check", ...words, "--json"], surroundings, terminal);
-    return { code, data: said.out === "" ? null : JSON.parse(said.out).data, error: said.error };
+    return { code, data: printed.out === "" ? null : JSON.parse(printed.out).data, error: printed.error };
   }
 
   const ask = async (gateway: number) =>

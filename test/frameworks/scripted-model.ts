@@ -34,10 +34,10 @@ function play({ tools, wantsJson, results, text }: Asked): Said {
   if (tools.includes(weatherTool) && results < cities.length) {
     return { text: "", calls: cities.slice(results).map((city) => ({ name: weatherTool, input: { city } })) };
   }
-  const told = text.includes(mistake) ? report : { ...report, degrees: mistake };
+  const content = text.includes(mistake) ? report : { ...report, degrees: mistake };
   const reporting = tools.find((name) => name !== weatherTool);
-  if (reporting !== undefined) return { text: "", calls: [{ name: reporting, input: told }] };
-  return { text: wantsJson ? JSON.stringify(told) : report.summary, calls: [] };
+  if (reporting !== undefined) return { text: "", calls: [{ name: reporting, input: content }] };
+  return { text: wantsJson ? JSON.stringify(content) : report.summary, calls: [] };
 }
 
 /** The provider's answers, by the name of the format. */

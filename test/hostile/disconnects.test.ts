@@ -176,10 +176,10 @@ test.each<[string, Record<string, unknown>, Partial<LogRow>]>([
     stub.answerOnce(chat("x".repeat(200), { usage }));
     const { answer } = ask(on, { model: "cancels/plain", streamed });
     await (await answer).text();
-    const told = await only(on);
-    expect<unknown>(told).toMatchObject(row);
-    expect(told.cost).toBeLessThanOrEqual(parseUsd(told.reserved_usd));
-    expect(told.cost).toBeGreaterThan(0n);
+    const logged = await only(on);
+    expect<unknown>(logged).toMatchObject(row);
+    expect(logged.cost).toBeLessThanOrEqual(parseUsd(logged.reserved_usd));
+    expect(logged.cost).toBeGreaterThan(0n);
   }
 });
 

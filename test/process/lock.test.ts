@@ -16,12 +16,12 @@ let folders = 0;
 const newFolder = () => join(root, `data-${++folders}`);
 
 /** Another process that tries to take the lock of `folder` and prints "taken" or "refused <pid>". @param before the command that starts it */
-function startTaker(folder: string, before: string[] = []): { child: ChildProcess; said: Promise<string> } {
+function startTaker(folder: string, before: string[] = []): { child: ChildProcess; answer: Promise<string> } {
   const command = [...before, process.execPath, join(import.meta.dir, "../support/processes/take-lock.ts"), folder];
   const [program = "", ...words] = command;
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
-  const said = once(child.stdout, "data").then(([data]) => String(data).trim());
-  return { child, said };
+  const answer = once(child.stdout, "data").then(([data]) => String(data).trim());
+  return { child, answer };
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -34,7 +34,7 @@ describe("one process owns a data folder", () => {
   test("the lock refuses a second owner and names the process id of the first", async () => {
     const folder = newFolder();
     const first = startTaker(folder);
-    expect(await first.said).toBe("taken");
+    expect(await first.answer).toBe("taken");
     const refusal = await takeLock(folder).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(LockedError);
     expect(refusal).toMatchObject({ folder, pid: first.child.pid });
@@ -46,7 +46,7 @@ describe("one process owns a data folder", () => {
   test("a new owner takes over the lock of one that died by kill -9", async () => {
     const folder = newFolder();
     const first = startTaker(folder);
-    expect(await first.said).toBe("taken");
+    expect(await first.answer).toBe("taken");
     await end(first.child, "SIGKILL");
     await using _lock = await takeLock(folder);
     expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject({ pid: process.pid });
@@ -55,7 +55,7 @@ describe("one process owns a data folder", () => {
   test.skipIf(!canFillDisk)("a process that could not write its claim to a full disk blocks no other", async () => {
     const folder = newFolder();
     const unlucky = startTaker(folder, ["prlimit", "--fsize=0", "--"]);
-    expect(await unlucky.said).toContain("EFBIG");
+    expect(await unlucky.answer).toContain("EFBIG");
     expect(await readdir(folder)).toEqual([]);
     await using _lock = await takeLock(folder);
     await end(unlucky.child, "SIGKILL");
@@ -101,13 +101,13 @@ describe("one process owns a data folder", () => {
     for (let round = 0; round < 3; round++) {
       const folder = newFolder();
       const dead = startTaker(folder);
-      await dead.said;
+      await dead.answer;
       await end(dead.child, "SIGKILL");
       const takers = Array.from({ length: 8 }, () => startTaker(folder));
-      const said = await Promise.all(takers.map((taker) => taker.said));
-      const winner = takers[said.indexOf("taken")]?.child.pid;
-      expect(said.filter((word) => word === "taken")).toHaveLength(1);
-      expect(said.filter((word) => word === `refused ${winner}`)).toHaveLength(7);
+      const answer = await Promise.all(takers.map((taker) => taker.answer));
+      const winner = takers[answer.indexOf("taken")]?.child.pid;
+      expect(answer.filter((word) => word === "taken")).toHaveLength(1);
+      expect(answer.filter((word) => word === `refused ${winner}`)).toHaveLength(7);
       await Promise.all(takers.map((taker) => end(taker.child, "SIGKILL")));
     }
   }, 30_000);
@@ -137,7 +137,7 @@ describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => 
   test("a process that starts after a kill -9 takes the spool of the dead one", async () => {
     const dataDir = newFolder();
     const dead = startTaker(join(dataDir, "gateway-1"));
-    await dead.said;
+    await dead.answer;
     await end(dead.child, "SIGKILL");
     await writeFile(join(dataDir, "gateway-1", "spool"), "intent");
     const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
@@ -149,7 +149,7 @@ describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => 
 describe("a process is identified by its id and its start time", () => {
   test("a killed process no longer runs", async () => {
     const taker = startTaker(newFolder());
-    await taker.said;
+    await taker.answer;
     const pid = taker.child.pid ?? 0;
     expect(await identityOf(pid)).toMatchObject({ pid });
     await end(taker.child, "SIGKILL");

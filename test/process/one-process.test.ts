@@ -30,8 +30,8 @@ test("the first start prints the keys on standard output, terminal or not", () =
 });
 
 test("/metrics requires the operator token from this machine too, since a proxy may run on it", async () => {
-  const asked = await fetch(`${service.url()}/metrics`);
-  expect([asked.status, await asked.text()]).toEqual([403, "Forbidden\n"]);
+  const answer = await fetch(`${service.url()}/metrics`);
+  expect([answer.status, await answer.text()]).toEqual([403, "Forbidden\n"]);
   const wrong = await fetch(`${service.url()}/metrics`, {
     headers: { authorization: "Bearer another-token-of-32-characters-and-more" },
   });

@@ -220,7 +220,7 @@ describe("signals", () => {
     setInterval(() => {}, 1000);
     console.log("up", process.pid);`;
 
-  async function started(): Promise<{ pid: number; servicePid: number; said: () => string; ended: Promise<unknown[]> }> {
+  async function started(): Promise<{ pid: number; servicePid: number; output: () => string; ended: Promise<unknown[]> }> {
     const folder = await clone();
     writeFileSync(join(folder, "src/main.ts"), service);
     const child = spawn("node", ["scripts/bootstrap.mjs", "start"], {
@@ -228,26 +228,26 @@ describe("signals", () => {
       detached: true,
       stdio: ["ignore", "pipe", "inherit"],
     });
-    let said = "";
-    child.stdout.on("data", (data) => (said += String(data)));
+    let output = "";
+    child.stdout.on("data", (data) => (output += String(data)));
     const ended = once(child, "exit");
-    await until(() => said.startsWith("up"));
-    return { pid: child.pid ?? 0, servicePid: Number(said.split(" ")[1]), said: () => said, ended };
+    await until(() => output.startsWith("up"));
+    return { pid: child.pid ?? 0, servicePid: Number(output.split(" ")[1]), output: () => output, ended };
   }
 
   test("a Ctrl-C, which the terminal and npm both send, reaches the service once", async () => {
-    const { pid, said, ended } = await started();
+    const { pid, output, ended } = await started();
     process.kill(-pid, "SIGINT");
     process.kill(pid, "SIGINT");
     expect(await ended).toEqual([0, null]);
-    expect(said().split("\n").slice(1)).toEqual(["SIGINT 1", ""]);
+    expect(output().split("\n").slice(1)).toEqual(["SIGINT 1", ""]);
   });
 
   test("a SIGTERM to the bootstrap process reaches the service", async () => {
-    const { pid, said, ended } = await started();
+    const { pid, output, ended } = await started();
     process.kill(pid, "SIGTERM");
     expect(await ended).toEqual([0, null]);
-    expect(said()).toContain("SIGTERM 1");
+    expect(output()).toContain("SIGTERM 1");
   });
 
   test("a kill -9 of the bootstrap process leaves no service behind", async () => {

@@ -55,10 +55,10 @@ describe("the environment of a fleet's processes", () => {
 });
 
 test("role-environment.ts lists every variable that the configuration reads", () => {
-  const asked = new Set<string>();
-  const noticing = new Proxy<Record<string, string | undefined>>({}, { get: (_, name) => void asked.add(String(name)) });
+  const readNames = new Set<string>();
+  const noticing = new Proxy<Record<string, string | undefined>>({}, { get: (_, name) => void readNames.add(String(name)) });
   readConfig(noticing);
   readClientConfig(noticing);
   readMcpConfig(noticing);
-  expect([...knownVariables].toSorted()).toEqual([...asked].toSorted());
+  expect([...knownVariables].toSorted()).toEqual([...readNames].toSorted());
 });

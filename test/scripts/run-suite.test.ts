@@ -25,8 +25,8 @@ describe("every test file runs exactly once", () => {
 
 describe("the counts come from Bun's summary", () => {
   test("errors between tests count as failed, and todo tests as skipped", () => {
-    const said = "...\n(fail) 3 pass\n\n 32 pass\n 1 skip\n 2 todo\n 3 fail\n 1 error\n 1 expect() calls\nRan 37 tests";
-    expect(readTally(said)).toEqual({ passed: 32, failed: 3, skipped: 3 });
+    const output = "...\n(fail) 3 pass\n\n 32 pass\n 1 skip\n 2 todo\n 3 fail\n 1 error\n 1 expect() calls\nRan 37 tests";
+    expect(readTally(output)).toEqual({ passed: 32, failed: 3, skipped: 3 });
   });
 
   test("an earlier line that looks like a summary does not count", () => {

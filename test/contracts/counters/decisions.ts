@@ -25,10 +25,10 @@ export function describeDecisions(of: () => CountersHarness): void {
 
     test("a replay gets the same reply, and counts once", async () => {
       await makeReady(of());
-      const asked = request();
-      const [first] = await admitAll(of(), [asked]);
+      const original = request();
+      const [first] = await admitAll(of(), [original]);
       await of().advance(1_000);
-      const again = await admitAll(of(), [asked, asked]);
+      const again = await admitAll(of(), [original, original]);
       expect(first).toEqual({
         outcome: "admitted",
         at: of().now() - 1_000,
@@ -45,21 +45,26 @@ export function describeDecisions(of: () => CountersHarness): void {
 
     test("a request that is twice in a batch is admitted once, and is a conflict when its fingerprint differs", async () => {
       await makeReady(of());
-      const asked = request();
-      const replies = await admitAll(of(), [asked, asked, { ...asked, fingerprint: "f00dd" }, { ...asked, fingerprint: "f00" }]);
+      const original = request();
+      const replies = await admitAll(of(), [
+        original,
+        original,
+        { ...original, fingerprint: "f00dd" },
+        { ...original, fingerprint: "f00" },
+      ]);
       expect(replies.map(({ outcome }) => outcome)).toEqual(["admitted", "admitted", "conflict", "conflict"]);
-      expect(await admit(of(), { ...asked, fingerprint: "beef" })).toEqual({ outcome: "conflict" });
+      expect(await admit(of(), { ...original, fingerprint: "beef" })).toEqual({ outcome: "conflict" });
       expect((await of().counters.read("w1", null)).account?.reserved).toBe(10n);
     });
 
     test("a replay is admitted even when a new request would be refused", async () => {
       await makeReady(of(), { balance: 10n });
-      const asked = request({ requestsPerMinute: 1, deadline: of().now() });
-      expect(await admitAll(of(), [asked])).toMatchObject([{ outcome: "admitted" }]);
+      const original = request({ requestsPerMinute: 1, deadline: of().now() });
+      expect(await admitAll(of(), [original])).toMatchObject([{ outcome: "admitted" }]);
       await pushAccount(of().counters, { balance: -5n, sequence: 2n });
       await of().advance(monthBounds(thisMonth).endMs - of().now());
       const replayed = { outcome: "admitted", replay: true, month: thisMonth, available: -15n } as const;
-      expect(await admitAll(of(), [{ ...asked, modelRefusal: "no_price" }])).toMatchObject([replayed]);
+      expect(await admitAll(of(), [{ ...original, modelRefusal: "no_price" }])).toMatchObject([replayed]);
     });
 
     test("a request is admitted while the available credit covers its maximum cost, to the last nano-USD", async () => {

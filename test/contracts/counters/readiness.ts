@@ -173,10 +173,10 @@ export function describeReadiness(of: () => CountersHarness): void {
     test("workspaces are independent, and a batch is answered in its order", async () => {
       await makeReady(of(), { workspace: "w1", balance: 10n });
       await makeReady(of(), { workspace: "w2", balance: 20n });
-      const asked = ["w1", "w2", "w3", "w1", "w2", "w2"].map((workspace) => request({ workspace }));
-      const { replies } = await of().counters.admitMany({ month: thisMonth, requests: asked });
-      const told = replies.map((reply) => [reply.outcome, "available" in reply ? reply.available : null]);
-      expect(told).toEqual([
+      const requests = ["w1", "w2", "w3", "w1", "w2", "w2"].map((workspace) => request({ workspace }));
+      const { replies } = await of().counters.admitMany({ month: thisMonth, requests: requests });
+      const outcomes = replies.map((reply) => [reply.outcome, "available" in reply ? reply.available : null]);
+      expect(outcomes).toEqual([
         ["admitted", 0n],
         ["admitted", 10n],
         ["not_ready", null],

@@ -43,9 +43,11 @@ export function describeResolution(of: () => CountersHarness): void {
         await resolve(of().counters, generation, "void");
       }
       const known = async (): Promise<string[]> => {
-        const asked = ["gen-0", "gen-1", "gen-2", "gen-3", "gen-4"].map((generation) => request({ generation, amount: 1_001n }));
-        const replies = await admitAll(of(), asked);
-        return asked.filter((_, place) => replies[place]?.outcome === "already_resolved").map(({ generation }) => generation);
+        const requests = ["gen-0", "gen-1", "gen-2", "gen-3", "gen-4"].map((generation) =>
+          request({ generation, amount: 1_001n }),
+        );
+        const replies = await admitAll(of(), requests);
+        return requests.filter((_, place) => replies[place]?.outcome === "already_resolved").map(({ generation }) => generation);
       };
       await of().advance(10_000);
       expect(await known()).toEqual(["gen-2", "gen-3", "gen-4"]);

@@ -40,10 +40,10 @@ function settingsOf({ workspace, keys, requestsPerMinute, keyLimit }: Customer, 
 function clientEvents(call: ClientCall, index: number): HistoryEvent[] {
   const { workspace, key, sentAt, endedAt, status, code, generation, whole } = call;
   const invocation = String(index);
-  const asked: HistoryEvent = { kind: "invoked", at: sentAt, invocation, workspace, key };
+  const invoked: HistoryEvent = { kind: "invoked", at: sentAt, invocation, workspace, key };
   const at = endedAt ?? sentAt;
-  if (status === 0) return [asked, { kind: "info", at, invocation }];
-  return [asked, { kind: "answered", at, invocation, status, code, generation, whole }];
+  if (status === 0) return [invoked, { kind: "info", at, invocation }];
+  return [invoked, { kind: "answered", at, invocation, status, code, generation, whole }];
 }
 
 /** @param leftAt when its client hung up; undefined: it did not */
