@@ -1,4 +1,4 @@
-/** Check 1: the key (401), then whether the platform is switched on for its workspace (403). Nothing of the body is read before. */
+/** Check 1: the key (401), then whether the platform is enabled for its workspace (403). It precedes all reading of the body. */
 import type { Caller } from "../admission/client/client.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import { hashKey } from "../../kernel/ids.ts";

@@ -1,4 +1,4 @@
-/** GET /key: what the calling key is, and what it may still spend. */
+/** GET /key: the calling key, with the credit and spend that it has left. */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
@@ -9,17 +9,17 @@ import type { Gateway } from "./gateway.ts";
 const KeyDescription = Type.Object({
   name: Type.String({ description: "The key's label" }),
   prefix: Type.String({ description: "The visible start of the key: its prefix and eight characters" }),
-  scopes: Type.Array(Type.Literal("inference"), { description: "What the key opens" }),
+  scopes: Type.Array(Type.Literal("inference"), { description: "The APIs that the key opens" }),
   monthly_spend_limit_usd: Type.Union([Type.String(), Type.Null()], {
-    description: "What the key may spend in a calendar month (UTC), in USD as a decimal number; null: no limit",
+    description: "The most that the key may spend in a calendar month (UTC), in USD as a decimal number; null: no limit",
   }),
   rate_limit_rpm: Type.Union([Type.Integer(), Type.Null()], {
     description: `Requests in any 60 seconds; null: the default of ${requestsPerMinuteDefault}`,
   }),
   available_credit_usd: Type.Optional(
-    Type.Number({ description: "The workspace's credit minus what requests under way have set aside, in USD" }),
+    Type.Number({ description: "The workspace's credit minus the reservations of requests in flight, in USD" }),
   ),
-  month_spent_usd: Type.Optional(Type.Number({ description: "What the key has spent in the current month, in USD" })),
+  month_spent_usd: Type.Optional(Type.Number({ description: "The key's spend in the current month, in USD" })),
   month: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}$", description: "The current month in UTC, as YYYY-MM" })),
 });
 
@@ -27,7 +27,7 @@ export const KeyBody = Type.Object({
   data: Type.Object(KeyDescription.properties, { description: "The calling key" }),
 });
 
-/** The last three fields are left out when nobody can answer for the money; the request succeeds all the same. */
+/** Leaves the last three fields out when billing does not answer; the request still succeeds. */
 export async function describeKey(request: Request, gateway: Gateway): Promise<Response> {
   const { record } = await authenticate(request, gateway);
   const position = await gateway.admission.position(record.workspace, record.id);

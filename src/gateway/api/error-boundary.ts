@@ -1,4 +1,4 @@
-/** Waits for an endpoint's answer and writes whatever it throws as the one error body. */
+/** Waits for an endpoint's answer, and turns an error into an error response. */
 import { RefusedError } from "../admission/client/client.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";

@@ -1,4 +1,4 @@
-/** What the inference plane works with. */
+/** The services that the inference API uses. */
 import type { AdmissionClient } from "../admission/client/client.ts";
 import type { Clocks } from "../../config.ts";
 import type { GenerationJournal } from "../journal/journal.ts";
@@ -17,7 +17,7 @@ import type { InFlightRequests } from "./in-flight-requests.ts";
 export interface Gateway {
   admission: AdmissionClient;
   journal: GenerationJournal;
-  /** Where prompts go of workspaces that store them. */
+  /** Takes the prompts of workspaces that store them. */
   prompts: Pick<PromptQueue, "add">;
   models: Models;
   health: Pick<RouteHealth, "recordAnswer" | "recordFailure" | "measure">;
@@ -25,7 +25,7 @@ export interface Gateway {
   coolDown: RouteCoolDown;
   call: CallProvider;
   inFlight: InFlightRequests;
-  /** What bodies hold together, until their provider has answered. */
+  /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;
   drainLimit: DrainLimit;
   clock: Clock;

@@ -1,4 +1,4 @@
-/** An accepted request: booked before its provider is called, settled exactly once before its client has the whole answer. */
+/** Serves an accepted request: journals it before the provider is called, and settles it once before the client has the full answer. */
 import type { Admission, Caller } from "../admission/client/client.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
@@ -32,7 +32,7 @@ export interface AcceptedRequest {
   admitted: Admission;
 }
 
-/** What may serve a request: at least one route, in order of preference. */
+/** The routes that may serve a request, in order of preference; at least one. */
 interface ServingRoutes {
   model: Model;
   routes: readonly [Route, ...Route[]];
@@ -48,10 +48,10 @@ interface RoutedRequest extends StartedRequest {
   acquireDrainSlot: AcquireDrainSlot;
 }
 
-/** Answered to nobody: the client has left. The status is the one that nginx made customary for this. */
+/** Recorded when the client has left. The status is the one that nginx uses. */
 const clientGone = { status: 499, code: "client_gone" };
 
-/** @throws GatewayError before the provider is called; afterwards every outcome is a Response */
+/** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
 export async function generate(accepted: AcceptedRequest, gateway: Gateway): Promise<Response> {
   const serving = servingRoutes(accepted, gateway);
   const lifecycle = await openGeneration(accepted, serving, gateway);
@@ -72,7 +72,7 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   }
 }
 
-/** Those that were priced; null: a catalog that changed since may serve the model no longer. */
+/** The routes that were priced; null: the catalog has changed since, and no route serves the model any more. */
 function servingRoutes({ chat, caller }: AcceptedRequest, { models, coolDown }: Gateway): ServingRoutes | null {
   const model = models.find(chat.model);
   if (model === null) return null;
@@ -98,7 +98,7 @@ async function openGeneration(
   }
 }
 
-/** null: the workspace stores none of its prompts. */
+/** null: the workspace does not store prompts. */
 function openPrompt({ admitted, caller, chat }: AcceptedRequest, { prompts }: Gateway): PromptRecorder | null {
   if (!caller.record.promptStorage) return null;
   const { generation, workspace, admittedAt } = admitted.reservation;
@@ -147,7 +147,7 @@ async function respond(routed: RoutedRequest, dispatched: DispatchResult, gatewa
   }
 }
 
-/** What is to be known of an answer's request when it fails; of a stream, for as long as it is open: hence not the request itself. */
+/** What recording a failure needs. An open stream holds this in place of the request, which would keep the body in memory. */
 interface FailureContext {
   reservation: Reservation;
   lifecycle: GenerationLifecycle;
@@ -158,7 +158,7 @@ function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest)
   return { reservation: admitted.reservation, lifecycle, clientSignal };
 }
 
-/** What a call that was given up here ends with says nothing of its provider, nor does a fault of the request. */
+/** A call that the gateway aborted, and a fault of the request, do not count against the provider. */
 function recordFailure(
   { reservation, lifecycle, clientSignal }: FailureContext,
   { route, failure }: Attempt,
@@ -169,7 +169,7 @@ function recordFailure(
   if (!givenUp && failure.code !== "upstream_rejected") health.recordFailure(route);
 }
 
-/** After a failed attempt the time that passed is not this route's. */
+/** null after a failed attempt: part of the time was spent on another route. */
 function latencyOf(ms: number | null, failed: readonly Attempt[]): number | null {
   return failed.length === 0 ? ms : null;
 }
@@ -220,7 +220,7 @@ function answerStream(
     onEnd(outcome) {
       const ms = clock.monotonic() - calledAt;
       const hides = mayHideOutput(bounds, route);
-      // Who hides nothing writes no faster than it is read.
+      // Output that is not hidden is not written faster than the client reads it.
       const likely = speeds.estimateTokens(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
       const charged = chargedUsage(outcome, bounds, likely);
       if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
@@ -235,12 +235,12 @@ function answerStream(
   return new Response(body, { headers: { ...streamHeaders, ...headers } });
 }
 
-/** Counted by its provider, which its client did not hold up: a slow reader must not make a route look slow. */
+/** Whether the provider counted the tokens and the client did not hold it up: a slow reader must not make a route look slow. */
 function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boolean {
   return final && usage?.completionTokens != null && heldUpMs * 10 < ms;
 }
 
-/** The client left before there was anything to send, and the call was stopped. */
+/** The client left before there was anything to send, and the gateway aborted the call. */
 async function answerDisconnected(
   routed: RoutedRequest,
   { route, sentAt }: Extract<DispatchResult, { kind: "disconnected" }>,

@@ -1,4 +1,4 @@
-/** One generation's account: opened in the journal before its provider is called, settled once, however it ends. */
+/** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
@@ -14,19 +14,19 @@ import { noUsage } from "./call/charged-usage.ts";
 
 export interface GenerationFacts {
   fingerprint: string;
-  /** The catalog's id. */
+  /** The model's id in the catalog. */
   model: string;
   streamed: boolean;
-  /** The request's tokens, estimated. */
+  /** Estimated tokens of the request. */
   promptEstimate: number;
-  /** The route that is called first; null: none may serve, and no provider is called. */
+  /** The route that is called first; null: no route may serve, and no provider is called. */
   route: Route | null;
-  /** Stored when the generation is settled; null: its workspace stores none. */
+  /** Stored when the generation is settled; null: the workspace does not store prompts. */
   prompt: PromptRecorder | null;
 }
 
 export interface GenerationOutcome {
-  /** The route that served or was tried last; null: none was. */
+  /** The route that served or was tried last; null: no route was tried. */
   route: Route | null;
   usage: Usage;
   estimated: boolean;
@@ -36,19 +36,19 @@ export interface GenerationOutcome {
 }
 
 export class GenerationLifecycle {
-  /** The process cannot wait any longer. */
+  /** Stops when the process shuts down and cannot wait any longer. */
   readonly stop: StopSignal;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Unix seconds, the same in every chunk of the answer. */
+  /** Unix seconds; the same in every chunk of the answer. */
   readonly created: number;
   readonly #reservation: Reservation;
   readonly #facts: GenerationFacts;
   readonly #gateway: Gateway;
   #settled = false;
-  /** The route that is being called, or serves. */
+  /** The route of the current call. */
   #route: Route | null;
-  /** Its provider has the request, or is about to. */
+  /** The provider has the request, or is about to get it. */
   #sent = false;
   #currentUsage: () => Usage;
 
@@ -80,18 +80,18 @@ export class GenerationLifecycle {
     return this.#gateway.clock.monotonic() - this.startedAt;
   }
 
-  /** A provider is about to be called, or another one after the first has failed. */
+  /** Call before each call of a provider. */
   startCall(route: Route): void {
     this.#route = route;
     this.#sent = false;
   }
 
-  /** The request is on its way to the provider, which may bill it from here on. */
+  /** The request is on its way to the provider, which may bill it from now on. */
   markSent(): void {
     this.#sent = true;
   }
 
-  /** @param currentUsage what would be charged for what has been delivered */
+  /** @param currentUsage returns the usage to charge if the process died now */
   trackUsage(currentUsage: () => Usage): void {
     this.#currentUsage = currentUsage;
   }
@@ -103,7 +103,7 @@ export class GenerationLifecycle {
     return { sent: this.#sent, ...counts, route: route && owedRoute(route) };
   }
 
-  /** The first call counts. When it resolves the client may have the end of the answer. */
+  /** Settles on the first call; later calls do nothing. Once it resolves, the client may get the end of the answer. */
   async settle(outcome: GenerationOutcome): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
@@ -121,13 +121,13 @@ export class GenerationLifecycle {
     await written;
   }
 
-  /** A provider that counts more than was reserved costs us the rest: others are preferred for a while. */
+  /** When a provider counts more than was reserved, the service pays the rest: other routes are preferred for a while. */
   #coolDownExcess({ route, usage }: GenerationOutcome): void {
     const isExcess = route?.prices && chargedCost(route.prices, usage) > this.#reservation.amount * picoPerNano;
     if (isExcess) this.#gateway.coolDown.begin(route);
   }
 
-  /** As `settle`, for who cannot wait for the end of the event loop's turn. */
+  /** As `settle`, for callers that cannot wait until the event loop's turn ends. */
   settleNow(outcome: GenerationOutcome): void {
     this.settle(outcome).catch((error: unknown) => {
       const facts = { generation: this.#reservation.generation, reason: String(error) };

@@ -1,4 +1,4 @@
-/** Answers under way in this process: what a shutdown waits for, and ends when it has waited long enough. */
+/** The requests that this process is answering. A shutdown waits for them, and ends them after a limit. */
 import type { Caller } from "../admission/client/client.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import {
@@ -13,7 +13,7 @@ import { HolderCounts } from "../../accounts/quotas/holder-counts.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 import { asGatewayError } from "./request/load-limits.ts";
 
-/** Whose answer it is. */
+/** The key and the workspace of a request. */
 interface Holder {
   key: string;
   workspace: string;
@@ -21,7 +21,7 @@ interface Holder {
 
 export class InFlightRequests {
   readonly #inFlight = new Map<StopSignal, Holder>();
-  /** By key and by workspace. */
+  /** Counts by key and by workspace. */
   readonly #counts = new HolderCounts();
   #whenEmpty: (() => void)[] = [];
 
@@ -29,7 +29,7 @@ export class InFlightRequests {
     return this.#inFlight.size;
   }
 
-  /** Begins an answer, which is told when the process cannot wait any longer; call `done` when it has ended. */
+  /** @returns a signal that stops when the process cannot wait any longer; pass it to `done` when the answer has ended */
   begin({ key, workspace }: Holder): StopSignal {
     const answer = new StopSignal();
     this.#inFlight.set(answer, { key, workspace });
@@ -48,7 +48,8 @@ export class InFlightRequests {
   }
 
   /**
-   * Whether one more may begin. Those that are being admitted meanwhile are not counted yet: a bound for what holds memory, not for money.
+   * Refuses a request beyond the limits of key, workspace and process. Requests in admission are not counted yet: the limits protect
+   * memory, not money.
    * @throws GatewayError rate_limited, billing_unavailable
    */
   requireCapacity(caller: Caller): void {
@@ -62,14 +63,14 @@ export class InFlightRequests {
     throw asGatewayError(new LimitReachedError("Too many answers are open", { status: 503, retryAfterMs }), caller);
   }
 
-  /** Resolves when all that are under way now have ended, or after `waitMs`; others may have begun meanwhile. */
+  /** Resolves when all requests in flight now have ended, or after `waitMs`; others may have begun meanwhile. */
   async presentRequestsEnded(clock: Clock, waitMs: number): Promise<void> {
     const present = [...this.#inFlight.keys()];
     const endsAt = clock.monotonic() + waitMs;
     while (clock.monotonic() < endsAt && present.some((one) => this.#inFlight.has(one))) await sleep(clock, inFlightPollMs);
   }
 
-  /** Waits for all to end by themselves; after `waitMs` ends the rest and waits for their settlements. */
+  /** Waits until all requests end; after `waitMs` stops the rest and waits for their settlements. */
   async drain(clock: Clock, waitMs: number, endMs: number): Promise<void> {
     await this.#empty(clock, waitMs);
     for (const answer of this.#inFlight.keys()) answer.stop();

@@ -1,4 +1,4 @@
-/** Bodies of GET /models and GET /models/{id}: what the calling key's workspace can call, or could. */
+/** The bodies of GET /models and GET /models/{id}: the models that the calling key's workspace can or could call. */
 import { Type, type Static } from "@sinclair/typebox";
 import { GatewayError } from "../../kernel/errors.ts";
 import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
@@ -7,9 +7,9 @@ import type { WorkspaceRequirements, Models } from "../models/models.ts";
 
 export interface Listing {
   models: Pick<Models, "readable" | "list" | "find" | "availability">;
-  /** What the workspace demands of whoever serves it. */
+  /** The workspace's demands on providers. */
   demands: WorkspaceRequirements;
-  /** What real traffic told of a route; null: nothing. */
+  /** A route's measurements on real traffic; null: none. */
   measure(route: Route): RouteMeasure | null;
 }
 
@@ -20,8 +20,8 @@ export const ModelListBody = Type.Object({
 export type ModelListBody = Static<typeof ModelListBody>;
 
 /**
- * @param all also models that cannot be called, each with its reason
- * @throws GatewayError model_unavailable while there is no catalog: an empty list would be a lie
+ * @param all includes models that cannot be called, each with its reason
+ * @throws GatewayError model_unavailable while there is no catalog: an empty list would be wrong
  */
 export function modelListBody({ models, demands, measure }: Listing, all: boolean): ModelListBody {
   requireCatalog(models);
@@ -37,7 +37,7 @@ export function modelBody({ models, demands, measure }: Listing, id: string): Mo
   return modelRecord(model, models.availability(model, demands), measure);
 }
 
-/** The message ends with the id that was asked for. */
+/** The message ends with the requested id. */
 export function modelNotFound(id: string): GatewayError {
   return new GatewayError("model_not_found", { message: `There is no model with the id ${id}`, param: "model" });
 }
@@ -45,7 +45,7 @@ export function modelNotFound(id: string): GatewayError {
 function requireCatalog(models: Pick<Models, "readable">): void {
   if (!models.readable())
     throw new GatewayError("model_unavailable", {
-      message: "The catalog of models cannot be read at present",
+      message: "The model catalog cannot be read at present",
       shouldRetry: true,
     });
 }

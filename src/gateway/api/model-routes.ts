@@ -1,4 +1,4 @@
-/** GET /models and GET /models/{id}: what the key can call, and what it cannot, and why. */
+/** GET /models and GET /models/{id}: the models that the key can call, and why it cannot call others. */
 import type { Caller } from "../admission/client/client.ts";
 import { requestTarget } from "../../http/request-target.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
@@ -6,17 +6,17 @@ import type { Gateway } from "./gateway.ts";
 import { authenticate } from "./authenticate.ts";
 import { modelBody, modelListBody, type Listing } from "./model-list.ts";
 
-/** What stands before the id in a path; an id may have it in it as well. */
+/** Precedes the id in a path. An id may contain it too. */
 const modelsPath = "/models/";
 
-/** With `all=true` also the models that cannot be called. */
+/** With `all=true` includes the models that cannot be called. */
 export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await authenticate(request, gateway);
   const all = requestTarget(request).query.get("all") === "true";
   return jsonResponse(modelListBody(listingFor(caller, gateway), all));
 }
 
-/** Ids contain a slash: as it is or escaped, it is the same model. */
+/** The slash in an id may be escaped or not. */
 export async function showModel(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await authenticate(request, gateway);
   const { path } = requestTarget(request);

@@ -1,4 +1,4 @@
-/** Endpoints in early access that this version does not serve: they check the key and say that they are off. */
+/** Endpoints in early access, which this version does not serve: they check the key and answer that they are off. */
 import { GatewayError } from "../../kernel/errors.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Gateway } from "./gateway.ts";

@@ -1,6 +1,6 @@
 /**
- * One request, top to bottom: the specification's order of checks. The first problem wins; up to the fifth check nothing
- * has been sent to a provider and nothing is charged.
+ * A chat completion from top to bottom, in the specification's order of checks. The first problem is answered; until the fifth check
+ * has passed, nothing is sent to a provider and nothing is charged.
  */
 import { readBody } from "./request/body.ts";
 import { checkChat } from "./request/chat.ts";

@@ -1,4 +1,4 @@
-/** /gpt/v1: six endpoints onto their functions; no logic. Wrong methods and paths answer in the form that the specification gives. */
+/** Maps the six endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
 import { Elysia } from "elysia";
 import { bunStream } from "./stream/bun-stream.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
@@ -13,7 +13,7 @@ import { jsonResponse } from "../../kernel/json-response.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
-/** Bun's, where it is what serves: its own idle timer must not end a quiet stream. Other runtimes have none to lift. */
+/** Bun's server, whose idle timer must not end a quiet stream. Other runtimes have no such timer. */
 interface TimedServer {
   timeout(request: Request, seconds: number): void;
 }

@@ -1,11 +1,11 @@
-/** From how an answer ended to the settlement that is owed for it. */
+/** Makes the settlement of an ended answer. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import type { OwedRoute } from "../journal/spool-line.ts";
 import type { Route, Usage } from "../models/model.ts";
 
 export interface SettlementFacts {
-  /** The route that served or was tried last. */
+  /** The route that served or was tried last; null: no route was tried. */
   route: Route | null;
   usage: Usage;
   usageEstimated: boolean;
@@ -18,10 +18,10 @@ export interface SettlementFacts {
 
 const noRoute: OwedRoute = { provider: "none", prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" } };
 
-/** By route of the catalog: each is written at every beginning and every end, and its prices are numbers of many digits. */
+/** By route of the catalog. Every start and every end writes the route, and formatting its long prices is slow. */
 const formatted = new WeakMap<Route, OwedRoute>();
 
-/** Who serves, and at what prices, in the words of spool and settlement. */
+/** The provider and its prices, as spool and settlement hold them. */
 export function owedRoute(route: Route): OwedRoute {
   const known = formatted.get(route);
   if (known) return known;
@@ -42,7 +42,7 @@ function formatRoute({ provider, prices }: Route): OwedRoute {
   };
 }
 
-/** Charged at the prices of the route that served; a failure that delivered nothing has no usage and costs nothing. */
+/** Charges the prices of the route that served. A failure that delivered nothing has no usage and costs nothing. */
 export function settlementOf(reservation: Reservation, model: string, ending: SettlementFacts): Settlement {
   const { provider, prices } = ending.route === null ? noRoute : owedRoute(ending.route);
   return {

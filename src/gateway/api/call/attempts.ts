@@ -1,7 +1,7 @@
 /**
- * Calls a provider, and once more where that may help and is allowed. Nothing has reached the client yet, so the second
- * answer is as good as the first; only the one that is served is charged. A request that goes out again because a kept
- * connection was closed as it was sent is that one more try, with fallbacks and without: it stays at its route.
+ * Calls a provider, and retries once where that may help and is allowed. Nothing has reached the client yet, so the second answer is
+ * as good as the first; only the answer that is served is charged. If the transport sends a request again because a kept connection
+ * closed, that counts as the retry, with and without fallbacks, and stays on the same route.
  */
 import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -23,14 +23,14 @@ export interface Attempt {
   failure: UpstreamFailure;
 }
 
-/** @param givenUp ends the call while it is not answered. @param onSent called when the request is on its way to the provider */
+/** @param givenUp aborts the call while it is not answered. @param onSent called when the request is on its way to the provider */
 export type CallRoute = (call: ProviderCall, givenUp: StopSignal, onSent: () => void) => Promise<ProviderAnswer>;
 
 export interface AttemptsOptions {
   reservation: Pick<Reservation, "generation" | "maxOutputTokens">;
   chat: ChatBody;
   streamed: boolean;
-  /** Those that may serve, in order of preference; at least one. */
+  /** The routes that may serve, in order of preference; at least one. */
   routes: readonly [Route, ...Route[]];
   fallbacks: boolean;
   callRoute: CallRoute;
@@ -59,7 +59,7 @@ export class Attempts {
     this.#calledAt = options.clock.monotonic();
   }
 
-  /** The one that is being tried, or was last. */
+  /** The route of the current or last call. */
   get route(): Route {
     return this.#route;
   }
@@ -68,12 +68,12 @@ export class Attempts {
     return this.#failed;
   }
 
-  /** Monotonic milliseconds: when the present route was called. */
+  /** Monotonic milliseconds: when the current route was called. */
   get calledAt(): number {
     return this.#calledAt;
   }
 
-  /** Monotonic milliseconds: when the request was last sent to a provider; null: it never was. */
+  /** Monotonic milliseconds: when the request was last sent to a provider; null: never. */
   get sentAt(): number | null {
     return this.#sentAt;
   }
@@ -83,18 +83,18 @@ export class Attempts {
     return this.#givenUp.stopped;
   }
 
-  /** The try under way is the last one. */
+  /** The current call is the last one. */
   disableRetry(): void {
     this.#mayRetry = false;
   }
 
-  /** Gives up: ends the call under way, or the stream before its first event. */
+  /** Aborts the current call, or the stream before its first event. */
   abort(): void {
     this.#mayRetry = false;
     this.#givenUp.stop();
   }
 
-  /** Rejects only with what is no failure of a provider. */
+  /** Rejects only with errors that are not a provider's failure. */
   async run(): Promise<AttemptsResult> {
     for (;;) {
       try {
@@ -114,7 +114,7 @@ export class Attempts {
     const { reservation, chat, streamed, callRoute, clock } = this.#options;
     const { generation, maxOutputTokens } = reservation;
     const givenUp = this.#givenUp;
-    if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "given up before it was made");
+    if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "the call was aborted before it began");
     this.#calledAt = clock.monotonic();
     this.#sentAt = null;
     const onSent = (): void => void (this.#sentAt = clock.monotonic());

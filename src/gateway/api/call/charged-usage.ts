@@ -1,6 +1,6 @@
 /**
- * What is charged for an answer: what its provider counted, as far as that is possible, and a count of ours where it told
- * nothing, half or the impossible, or was not heard to its end.
+ * Decides the usage that is charged: the provider's counts where they are plausible; our own estimate where it reported no count, only
+ * one side or an impossible count, or where the answer was not read to its end.
  */
 import { streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage, Usage } from "../../models/model.ts";
@@ -8,33 +8,33 @@ import type { StreamOutcome } from "../stream/stream.ts";
 
 export interface ChargedUsage {
   usage: Usage;
-  /** At least one side was counted by us. */
+  /** At least one side is our estimate. */
   estimated: boolean;
 }
 
-/** What is known of an answer without asking its provider. */
+/** The bounds of an answer that are known without its provider. */
 export interface UsageBounds {
-  /** The request's tokens, estimated. */
+  /** Estimated tokens of the request. */
   promptEstimate: number;
-  /** The context window and the prompt that the provider adds itself: no side of an answer has more tokens. */
+  /** The context window and the prompt that the provider adds itself: neither prompt nor output has more tokens. */
   tokensMax: number;
-  /** What the provider was told to write at most. */
+  /** The bound on output that the provider got. */
   maxOutputTokens: number;
-  /** The model may reason, and its provider may count that in the total alone. */
+  /** The model may reason, and its provider may count reasoning only in the total. */
   reasons: boolean;
 }
 
 export const noUsage: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /**
- * A failure that delivered nothing costs nothing. A client that left pays for its prompt all the same, and for what was produced
- * or, where that is more, for what the route is known to produce in such a time: hanging up saves nothing.
- * @param likelyTokens what the route makes in the time that the call took, by its measured speed; 0: not measured
+ * A failure that delivered nothing costs nothing. A client that left pays for its prompt, and for the produced output or, where that is
+ * more, for the output that the route usually produces in that time: hanging up saves nothing.
+ * @param likelyTokens the route's usual output in the time of the call, by its measured speed; 0: not measured
  */
 export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likelyTokens = 0): ChargedUsage {
   const { usage: reported, final, failure, how, producedTokens, uncountedTokens } = outcome;
   const clientLeft = how === "client_gone" || outcome.heldUpMs >= streamStallMsMax;
-  // Our own clock ends what a client holds up: that is no failure of the provider, which has long written on.
+  // A client that holds a stream up makes it time out here: that is not a failure of the provider.
   const hasFailed = failure !== null && !(clientLeft && failure.code === "upstream_timeout");
   if (!final && hasFailed && producedTokens === 0 && how !== "completed") return { usage: noUsage, estimated: false };
   const plausible = plausibleUsage(reported, bounds);
@@ -54,7 +54,7 @@ export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds
   return withEstimates(plausibleUsage(reported, bounds), { prompt: bounds.promptEstimate, completion });
 }
 
-/** A client left before its stream had begun, and the request had been sent. @param likelyTokens as above */
+/** The client left before its stream began, and the request had been sent. @param likelyTokens as above */
 export function chargedDisconnect({ promptEstimate, maxOutputTokens }: UsageBounds, likelyTokens: number): ChargedUsage {
   const completionTokens = Math.min(likelyTokens, maxOutputTokens);
   return { usage: { ...noUsage, promptTokens: promptEstimate, completionTokens }, estimated: true };
@@ -63,8 +63,8 @@ export function chargedDisconnect({ promptEstimate, maxOutputTokens }: UsageBoun
 const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
 
 /**
- * What can be true of what was reported. A count above all that fits into the model is none. Tokens of the total that no part bears out
- * are reasoning where the model may reason and was allowed so many; otherwise the total contradicts its parts and is none.
+ * The plausible part of the reported usage. A count above everything that fits into the model is dropped. Tokens that only the total has
+ * count as reasoning if the model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
  */
 function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
   if (reported === null) return nothingReported;
@@ -80,7 +80,7 @@ function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTo
   };
 }
 
-/** Estimates in place of the sides that were not told; parts that fit into their wholes. */
+/** Fills in estimates for sides that were not reported, and caps parts at their totals. */
 function withEstimates(reported: ReportedUsage, estimate: { prompt: number; completion: number }): ChargedUsage {
   const promptTokens = reported.promptTokens ?? estimate.prompt;
   const completionTokens = reported.completionTokens ?? estimate.completion;

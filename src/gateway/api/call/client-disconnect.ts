@@ -1,6 +1,6 @@
 /**
- * What becomes of a call whose client has left before there was anything to send. A whole answer is waited for: its provider bills
- * it anyway. A stream is waited for as long as it would be read on, and otherwise stopped.
+ * Watches for a client that leaves before there is anything to send. The gateway waits for a full answer, since its provider bills it
+ * anyway. It waits for a stream only if and as long as it would drain it, and aborts it otherwise.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -18,15 +18,15 @@ interface DisconnectOptions {
   streamed: boolean;
   /** The request's signal. */
   clientSignal: AbortSignal;
-  /** The process ends and can wait no longer. */
+  /** Stops when the process shuts down and cannot wait any longer. */
   stop: StopSignal;
   acquireDrainSlot: AcquireDrainSlot;
   clock: Clock;
 }
 
 /**
- * Watches until it is disposed: then somebody else does, or the call has ended. The signal keeps its listener, for taking it back
- * costs as much as adding it, and the signal ends with the request; what the listener holds is let go.
+ * Watches until disposed: from then on the stream watches, or the call has ended. The listener stays on the signal, because removing it
+ * costs as much as adding it and the signal ends with the request; disposing drops what the listener holds.
  */
 export function watchDisconnect({
   call: watched,
@@ -49,7 +49,7 @@ export function watchDisconnect({
     cancelTimer = clock.after(slot.until - clock.monotonic(), () => call?.abort());
   };
   clientSignal.addEventListener("abort", onDisconnect);
-  // Left before anything was sent: there is no bill yet that stopping could come too late for.
+  // The client left before the request was sent: the provider has nothing to bill yet.
   if (clientSignal.aborted) call.abort();
   stop.listen(() => call?.abort());
   return {

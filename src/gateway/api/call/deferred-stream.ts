@@ -1,15 +1,15 @@
-/** A stream that is promised to the client before its provider has answered: whatever comes of the call becomes an event. */
+/** A stream whose response starts before the provider has answered: the call's outcome, even a failure, becomes an event. */
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver } from "../../providers/provider.ts";
 import type { AttemptsResult } from "./attempts.ts";
 
 interface DeferredStreamParts {
   opening: Promise<AttemptsResult>;
-  /** Gives the opening up. */
+  /** Aborts the opening. */
   abort(): void;
 }
 
 export class DeferredStream implements ProviderEventStream {
-  /** null: the stream has opened. */
+  /** null: the stream is open. */
   #parts: DeferredStreamParts | null;
   #events: ProviderEventStream | null = null;
   #over = false;
@@ -18,10 +18,10 @@ export class DeferredStream implements ProviderEventStream {
     this.#parts = parts;
   }
 
-  next(taker: EventReceiver): void {
-    if (this.#over) taker.take([]);
-    else if (this.#events !== null) this.#events.next(taker);
-    else if (this.#parts !== null) void this.#open(this.#parts, taker);
+  next(receiver: EventReceiver): void {
+    if (this.#over) receiver.take([]);
+    else if (this.#events !== null) this.#events.next(receiver);
+    else if (this.#parts !== null) void this.#open(this.#parts, receiver);
   }
 
   async cancel(): Promise<void> {
@@ -36,16 +36,16 @@ export class DeferredStream implements ProviderEventStream {
     return this.cancel();
   }
 
-  async #open({ opening }: DeferredStreamParts, taker: EventReceiver): Promise<void> {
+  async #open({ opening }: DeferredStreamParts, receiver: EventReceiver): Promise<void> {
     const opened = await opening.catch((error: unknown) => threw(error));
-    if (this.#over || opened.kind === "whole") return taker.take([]);
+    if (this.#over || opened.kind === "whole") return receiver.take([]);
     if (opened.kind === "failed") {
       this.#over = true;
-      return taker.take([{ kind: "failure", failure: opened.failure }]);
+      return receiver.take([{ kind: "failure", failure: opened.failure }]);
     }
     this.#parts = null;
     this.#events = opened.events;
-    opened.events.next(taker);
+    opened.events.next(receiver);
   }
 }
 

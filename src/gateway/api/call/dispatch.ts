@@ -1,4 +1,4 @@
-/** From an admitted request to an answer, or to a stream that has shown its first event. */
+/** Gets an answer to an admitted request, or a stream whose first event has arrived. */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { firstEventMsMax } from "../../limits.ts";
@@ -12,19 +12,19 @@ import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 export interface DispatchOptions extends AttemptsOptions {
   /** The request's signal. */
   clientSignal: AbortSignal;
-  /** The process ends and can wait no longer. */
+  /** Stops when the process shuts down and cannot wait any longer. */
   stop: StopSignal;
   acquireDrainSlot: AcquireDrainSlot;
 }
 
 export type DispatchResult =
   | Exclude<AttemptsResult, { kind: "stream" }>
-  /** `quiet`: the provider has not shown an event yet, and its failures are now events of the stream. */
+  /** `quiet`: the provider has not sent an event yet; its failures are now events of the stream. */
   | { kind: "stream"; route: Route; calledAt: number; events: ProviderEventStream; quiet: boolean; failed: Attempt[] }
-  /** The client left and the call was stopped. Monotonic ms when the request had been sent; null: it never was, and nothing is owed. */
+  /** The client left and the call was aborted. `sentAt`: monotonic milliseconds; null: the request was never sent, and nothing is owed. */
   | { kind: "disconnected"; route: Route; sentAt: number | null; failed: Attempt[] };
 
-/** Rejects only with what is no failure of a provider. */
+/** Rejects only with errors that are not a provider's failure. */
 export async function dispatch(options: DispatchOptions): Promise<DispatchResult> {
   const { streamed, clientSignal, stop, acquireDrainSlot, clock } = options;
   const attempts = new Attempts(options);
@@ -38,7 +38,7 @@ export async function dispatch(options: DispatchOptions): Promise<DispatchResult
   return opened.kind === "stream" ? { ...opened, quiet: false } : opened;
 }
 
-/** A client is left without a byte for 15 s at most; one that has left waits for none. */
+/** A client waits at most 15 s for a first byte. A client that has left gets none. */
 async function openedWithin(
   clock: Clock,
   opening: Promise<AttemptsResult>,

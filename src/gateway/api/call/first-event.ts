@@ -1,21 +1,21 @@
-/** Looks at a stream's first event before anything is sent to the client: up to there a failure is an ordinary error. */
+/** Waits for a stream's first event before anything is sent to the client: until then a failure is an ordinary error. */
 import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
 import { mergeUsage } from "../response/merge-usage.ts";
 
 /**
- * Waits for the first event that tells how the answer goes: some providers count the prompt first and fail then.
+ * Waits for the first event that is not a usage count: some providers count the prompt first and then fail.
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
  */
 export async function withFirstEvent(events: ProviderEventStream): Promise<ProviderEventStream> {
   let usage: ReportedUsage | null = null;
   for (;;) {
-    const news = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
-    if (news.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
-    for (const [index, event] of news.entries()) {
+    const received = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
+    if (received.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
+    for (const [index, event] of received.entries()) {
       if (event.kind === "failure") throw event.failure;
-      if (event.kind !== "usage") return new Replay(usage, news.slice(index), events);
+      if (event.kind !== "usage") return new Replay(usage, received.slice(index), events);
       usage = mergeUsage(usage, event.usage);
     }
   }
@@ -30,11 +30,11 @@ class Replay implements ProviderEventStream {
     this.#events = events;
   }
 
-  next(taker: EventReceiver): void {
+  next(receiver: EventReceiver): void {
     const seen = this.#seen;
     this.#seen = null;
-    if (seen === null) this.#events.next(taker);
-    else taker.take(seen);
+    if (seen === null) this.#events.next(receiver);
+    else receiver.take(seen);
   }
 
   cancel(): Promise<void> {

@@ -1,8 +1,8 @@
-/** Where a failed call may be tried once more. */
+/** Chooses the route of the retry after a failed call. */
 import type { Route } from "../../models/model.ts";
 import type { UpstreamCode } from "../../providers/provider.ts";
 
-/** Whether a second try helps only somewhere else, or also at the same place; null: nowhere. */
+/** Whether a retry may help on another route only, or on the same route too; null: on no route. */
 const secondTry: Record<UpstreamCode, "elsewhere" | "anywhere" | null> = {
   upstream_error: "anywhere",
   upstream_rate_limited: "elsewhere",
@@ -11,7 +11,7 @@ const secondTry: Record<UpstreamCode, "elsewhere" | "anywhere" | null> = {
   upstream_rejected: null,
 };
 
-/** @param routes those that may serve, in order of preference */
+/** @param routes the routes that may serve, in order of preference */
 export function nextRoute({
   code,
   failed,

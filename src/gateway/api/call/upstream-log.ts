@@ -1,4 +1,4 @@
-/** What our log keeps of a provider's failure: our words for it, never the provider's. */
+/** Logs a provider's failure in our words, never in the provider's. */
 import type { Reservation } from "../../credit/reservation.ts";
 import { raiseAlarm } from "../../../kernel/alarm.ts";
 import type { Logger } from "../../../kernel/log.ts";

@@ -7,11 +7,11 @@ interface RequestFacts {
   model: Pick<Model, "contextLength" | "reasons">;
   route: Pick<Route, "hiddenInputTokens">;
   chat: Pick<CheckedChat, "promptEstimate" | "tools">;
-  /** What the provider was told. */
+  /** The bound on output that the provider got. */
   maxOutputTokens: number;
 }
 
-/** What a provider's count of such a request is held against. */
+/** The bounds that a provider's counts for such a request must keep. */
 export function usageBounds({ model, route, chat, maxOutputTokens }: RequestFacts): UsageBounds {
   return {
     promptEstimate: chat.promptEstimate,

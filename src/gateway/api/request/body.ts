@@ -1,4 +1,4 @@
-/** Reads a request's body within its limits of size and time, before anything in it is looked at. */
+/** Reads a request's body within limits of size and time. */
 import type { Caller } from "../../admission/client/client.ts";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
@@ -13,19 +13,18 @@ import { invalidRequest } from "../../../http/bad-request.ts";
 
 interface ReadBodyOptions {
   clock: Clock;
-  /** The time in which the whole body must arrive. */
+  /** The whole body must arrive within this time. */
   bodyMs: number;
-  /** What the body is counted in, by its declared length or else as it arrives. */
+  /** Counts the body: by its declared length, or else as it arrives. */
   lease: ByteLease;
-  /** Who is told where that is too much. */
+  /** The caller, for the error when the lease refuses. */
   caller: Caller;
 }
 
 /**
  * The body's bytes, at most 8 MiB.
- * @throws GatewayError request_too_large, at once where Content-Length tells; rate_limited or billing_unavailable where too much is
- * under way, before a byte of it is read where Content-Length tells; invalid_request for an encoded body, and for
- * one that did not arrive in full and in time
+ * @throws GatewayError request_too_large; rate_limited or billing_unavailable when the lease refuses; invalid_request for an encoded body,
+ * and for a body that did not arrive in full and in time. If Content-Length is given, the first two come before any byte is read
  */
 export async function readBody(request: Request, { clock, bodyMs, lease, caller }: ReadBodyOptions): Promise<Uint8Array> {
   const declared = declaredBytes(request);
@@ -34,7 +33,7 @@ export async function readBody(request: Request, { clock, bodyMs, lease, caller 
     throw await drained(request, clock, invalidRequest(undefined, "The request body must not be compressed"));
   const reserve = (bytes: number): void => grow(lease, bytes, caller);
   reserve(declared ?? 0);
-  // Where the length is known the stream is not even asked for: the server makes one for who asks.
+  // If the length is known, the stream is not used: accessing it makes the server create one.
   const stream = declared === null ? request.body : null;
   const reader = stream === null ? null : new BodyReader(stream);
   try {
@@ -60,7 +59,7 @@ function grow(lease: ByteLease, bytes: number, caller: Caller): void {
   }
 }
 
-/** Twice as fast as a reader where the server knows how much comes: it copies nothing (measured on Bun). */
+/** Twice as fast as a reader if the server knows the length: it copies nothing (measured on Bun). */
 async function wholeBody(request: Request): Promise<Uint8Array> {
   return new Uint8Array(await request.arrayBuffer());
 }

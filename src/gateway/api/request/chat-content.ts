@@ -1,10 +1,10 @@
-/** What a message says: text, or text in parts. */
+/** A message's content: text, or text in parts. */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json-object.ts";
 import { anyString, listOf, objectOf, oneOf, reader, required, truncated, type Field, type Reader } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
-const partType = (word: string): Field => required(oneOf(word), "What kind of part this is");
+const partType = (word: string): Field => required(oneOf(word), "The kind of part");
 const textPart = objectOf({ type: partType("text"), text: required(anyString, "The text") });
 const refusalPart = objectOf({ type: partType("refusal"), refusal: required(anyString, "The text of the refusal") });
 

@@ -52,24 +52,24 @@ const isZero = (value: unknown): boolean => value === 0;
 const isFalse = (value: unknown): boolean => value === false;
 const penalty = omitIf(isZero, numberFrom(-2, 2));
 const anyInteger = integerFrom(Number.MIN_SAFE_INTEGER);
-const cappedOutput = "Bounds the tokens of the answer, those of its reasoning included, and with them the cost that is set aside";
+const cappedOutput = "The most tokens of the answer, its reasoning included. Limits the cost that is reserved";
 
-const label = "a label: checked and sent nowhere";
+const label = "label: checked, not sent on";
 const sentOn = "sent on";
-const sentUnlessZero = "sent on; 0 is what happens anyway";
-const sentUnlessFixed = "sent on; some models take their default alone";
-const theDefault = "what happens anyway";
-const actedUpon = "acted upon";
-const changesRetention = "refused: it would change what a provider keeps";
+const sentUnlessZero = "sent on, except 0, which is the default";
+const sentUnlessFixed = "sent on; some models accept only their default";
+const theDefault = "none: it is the default";
+const handled = "handled by the gateway";
+const changesRetention = "refused: it would change what a provider retains";
 
 const rows: Record<string, ChatRow> = {
   metadata: {
-    ...nullable(checkOnly(metadata), "A label of yours: up to 16 pairs of texts. Sent to nobody"),
+    ...nullable(checkOnly(metadata), "Your label: up to 16 pairs of texts. Not sent on"),
     accepts: "at most 16 pairs; keys of 64, strings of 512 characters",
     effect: label,
   },
   top_logprobs: {
-    ...nullable(topLogprobs, "How many of the likeliest tokens to tell at each place; needs `logprobs`"),
+    ...nullable(topLogprobs, "How many of the likeliest tokens to return at each position; needs `logprobs`"),
     needs: "logprobs",
     accepts: "0 to 20, with `logprobs: true`",
     effect: sentOn,
@@ -85,17 +85,17 @@ const rows: Record<string, ChatRow> = {
     effect: sentUnlessFixed,
   },
   user: {
-    ...optional(checkOnly(anyString), "A label of yours. Sent to nobody"),
+    ...optional(checkOnly(anyString), "Your label. Not sent on"),
     accepts: "a string",
     effect: label,
   },
   safety_identifier: {
-    ...nullable(checkOnly(string(64)), "A label of yours. Sent to nobody"),
+    ...nullable(checkOnly(string(64)), "Your label. Not sent on"),
     accepts: "at most 64 characters",
     effect: label,
   },
   prompt_cache_key: {
-    ...nullable(checkOnly(anyString), "A label of yours. Sent to nobody"),
+    ...nullable(checkOnly(anyString), "Your label. Not sent on"),
     accepts: "a string",
     effect: label,
   },
@@ -112,7 +112,7 @@ const rows: Record<string, ChatRow> = {
   service_tier: {
     ...nullable(acceptOnly(["auto", "default"], "the default tier"), "Only the provider's default tier is supported"),
     accepts: "`auto`, `default`",
-    effect: "what happens anyway; other tiers have other prices and are refused",
+    effect: "none: it is the default; other tiers have other prices and are refused",
   },
   modalities: {
     ...nullable(modalities, "Only text content is supported"),
@@ -120,13 +120,13 @@ const rows: Record<string, ChatRow> = {
     effect: theDefault,
   },
   verbosity: {
-    ...nullable(oneOf("low", "medium", "high"), "How much the model says"),
+    ...nullable(oneOf("low", "medium", "high"), "How verbose the answer is"),
     needs: "verbosity",
     accepts: "`low`, `medium`, `high`",
     effect: sentOn,
   },
   reasoning_effort: {
-    ...nullable(oneOf(...efforts), "How much the model thinks before it answers"),
+    ...nullable(oneOf(...efforts), "How much the model reasons before it answers"),
     needs: "reasoning",
     accepts: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`",
     effect: sentOn,
@@ -134,7 +134,7 @@ const rows: Record<string, ChatRow> = {
   max_completion_tokens: {
     ...nullable(maxTokens, `${cappedOutput}. At most the model's \`max_output_tokens\`, which is also the default`),
     accepts: "1 to the model's `max_output_tokens`",
-    effect: "bounds the answer, its reasoning included, and what is reserved",
+    effect: "limits the answer, its reasoning included, and the reservation",
   },
   frequency_penalty: {
     ...nullable(penalty, "Above 0 the model repeats itself less, the more often it has"),
@@ -154,14 +154,14 @@ const rows: Record<string, ChatRow> = {
     effect: "refused: searches are billed beyond tokens",
   },
   response_format: {
-    ...optional(responseFormat, "In what form the model answers"),
+    ...optional(responseFormat, "The form of the answer"),
     accepts: "`text`; `json_object`; `json_schema` with `name`, `schema`, `description`, `strict`",
-    effect: "sent on, where the model supports `json_object` or `json_schema`",
+    effect: "sent on if the model supports `json_object` or `json_schema`",
   },
   audio: {
     ...nullable(notSupported, "Not supported: only null"),
     accepts: "nothing",
-    effect: "refused: only text",
+    effect: "refused: only text is supported",
   },
   store: {
     ...nullable(acceptOnly([false], "store=false"), "Only false is supported: nothing is stored at the provider"),
@@ -176,29 +176,29 @@ const rows: Record<string, ChatRow> = {
   stream: {
     ...nullable(checkOnly(boolean), "Whether the answer is sent as server-sent events while the model writes it"),
     accepts: "`true`, `false`",
-    effect: actedUpon,
+    effect: handled,
   },
   stop: {
     ...nullable(stop, "Texts at which the model stops; they are not part of the answer"),
-    accepts: "a string, or at most 4",
+    accepts: "a string, or at most 4 strings",
     effect: sentOn,
   },
   logit_bias: {
-    ...nullable(logitBias, "By token id of the model: how much likelier it becomes, from -100 to 100"),
+    ...nullable(logitBias, "By token id of the model: how much likelier the token becomes, from -100 to 100"),
     needs: "logit_bias",
-    accepts: "token ids with -100 to 100",
+    accepts: "token ids, each with -100 to 100",
     effect: sentOn,
   },
   logprobs: {
-    ...nullable(omitIf(isFalse, boolean), "Whether to tell the log probability of each token"),
+    ...nullable(omitIf(isFalse, boolean), "Whether to return the log probability of each token"),
     needs: "logprobs",
     accepts: "`true`, `false`",
-    effect: "sent on; `false` is what happens anyway",
+    effect: "sent on, except `false`, which is the default",
   },
   max_tokens: {
     ...nullable(maxTokens, `Older name of \`max_completion_tokens\`. ${cappedOutput}`),
-    accepts: "as `max_completion_tokens`; the two must agree",
-    effect: "bounds the answer and what is reserved",
+    accepts: "as `max_completion_tokens`; both must be equal",
+    effect: "limits the answer and the reservation",
   },
   n: {
     ...nullable(acceptOnly([1], "n=1"), "How many answers: only n=1 is supported"),
@@ -206,33 +206,33 @@ const rows: Record<string, ChatRow> = {
     effect: theDefault,
   },
   prediction: {
-    ...nullable(prediction, "What the answer will largely be, for it to come sooner"),
+    ...nullable(prediction, "Most of the expected answer, which speeds it up"),
     needs: "prediction",
     accepts: '`{type: "content", content}` of text',
     effect: sentOn,
   },
   seed: {
-    ...nullable(anyInteger, "The same seed gives the same answer, as far as the provider can"),
+    ...nullable(anyInteger, "The same seed gives the same answer, as far as the provider guarantees it"),
     needs: "seed",
     accepts: "a whole number",
     effect: sentOn,
   },
   stream_options: {
-    ...nullable(checkOnly(streamOptions), "What a stream tells; needs `stream`"),
-    accepts: "`include_usage`; `include_obfuscation: false`; with `stream: true` alone",
-    effect: actedUpon,
+    ...nullable(checkOnly(streamOptions), "Options of a stream; needs `stream`"),
+    accepts: "`include_usage`; `include_obfuscation: false`; only with `stream: true`",
+    effect: handled,
   },
   tools: {
-    ...optional(tools, "What the model may call"),
+    ...optional(tools, "The tools that the model may call"),
     needs: "tools",
-    accepts: "functions, and custom tools where the model supports `custom_tools`",
-    effect: "sent on; an empty list is no tools",
+    accepts: "functions, and custom tools if the model supports `custom_tools`",
+    effect: "sent on, except an empty list",
   },
   tool_choice: {
-    ...optional(toolChoice, "Whether the model may, must or must not call a tool, or which one"),
+    ...optional(toolChoice, "Whether the model may, must or must not call a tool, or which tool"),
     needs: "tools",
     accepts: "`none`, `auto`, `required`, a named tool, allowed tools",
-    effect: "sent on; without tools `none` and `auto` say nothing and the rest is refused",
+    effect: "sent on; without tools `none` and `auto` have no effect and other values are refused",
   },
   parallel_tool_calls: {
     ...optional(parallelToolCalls, "Whether the model may make several calls at once"),
@@ -249,7 +249,7 @@ const rows: Record<string, ChatRow> = {
   functions: {
     ...optional(legacyFunctions, "Older form of `tools`"),
     needs: "functions",
-    accepts: "1 to 128",
+    accepts: "1 to 128 functions",
     effect: sentOn,
   },
 };

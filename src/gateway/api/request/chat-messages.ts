@@ -1,4 +1,4 @@
-/** The conversation: roles, and for each role the fields of the official schema. */
+/** The messages: each role with its fields of the official schema. */
 import { Type } from "@sinclair/typebox";
 import { messagesMax } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
@@ -23,18 +23,18 @@ import {
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports } from "./supports.ts";
 
-const speaker = "Who speaks";
-const said = "What is said: text, or text in parts. Only text content is supported";
-const nameUse = "Tells speakers of one role apart; in a function's message the name of the function, in a tool's a label";
-const anyRole = required(anyString, speaker);
-const roleField = (...roles: string[]): Field => required(oneOf(...roles), speaker);
-const content = required(textContent, said);
+const roleUse = "The role";
+const contentUse = "Text, or text in parts. Only text content is supported";
+const nameUse = "Distinguishes speakers of one role; in a function's message the name of the function, in a tool's a label";
+const anyRole = required(anyString, roleUse);
+const roleField = (...roles: string[]): Field => required(oneOf(...roles), roleUse);
+const content = required(textContent, contentUse);
 const name = nullable(anyString, nameUse);
 
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `Cannot send ${at}: only text content is supported`);
 });
-/** A model's thoughts go back to those that want them back, and are left out for the others. */
+/** Reasoning is sent back to models that want it, and left out for others. */
 const reasoningContent: Reader = reader(Type.String(), (value, at, context) => {
   const read = anyString(value, at, context);
   return supports(context.model, "reasoning_content") ? read : undefined;
@@ -47,28 +47,25 @@ const messageReaders: Record<string, Reader> = {
   user: plainMessage,
   assistant: objectOf({
     role: roleField("assistant"),
-    content: nullable(assistantContent, said),
-    refusal: nullable(anyString, "Why the model refused, as it was answered"),
+    content: nullable(assistantContent, contentUse),
+    refusal: nullable(anyString, "The refusal of an earlier answer"),
     name,
     audio: nullable(noAudio, "Not supported: only null"),
-    tool_calls: nullable(toolCalls, "The calls that the model made, as they were answered"),
-    function_call: nullable(legacyFunctionCall, "The call of a function that the model made, as it was answered"),
-    reasoning_content: added(
-      reasoningContent,
-      "The model's thoughts, as they were answered: sent on to models that want them back",
-    ),
-    annotations: nullable(ignored, "What the answer carried; said to no model"),
-    parsed: added(ignored, "What the official packages made of the answer; said to no model"),
+    tool_calls: nullable(toolCalls, "The calls of an earlier answer"),
+    function_call: nullable(legacyFunctionCall, "The function call of an earlier answer"),
+    reasoning_content: added(reasoningContent, "The reasoning of an earlier answer: sent on to models that want it back"),
+    annotations: nullable(ignored, "The annotations of an earlier answer; not sent on"),
+    parsed: added(ignored, "The official packages' parsed form of an earlier answer; not sent on"),
   }),
   tool: objectOf({
     role: roleField("tool"),
     content,
-    tool_call_id: required(toolCallId, "Which call this message is the result of"),
+    tool_call_id: required(toolCallId, "Id of the call whose result this message is"),
     name: nullable(checkOnly(anyString), nameUse),
   }),
   function: objectOf({
     role: roleField("function"),
-    content: nullable(textContent, said),
+    content: nullable(textContent, contentUse),
     name: required(anyString, nameUse),
   }),
 };
@@ -80,7 +77,7 @@ export const messagesSchema = Type.Array(Type.Union([...new Set(roles.values())]
   description: "The conversation, oldest message first",
 });
 
-/** @throws GatewayError invalid_request or unsupported_parameter naming the first field at fault */
+/** @throws GatewayError invalid_request or unsupported_parameter with the first wrong field */
 export function readMessages(value: unknown, context: ReadContext): ChatMessage[] {
   if (value === undefined) throw invalidRequest("messages", "messages is required");
   if (!Array.isArray(value)) throw invalidRequest("messages", "messages must be an array");
@@ -91,15 +88,15 @@ export function readMessages(value: unknown, context: ReadContext): ChatMessage[
 
 function readMessage(value: unknown, at: string, context: ReadContext): ChatMessage {
   if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
-  const speaker = String(readField(value["role"], `${at}.role`, anyRole, context));
-  const read = roles.get(speaker);
+  const role = String(readField(value["role"], `${at}.role`, anyRole, context));
+  const read = roles.get(role);
   if (!read)
     throw invalidRequest(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
   const message = read(value, at, context);
-  if (!isJsonObject(message) || (speaker === "assistant" && isEmpty(message))) {
+  if (!isJsonObject(message) || (role === "assistant" && isEmpty(message))) {
     throw invalidRequest(`${at}.content`, `${at}.content is required where no tool is called`);
   }
-  return { ...message, role: speaker };
+  return { ...message, role: role };
 }
 
 function isEmpty(message: JsonObject): boolean {

@@ -1,4 +1,4 @@
-/** Readers of the fields of a chat request whose rules are their own. */
+/** Readers of chat fields with rules of their own. */
 import { Type } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
 import { textContent } from "./chat-content.ts";
@@ -24,12 +24,12 @@ import {
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { supports, type SupportWord } from "./supports.ts";
 
-/** Known to the official schema, and open to no model here: it would change what is answered, kept or charged. */
+/** Refuses a field of the official schema that no model supports here: it would change the answer, the retention or the price. */
 export const notSupported: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `${at} is not supported`);
 });
 
-/** Accepted, checked and sent nowhere: it labels a request and changes no answer. */
+/** Checks a field and does not send it on: it labels the request and does not change the answer. */
 export function checkOnly(read: Reader): Reader {
   return reader(read.schema, (value, at, context) => {
     read(value, at, context);
@@ -37,7 +37,7 @@ export function checkOnly(read: Reader): Reader {
   });
 }
 
-/** Only the value that is the case anyway. */
+/** Accepts only the default values, which are not sent on. */
 export function acceptOnly(accepted: readonly (string | number | boolean)[], words: string): Reader {
   return reader(Type.Union(accepted.map((value) => Type.Literal(value))), (value, at) => {
     if (accepted.some((one) => one === value)) return undefined;
@@ -45,7 +45,7 @@ export function acceptOnly(accepted: readonly (string | number | boolean)[], wor
   });
 }
 
-/** Models that sample by themselves refuse every value but the default, which then need not be sent. */
+/** Some models accept only the default of a sampling field; it is then not sent on. */
 export function honorDefaultOnly(standard: number, read: Reader): Reader {
   return reader(read.schema, (value, at, context) => {
     const given = read(value, at, context);
@@ -104,7 +104,7 @@ export const topLogprobs: Reader = reader(logprobsCount.schema, (value, at, cont
 });
 
 const streamOptionsObject = objectOf({
-  include_usage: nullable(boolean, "Whether a last chunk tells what is charged; all others then carry `usage: null`"),
+  include_usage: nullable(boolean, "Whether a last chunk has the charged usage; all others then carry `usage: null`"),
   include_obfuscation: nullable(acceptOnly([false], "false"), "Only false is supported: no padding is sent"),
 });
 
@@ -113,7 +113,7 @@ export const streamOptions: Reader = reader(streamOptionsObject.schema, (value, 
   return streamOptionsObject(value, at, context);
 });
 
-/** The model's own limit is checked here, so that a bound beyond it is refused with its name before credit is looked at. */
+/** Checks the model's own limit here, so that a larger bound is refused by its name before credit is checked. */
 export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at, context) => {
   readInteger(value, at, { min: 1, max: outputLimit(context.model) });
   const other = context.request["max_completion_tokens"];
@@ -124,8 +124,8 @@ export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at
 });
 
 export const prediction: Reader = objectOf({
-  type: required(oneOf("content"), "The one kind there is"),
-  content: required(textContent, "The text that is expected"),
+  type: required(oneOf("content"), "The only kind"),
+  content: required(textContent, "The expected text"),
 });
 
 const formatType = (...words: string[]): Field => required(oneOf(...words), "Text, any JSON object, or JSON by a schema");
@@ -133,9 +133,9 @@ const anyFormatType = formatType("text", "json_object", "json_schema");
 const plainFormat = objectOf({ type: formatType("text", "json_object") });
 const namedSchema = objectOf({
   name: required(identifier, "Name of the schema"),
-  description: nullable(anyString, "What the answer is for"),
+  description: nullable(anyString, "The purpose of the answer"),
   schema: nullable(anyObject, "The JSON Schema itself"),
-  strict: nullable(boolean, "Whether the answer keeps to the schema exactly"),
+  strict: nullable(boolean, "Whether the answer must follow the schema exactly"),
 });
 const schemaFormat = objectOf({
   type: formatType("json_schema"),

@@ -1,4 +1,4 @@
-/** Tools, the choice among them, and the calls that a model made of them. */
+/** Tools, the choice among them, and a model's calls of them. */
 import { Type } from "@sinclair/typebox";
 import { readToolCallId } from "../../providers/wire/tool-call-id.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
@@ -27,43 +27,43 @@ import { supports } from "./supports.ts";
 
 const functionsMax = 128;
 
-const toolUse = "What it does, for the model to know when to call it";
+const toolUse = "What it does, so that the model knows when to call it";
 const functionFields = {
   name: required(identifier, "Name of the function, which the model writes exactly"),
   description: nullable(anyString, toolUse),
   parameters: nullable(anyObject, "JSON Schema of the arguments; absent: none"),
 };
-const strict = nullable(boolean, "Whether the arguments keep to the schema exactly");
+const strict = nullable(boolean, "Whether the arguments must follow the schema exactly");
 const customFields = {
   name: required(anyString, "Name of the tool, which the model writes exactly"),
   description: optional(anyString, toolUse),
-  format: optional(anyObject, "What form the input has"),
+  format: optional(anyObject, "The form of the input"),
 };
 
-const toolType = (word: string): Field => required(oneOf(word), "What kind of tool this is");
+const toolType = (word: string): Field => required(oneOf(word), "The kind of tool");
 const functionTool = objectOf({
   type: toolType("function"),
-  function: required(objectOf({ ...functionFields, strict }), "A function of yours, with arguments in JSON"),
+  function: required(objectOf({ ...functionFields, strict }), "Your function, with arguments in JSON"),
 });
 const customTool = objectOf({
   type: toolType("custom"),
-  custom: required(objectOf(customFields), "A tool of yours that takes free text. Not every model supports it"),
+  custom: required(objectOf(customFields), "Your tool for free text. Not every model supports it"),
 });
-/** A model's signature within the id goes back to those that want it back; the others get the id that it was put into. */
+/** A signature within the id is sent back to models that want it; others get the id without it. */
 export const toolCallId: Reader = reader(Type.String(), (value, at, context) => {
   const id = String(anyString(value, at, context));
   return supports(context.model, "thought_signatures") ? id : readToolCallId(id).id;
 });
-/** The official packages put streams together with the index of each call, parse its arguments, and send all of it back. */
+/** Helpers of the official packages add a call's index and parsed arguments, and clients send them back. */
 const addedByHelpers = (description: string): Field => added(ignored, description);
 const callFields = (word: string) => ({
-  id: required(toolCallId, "Names the call, as it was answered"),
-  index: addedByHelpers("What a stream told of the call; said to no model"),
-  type: required(oneOf(word), "What kind of tool was called"),
+  id: required(toolCallId, "Id of the call, as in the answer"),
+  index: addedByHelpers("The index that a stream gave the call; not sent on"),
+  type: required(oneOf(word), "The kind of tool that was called"),
 });
 const functionName = required(anyString, "Name of the function");
 const functionArguments = required(anyString, "The arguments as the model wrote them");
-const parsedArguments = addedByHelpers("What the official packages made of them; said to no model");
+const parsedArguments = addedByHelpers("The official packages' parsed arguments; not sent on");
 const functionCall = objectOf({
   ...callFields("function"),
   function: required(
@@ -93,10 +93,10 @@ export const legacyFunctionChoice: Reader = wordOrObject(
 
 const namedTool = objectOf({ name: required(anyString, "Its name") });
 const allowedTools = objectOf({
-  mode: required(oneOf("auto", "required"), "Whether it must call one"),
-  tools: required(listOf(anyObject, 0), "Each as in a choice of one tool"),
+  mode: required(oneOf("auto", "required"), "Whether the model must call one"),
+  tools: required(listOf(anyObject, 0), "The tools, each as in a choice of one tool"),
 });
-const choiceType = (...words: string[]): Field => required(oneOf(...words), "What is chosen");
+const choiceType = (...words: string[]): Field => required(oneOf(...words), "The kind of choice");
 const choices: Record<string, Reader> = {
   function: objectOf({ type: choiceType("function"), function: required(namedTool, "The function to call") }),
   custom: objectOf({ type: choiceType("custom"), custom: required(namedTool, "The custom tool to call") }),
@@ -109,7 +109,7 @@ const anyChoiceType = choiceType(...Object.keys(choices));
 const namedChoice = reader(Type.Union(Object.values(choices).map(({ schema }) => schema)), readNamedChoice);
 const anyChoice = wordOrObject(oneOf("none", "auto", "required"), namedChoice);
 
-/** Without tools `none` and `auto` say nothing; anything else could not be done. */
+/** Without tools `none` and `auto` have no effect, and other choices are impossible. */
 export const toolChoice: Reader = reader(anyChoice.schema, (value, at, context) => {
   const chosen = anyChoice(value, at, context);
   if (hasTools(context)) return chosen;
@@ -127,7 +127,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Custom tools are free text for and from the model, and few providers have them. */
+/** Custom tools take free text; few providers have them. */
 function byType(readers: { function: Reader; custom: Reader }): Reader {
   const anyType = required(oneOf("function", "custom"), "Which of the two it is");
   return reader(Type.Union([readers.function.schema, readers.custom.schema]), (value, at, context) => {

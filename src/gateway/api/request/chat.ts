@@ -1,4 +1,4 @@
-/** Check 2 of a chat completion: from the bytes of a body to a request that can be priced and sent. */
+/** Check 2 of a chat completion: turns the bytes of a body into a request that can be priced and sent. */
 import { modelIdCharactersMax } from "../../limits.ts";
 import { inputTokensBound } from "../../models/input-bound.ts";
 import type { Model } from "../../models/model.ts";
@@ -15,33 +15,32 @@ import { rejectRouting, routingFields } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
 export interface CheckedChat {
-  /** What is sent on: no labels, no nulls, nothing that the gateway itself acts on. */
+  /** The fields to send to the provider: no labels, no nulls, no fields that the gateway itself acts on. */
   body: ChatBody;
   model: string;
   streamed: boolean;
-  /** The client asked for the usage chunk. */
+  /** The client requested the usage chunk. */
   includeUsage: boolean;
-  /** null: not bounded by the client. */
+  /** null: the client set no bound. */
   maxTokens: number | null;
-  /** Tools are sent, hence a larger hidden prompt. */
+  /** The request has tools, so the provider's hidden prompt is larger. */
   tools: boolean;
-  /** Upper bound of what a provider counts for the body, without its own hidden prompt. */
+  /** Upper bound of the tokens that a provider counts for the body, without its hidden prompt. */
   inputTokens: number;
-  /** What the prompt's tokens are taken to be where the provider tells none. */
+  /** The prompt's tokens if the provider does not report them. */
   promptEstimate: number;
 }
 
 export interface CheckChatOptions {
-  /** A published model; null: the catalog does not have it, which a later check answers. */
+  /** A published model; null: the catalog does not have it, which a later check refuses. */
   find(id: string): Model | null;
 }
 
 const knownFields = new Set(["model", "messages", ...chatFields.map((field) => field.name), ...routingFields]);
 
 /**
- * Reads `model`, `messages` and their items, then the fields in the order of the official schema: the first problem is
- * answered; last of all what the format of the model's provider has no place for. What depends on the model is skipped
- * where the catalog does not know it.
+ * Reads `model`, `messages` and their items, then the fields in the order of the official schema, and last checks that the wire format of
+ * the model's provider supports them. The first problem is answered. Rules that depend on the model are skipped if it is not in the catalog.
  * @throws GatewayError invalid_request or unsupported_parameter with `param`
  */
 export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): CheckedChat {

@@ -1,4 +1,4 @@
-/** What requests of the inference API may hold of a gateway together, and how it says no: with codes that the specification has. */
+/** The memory that inference requests may hold together, and the errors beyond it, with the specification's codes. */
 import type { Caller } from "../../admission/client/client.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";
@@ -27,14 +27,14 @@ export function holderOf({ record: { id, workspace } }: Caller): ByteHolder {
 }
 
 /**
- * A limit of the key or its workspace is `rate_limited`: both codes ask for less at a time. One of the gateway is
- * `billing_unavailable`: it does not get to look at credit. Anything else stays what it is.
+ * A limit of the key or its workspace becomes `rate_limited`, which asks for fewer requests at a time. A limit of the gateway becomes
+ * `billing_unavailable`, since credit was not checked. Other errors stay as they are.
  */
 export function asGatewayError(error: unknown, { record }: Caller): unknown {
   if (!(error instanceof LimitReachedError)) return error;
   const headers = retryHeaders(error.retryAfterMs);
   if (error.status === 503) {
-    const message = "The gateway has as much under way as it takes, so that credit was not checked; try again shortly";
+    const message = "The gateway is at its limit, so credit was not checked; try again shortly";
     return new GatewayError("billing_unavailable", { message, headers, cause: error });
   }
   const perMinute = record.requestsPerMinute ?? requestsPerMinuteDefault;

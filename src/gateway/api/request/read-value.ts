@@ -1,6 +1,6 @@
 /**
- * Small readers of JSON values. A reader returns what is sent on, `undefined` for nothing, or throws the 400 that names the
- * field; nothing is dropped in silence. Each says as a JSON Schema what it takes, of which the OpenAPI description is made.
+ * Small readers of JSON values. A reader returns the value to send on or `undefined` for nothing, or throws the 400 that names the field;
+ * it never drops a value in silence. Its JSON Schema, from which the OpenAPI description is made, has the accepted values.
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
@@ -9,7 +9,7 @@ import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.
 
 export interface ReadContext {
   request: JsonObject;
-  /** null: not in the catalog, so that nothing can be said about what it supports. */
+  /** null: the model is not in the catalog, so its support is unknown. */
   model: Model | null;
 }
 
@@ -17,7 +17,7 @@ export interface ReadContext {
 type Read = (value: unknown, at: string, context: ReadContext) => unknown;
 
 export interface Reader extends Read {
-  /** Never: nothing may be written there. What depends on the model or on other fields is left out. */
+  /** `Never`: no value is accepted. Leaves out rules that depend on the model or on other fields. */
   readonly schema: TSchema;
 }
 
@@ -83,7 +83,7 @@ export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER):
   return reader(Type.Integer({ minimum: min, maximum: max }), (value, at) => readInteger(value, at, { min, max }));
 }
 
-/** For bounds that are known with the request alone: a reader's schema would be made for each. */
+/** For bounds that depend on the request, for which a reader would have to be made each time. */
 export function readInteger(value: unknown, at: string, { min, max }: { min: number; max: number }): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
@@ -110,19 +110,19 @@ export function listOf(item: Reader, lengthMin: number, lengthMax = Infinity): R
   });
 }
 
-/** A name that a model is to write exactly. */
+/** A name that a model must write exactly. */
 export const identifier: Reader = reader(Type.String({ pattern: "^[a-zA-Z0-9_-]{1,64}$" }), (value, at) => {
   if (typeof value === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(value)) return value;
   throw invalidRequest(at, `${at} must be 1 to 64 letters, digits, underscores or hyphens`);
 });
 
-/** Any object, sent on as it is: schemas and the like. */
+/** Any object, such as a JSON Schema, sent on as it is. */
 export const anyObject: Reader = reader(Type.Object({}), (value, at) => {
   if (!isJsonObject(value)) throw invalidRequest(at, `${at} must be an object`);
   return value;
 });
 
-/** What was added to an answer, and comes back with it, says nothing to a model. */
+/** Drops a field that was added to an answer and comes back with it: it has no meaning for a model. */
 export const ignored: Reader = reader(Type.Unknown(), () => undefined);
 
 /** An object of these fields and no others, read in this order. */
@@ -142,7 +142,7 @@ export function objectOf(fields: Record<string, Field>): Reader {
   });
 }
 
-/** What an object of these fields and no others may be. */
+/** The schema of an object of these fields and no others. */
 export function fieldsSchema(fields: readonly (readonly [name: string, field: Field])[]): TObject {
   const properties: TProperties = {};
   for (const [name, { read, required, nullable, description, addition }] of fields) {
@@ -162,7 +162,7 @@ export function readField(value: unknown, at: string, { read, required, nullable
   return read(value, at, context);
 }
 
-/** Read for its errors, and then left out where it asks for what happens anyway. */
+/** Checks the value, and omits it if it asks for the default. */
 export function omitIf(isDefault: (value: unknown, context: ReadContext) => boolean, read: Reader): Reader {
   return reader(read.schema, (value, at, context) => {
     const result = read(value, at, context);
@@ -178,7 +178,7 @@ function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, nu
   return max === Infinity ? {} : { [keyword]: max };
 }
 
-/** A name from a request, short enough to be shown in an answer. */
+/** A name from a request, short enough for an error message. */
 export function truncated(name: string): string {
   return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
 }

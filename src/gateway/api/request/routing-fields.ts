@@ -1,4 +1,4 @@
-/** Routing is early access and off: its fields are refused by their names, in this order. */
+/** Refuses the fields of routing, which is in early access and off. */
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { unsupportedParameter } from "../../../http/bad-request.ts";
 

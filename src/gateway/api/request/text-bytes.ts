@@ -1,4 +1,4 @@
-/** How much text an answer holds: what its tokens are estimated from where a provider counts none. */
+/** The size of an answer's texts, from which tokens are estimated if a provider does not count them. */
 import { Buffer } from "node:buffer";
 import { isJsonObject } from "../../../http/json-object.ts";
 

@@ -1,11 +1,11 @@
-/** Fields that every model has by the official schema, and the wire format of this one's provider has no place for. */
+/** Refuses fields of the official schema that the wire format of the model's provider does not support. */
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";
 import { unsupportedParameter } from "../../../http/bad-request.ts";
 
 /**
- * Every route must be able to carry the request, for any of them may be the one that serves it.
+ * Every route must support the request, since any of them may serve it.
  * @throws GatewayError unsupported_parameter with `param`
  */
 export function rejectUnsupportedFields(body: ChatBody, model: Model | null): void {

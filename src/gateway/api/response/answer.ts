@@ -1,4 +1,4 @@
-/** A whole answer in the official form. */
+/** The body of an answer that is not streamed, in the official form. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Usage } from "../../models/model.ts";
 import { FinishReason, type WholeAnswer } from "../../providers/provider.ts";
@@ -11,31 +11,31 @@ export interface CompletionFacts {
   id: string;
   /** Unix seconds. */
   created: number;
-  /** The catalog's id: what the client asked for. */
+  /** The model's id in the catalog, as the client requested it. */
   model: string;
-  /** What is charged. */
+  /** The charged usage. */
   usage: Usage;
 }
 
-/** What a whole answer and each chunk of a streamed one begin with. */
+/** The fields that full answers and chunks share. */
 export const commonAnswerFields = {
   id: Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "The generation's id, the same as in `X-Generation-Id`" }),
   created: Type.Integer({ description: "When the request was accepted, in Unix seconds" }),
-  model: Type.String({ description: "The id of the model, as it was asked for" }),
+  model: Type.String({ description: "The id of the model, as requested" }),
 };
 
 const Choice = Type.Object({
   index: Type.Literal(0, { description: "There is one choice" }),
-  message: Type.Object(MessageBody.properties, { description: "What the model says" }),
-  logprobs: Type.Union([Logprobs, Type.Null()], { description: "Log probabilities, where they were asked for" }),
+  message: Type.Object(MessageBody.properties, { description: "The model's message" }),
+  logprobs: Type.Union([Logprobs, Type.Null()], { description: "Log probabilities, if requested" }),
   finish_reason: Type.Union([FinishReason], { description: "Why the answer ends" }),
 });
 
 export const CompletionBody = Type.Object({
   ...commonAnswerFields,
-  object: Type.Literal("chat.completion", { description: "What this is" }),
+  object: Type.Literal("chat.completion", { description: "The kind of object" }),
   choices: Type.Array(Choice, { minItems: 1, maxItems: 1, description: "The answer" }),
-  usage: Type.Object(UsageBody.properties, { description: "What is charged" }),
+  usage: Type.Object(UsageBody.properties, { description: "The charged usage" }),
 });
 export type CompletionBody = Static<typeof CompletionBody>;
 

@@ -1,10 +1,10 @@
-/** The headers of the inference API's answers, but for `x-should-retry`, which the error table knows. */
+/** The headers of the inference API's responses, except `x-should-retry`, which the error table has. */
 import type { WindowOnBus } from "../../admission/message.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 
 type Headers = Record<string, string>;
 
-/** The key's window of requests, in the names and the notation of time that the official SDKs know. */
+/** The key's request window, in the header names and time notation of the official SDKs. */
 export function windowHeaders({ limit, remaining, resetMs }: WindowOnBus): Headers {
   return {
     "x-ratelimit-limit-requests": String(limit),
@@ -14,15 +14,15 @@ export function windowHeaders({ limit, remaining, resetMs }: WindowOnBus): Heade
 }
 
 /**
- * Both forms of the wait: whole seconds, rounded up, at least 1, and the exact milliseconds. Some SDKs ignore a
- * `retry-after` of 60 s, which a full window gives, and read `retry-after-ms` first.
+ * The wait in both forms: whole seconds, rounded up, at least 1, and exact milliseconds. Some SDKs ignore a `retry-after` of 60 s, which
+ * a full window gives, and read `retry-after-ms` first.
  */
 export function retryHeaders(waitMs: number): Headers {
   const exactMs = Math.max(1, Math.ceil(waitMs));
   return { "retry-after": String(Math.ceil(exactMs / 1_000)), "retry-after-ms": String(exactMs) };
 }
 
-/** On every answer after acceptance, and on no other. */
+/** For every response to an accepted request, and for no other. */
 export function generationHeaders({ generation, request }: Pick<Reservation, "generation" | "request">): Headers {
   return { "x-generation-id": generation, "x-request-id": request };
 }

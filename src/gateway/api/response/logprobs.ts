@@ -1,4 +1,4 @@
-/** Log probabilities in the official form, whatever a provider leaves out of it: SDKs read both lists and every token's parts. */
+/** Log probabilities in the official form. SDKs read both lists and every part of a token, so fields that a provider omits are filled in. */
 import { Type, type Static } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json-object.ts";
 
@@ -6,7 +6,7 @@ const alternativeFields = {
   token: Type.String({ description: "The token's text" }),
   logprob: Type.Number({ description: "Natural logarithm of its probability" }),
   bytes: Type.Union([Type.Array(Type.Integer()), Type.Null()], {
-    description: "The token in UTF-8; null where the provider does not tell",
+    description: "The token in UTF-8; null if the provider does not send it",
   }),
 };
 const Alternative = Type.Object(alternativeFields);
@@ -14,19 +14,19 @@ type Alternative = Static<typeof Alternative>;
 
 const TokenLogprob = Type.Object({
   ...alternativeFields,
-  top_logprobs: Type.Array(Alternative, { description: "The likeliest tokens at this place" }),
+  top_logprobs: Type.Array(Alternative, { description: "The likeliest tokens at this position" }),
 });
 type TokenLogprob = Static<typeof TokenLogprob>;
 
 const tokensOf = (description: string) => Type.Union([Type.Array(TokenLogprob), Type.Null()], { description });
 
 export const Logprobs = Type.Object({
-  content: tokensOf("Of the answer's text, token by token"),
-  refusal: tokensOf("Of the refusal's text, token by token"),
+  content: tokensOf("The probabilities of the answer's text, token by token"),
+  refusal: tokensOf("The probabilities of the refusal's text, token by token"),
 });
 export type Logprobs = Static<typeof Logprobs>;
 
-/** null: there are none. */
+/** null: the provider sent none. */
 export function logprobsBody(reported: unknown): Logprobs | null {
   if (!isJsonObject(reported)) return null;
   const logprobs = { content: tokens(reported["content"]), refusal: tokens(reported["refusal"]) };

@@ -1,6 +1,6 @@
 import type { ReportedUsage } from "../../models/model.ts";
 
-/** The last count told stands, field by field, and neither a zero nor silence replaces a count: providers send placeholders. */
+/** Keeps the latest count of each field. A zero or an absent count is a placeholder and does not replace a count. */
 export function mergeUsage(before: ReportedUsage | null, reported: ReportedUsage): ReportedUsage {
   if (before === null) return reported;
   return {

@@ -1,4 +1,4 @@
-/** What a model says: a whole message, and the pieces that a stream gives of one, in the official form. */
+/** A model's message and the deltas of a streamed message, in the official form. */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 import type { WholeAnswer } from "../../providers/provider.ts";
 
@@ -6,11 +6,11 @@ const name = Type.String({ description: "Name of the function" });
 const callArguments = Type.String({ description: "The arguments as a JSON text, as the model wrote it" });
 const customName = Type.String({ description: "Name of the custom tool" });
 const customInput = Type.String({ description: "The input as the model wrote it" });
-const callId = Type.String({ description: "Names the call; send it back unchanged as `tool_call_id` with the tool's result" });
+const callId = Type.String({ description: "Id of the call; send it back unchanged as `tool_call_id` with the tool's result" });
 
 const FunctionCall = Type.Object({ name, arguments: callArguments });
 const CustomCall = Type.Object({ name: customName, input: customInput });
-const toolKind = <Word extends string>(word: Word) => Type.Literal(word, { description: "What kind of tool is called" });
+const toolKind = <Word extends string>(word: Word) => Type.Literal(word, { description: "The kind of tool that is called" });
 
 const ToolCall = Type.Union([
   Type.Object({
@@ -26,7 +26,7 @@ const ToolCall = Type.Union([
 ]);
 
 const Citation = Type.Object({
-  type: Type.Literal("url_citation", { description: "The one kind there is" }),
+  type: Type.Literal("url_citation", { description: "The only kind" }),
   url_citation: Type.Object(
     {
       url: Type.String({ description: "Address of the page" }),
@@ -40,18 +40,18 @@ const Citation = Type.Object({
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** Beside the text, where a model says more. */
+/** Fields that a message may have beside its text. */
 const additionalFields = {
   annotations: Type.Optional(Type.Array(Citation, { description: "Pages that the text refers to" })),
   reasoning_content: Type.Optional(
-    Type.String({ description: "What the model thought, where its provider tells it", "x-addition": true }),
+    Type.String({ description: "The model's reasoning, if its provider sends it", "x-addition": true }),
   ),
 };
 
 export const MessageBody = Type.Object({
-  role: Type.Literal("assistant", { description: "Who speaks" }),
-  content: textOrNull("The text of the answer; null where the model only calls tools"),
-  refusal: textOrNull("Why the model refuses, in its own words; null where it does not"),
+  role: Type.Literal("assistant", { description: "The speaker" }),
+  content: textOrNull("The text of the answer; null if the model only calls tools"),
+  refusal: textOrNull("Why the model refuses, in its own words; null if it does not"),
   tool_calls: Type.Optional(Type.Array(ToolCall, { minItems: 1, description: "Calls of the tools that were sent" })),
   function_call: Type.Optional(
     Type.Object(FunctionCall.properties, { deprecated: true, description: "A call of one of `functions`" }),
@@ -60,24 +60,24 @@ export const MessageBody = Type.Object({
 });
 export type MessageBody = Static<typeof MessageBody>;
 
-/** Formats give these fields and no others, each in the official form: test/wire holds them to it. */
+/** Wire formats return only these fields, in the official form: test/wire checks that. */
 export function messageBody(message: WholeAnswer["message"]): MessageBody {
   return message as MessageBody;
 }
 
 const ToolCallPiece = Type.Object({
-  index: Type.Integer({ minimum: 0, description: "Which call this is a piece of" }),
+  index: Type.Integer({ minimum: 0, description: "The index of the call that this piece belongs to" }),
   id: Type.Optional(callId),
   type: Type.Optional(
-    Type.Union([Type.Literal("function"), Type.Literal("custom")], { description: "What kind of tool is called" }),
+    Type.Union([Type.Literal("function"), Type.Literal("custom")], { description: "The kind of tool that is called" }),
   ),
   function: Type.Optional(pieceOf(FunctionCall.properties, "A piece of a call of a function")),
   custom: Type.Optional(pieceOf(CustomCall.properties, "A piece of a call of a custom tool")),
 });
 
-/** What is new since the chunk before: texts are to be joined. */
+/** The new piece since the previous chunk; texts are joined. */
 export const DeltaBody = Type.Object({
-  role: Type.Optional(Type.Literal("assistant", { description: "Who speaks: in the first chunk" })),
+  role: Type.Optional(Type.Literal("assistant", { description: "The speaker, in the first chunk" })),
   content: Type.Optional(textOrNull("More of the text")),
   refusal: Type.Optional(textOrNull("More of the refusal")),
   tool_calls: Type.Optional(Type.Array(ToolCallPiece, { minItems: 1, description: "More of the calls of tools" })),

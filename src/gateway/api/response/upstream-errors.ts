@@ -1,17 +1,17 @@
-/** Why a provider did not answer, in the words of the API: our own messages, never the provider's. */
+/** Turns a provider's failure into an error of the API, with our own message, never the provider's. */
 import { GatewayError, errorTable } from "../../../kernel/errors.ts";
 import { upstreamRetryAfterSeconds } from "../../limits.ts";
 import type { UpstreamFailure } from "../../providers/provider.ts";
 import { retryHeaders } from "./headers.ts";
 
-/** The failure of a call from which the client has seen nothing yet. */
+/** The failure of a call before the client has received anything. */
 export function upstreamError(failure: UpstreamFailure): GatewayError {
   const headers = failure.code === "upstream_rate_limited" ? retryHeaders(upstreamRetryAfterSeconds * 1_000) : undefined;
   const message = failure.hint === null ? undefined : `${errorTable[failure.code].message}: ${failure.hint}`;
   return new GatewayError(failure.code, { message, headers, cause: failure });
 }
 
-/** The failure of a stream that has started: only running out of time is told apart from the rest. */
+/** The failure of a stream that has started: a timeout, or any other failure. */
 export function streamError(failure: UpstreamFailure): GatewayError {
   return new GatewayError(failure.code === "upstream_timeout" ? "upstream_timeout" : "upstream_error", { cause: failure });
 }

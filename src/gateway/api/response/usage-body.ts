@@ -6,17 +6,17 @@ const tokens = (description: string) => Type.Integer({ minimum: 0, description }
 
 export const UsageBody = Type.Object({
   prompt_tokens: tokens("Tokens of the request"),
-  completion_tokens: tokens("Tokens of the answer, with those of its reasoning"),
+  completion_tokens: tokens("Tokens of the answer, including its reasoning"),
   total_tokens: tokens("Tokens of request and answer together"),
   prompt_tokens_details: Type.Object(
     {
-      cached_tokens: tokens("Of the request's tokens: read from the provider's cache"),
-      cache_write_tokens: tokens("Of the request's tokens: written to the provider's cache"),
+      cached_tokens: tokens("Request tokens that were read from the provider's cache"),
+      cache_write_tokens: tokens("Request tokens that were written to the provider's cache"),
     },
     { description: "Parts of the request's tokens" },
   ),
   completion_tokens_details: Type.Object(
-    { reasoning_tokens: tokens("Of the answer's tokens: spent on reasoning") },
+    { reasoning_tokens: tokens("Answer tokens that were spent on reasoning") },
     { description: "Parts of the answer's tokens" },
   ),
 });

@@ -1,4 +1,4 @@
-/** The lines of a streamed answer. Only `data:` lines of our own JSON: nothing that a provider sends can end a line. */
+/** Writes the lines of a streamed answer: `data:` lines with our own JSON, so that a provider's text cannot end a line. */
 import { errorBody, type GatewayError } from "../../../kernel/errors.ts";
 import type { Usage } from "../../models/model.ts";
 import type { FinishReason } from "../../providers/provider.ts";
@@ -6,26 +6,26 @@ import type { Logprobs } from "../response/logprobs.ts";
 import { usageBody } from "../response/usage-body.ts";
 
 export interface ChunkFacts {
-  /** The generation's id: one for all chunks. */
+  /** The generation's id; the same in all chunks. */
   id: string;
-  /** Unix seconds: one for all chunks. */
+  /** Unix seconds; the same in all chunks. */
   created: number;
-  /** The catalog's id. */
+  /** The model's id in the catalog. */
   model: string;
-  /** The client asked for the usage chunk; all others then carry `usage: null`. */
+  /** The client requested the usage chunk; all others then carry `usage: null`. */
   includeUsage: boolean;
 }
 
 export const doneLine = "data: [DONE]\n\n";
-/** Keeps proxies from taking a quiet stream for a dead one; every client passes over it. */
+/** Keeps proxies from closing a quiet stream; every client ignores it. */
 export const commentLine = ": keep-alive\n\n";
 
 export class ChunkWriter {
-  /** What all chunks of a stream have in common is written once. */
+  /** The text that all chunks of a stream share is built once. */
   readonly #prefix: string;
   readonly #deltaPrefix: string;
   readonly #deltaSuffix: string;
-  /** Of a delta that is neither the last one nor has probabilities, as almost all are. */
+  /** The suffix of a delta that is not the last and has no probabilities, as almost all. */
   readonly #plainSuffix: string;
   readonly #facts: ChunkFacts;
 
@@ -45,12 +45,12 @@ export class ChunkWriter {
     return `${begun},"logprobs":${JSON.stringify(logprobs)},"finish_reason":${JSON.stringify(finishReason)}${this.#deltaSuffix}`;
   }
 
-  /** Empty where the client did not ask. */
+  /** Empty if the client did not request usage. */
   usage(usage: Usage): string {
     return this.#facts.includeUsage ? `${this.#prefix}],"usage":${JSON.stringify(usageBody(usage))}}\n\n` : "";
   }
 
-  /** The type is `api_error` for every failure of a stream that has started. */
+  /** After a stream has started every failure has the type `api_error`. */
   error(error: GatewayError): string {
     return `data: ${JSON.stringify(errorBody(error))}\n\n`;
   }

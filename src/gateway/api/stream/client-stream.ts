@@ -1,22 +1,22 @@
-/** The body of a streamed answer, as the server that sends it takes it best. */
+/** The body of a streamed answer. Each server has its fastest form. */
 
-/** What is told: where the texts come from. */
+/** The producer of the texts. */
 export interface TextSource {
-  /** Before anything else, once. */
+  /** Called once, first. */
   begin(sink: TextSink): void;
   /** The client has room for a text. */
   pull(): void;
-  /** The client is gone. */
+  /** The client has left. */
   cancel(): void;
 }
 
-/** Where the texts go. After `end` or `fail` nothing is. */
+/** The consumer of the texts. Gets no calls after `end` or `fail`. */
 export interface TextSink {
-  /** Goes out at once. @returns whether there is room for another one already; otherwise `pull` tells when */
+  /** Sends at once. @returns whether there is room for another text; otherwise `pull` is called when there is */
   send(text: string): boolean;
-  /** The last one. */
+  /** Sends the last text. */
   end(text: string): void;
-  /** Breaks the connection off, so that nobody takes what was sent for the whole. */
+  /** Breaks the connection off, so that the client notices that the answer is incomplete. */
   fail(reason: unknown): void;
 }
 

@@ -1,4 +1,4 @@
-/** How many streams are read to their end although their clients have left: bounded for each workspace, so that none takes all. */
+/** Limits how many streams the gateway drains (reads to their end after the client left), in all and for each workspace. */
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { drainsMax, drainsPerWorkspaceMax } from "../../limits.ts";
 import { HolderCounts } from "../../../accounts/quotas/holder-counts.ts";
@@ -11,7 +11,7 @@ export class DrainLimit {
     return this.#total;
   }
 
-  /** @returns what gives the place back, or null when too many are under way */
+  /** @returns a function that gives the slot back; null: too many streams are being drained */
   acquire(workspace: WorkspaceId): (() => void) | null {
     if (this.#active.of(workspace) >= drainsPerWorkspaceMax || this.#total >= drainsMax) return null;
     this.#add(workspace, 1);

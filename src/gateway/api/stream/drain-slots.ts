@@ -1,20 +1,19 @@
-/** Which streams are read to their end after their client has left: those that tell only there what they cost. */
+/** Decides which streams are drained after their client has left: those that report their cost only at the end. */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { drainMsMax } from "../../limits.ts";
 import type { Model, Route } from "../../models/model.ts";
 import type { DrainLimit } from "./drain-limit.ts";
 
-/** A place for reading on. */
 export interface DrainSlot {
-  /** Monotonic milliseconds: a minute after the client left, whatever the stream has done since. */
+  /** Monotonic milliseconds: a minute after the client left, even if the stream began later. */
   until: number;
   release(): void;
 }
 
 /**
- * Takes a place for reading a stream to its end for nobody; null: this one is to be stopped.
- * @param finished the whole answer is there, and its count is not
+ * Takes a slot for draining a stream; null: the stream is to be stopped.
+ * @param finished the full answer is there, but not its usage
  */
 export type AcquireDrainSlot = (route: Route, finished: boolean) => DrainSlot | null;
 
@@ -25,12 +24,12 @@ interface DrainSlotOptions {
   clock: Clock;
 }
 
-/** Whether more may be billed than is seen. Thoughts need not be delivered, and some providers bill on whoever cancels: only their count is true. */
+/** Whether the provider may bill more than it delivers: reasoning need not be delivered, and some providers go on billing after a cancel. */
 export function mayHideOutput({ reasons }: Pick<Model, "reasons">, { provider }: Pick<Route, "provider">): boolean {
   return reasons || !provider.cancelStopsBilling;
 }
 
-/** Of one request. */
+/** The slots of one request. */
 export function drainSlotsFor({ model, workspace, drainLimit, clock }: DrainSlotOptions): AcquireDrainSlot {
   let until: number | null = null;
   return (route, finished) => {

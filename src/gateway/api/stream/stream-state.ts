@@ -1,6 +1,6 @@
 /**
- * What a stream has been so far, from provider events to the lines that the client gets: one role, then deltas, exactly one
- * finish reason, usage where asked for, one [DONE]. Pure: it knows neither time nor sockets.
+ * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE].
+ * Has no side effects: it uses neither time nor sockets.
  */
 import type { ReportedUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
@@ -21,14 +21,14 @@ export class StreamState {
   #failure: UpstreamFailure | null = null;
   #usage: ReportedUsage | null = null;
   #bytes = 0;
-  /** Of them, those that the provider's last count of output holds. */
+  /** The bytes that the provider's last count of output includes. */
   #countedBytes = 0;
 
   constructor(facts: ChunkFacts) {
     this.#writer = new ChunkWriter(facts);
   }
 
-  /** What the provider counted so far. */
+  /** The provider's counts so far. */
   get usage(): ReportedUsage | null {
     return this.#usage;
   }
@@ -43,17 +43,17 @@ export class StreamState {
     return this.#bytes - this.#countedBytes;
   }
 
-  /** No event counts any more: `closing` is due. */
+  /** No more events count: send `closingLines`. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Set where the provider failed, even if the client has the whole answer. */
+  /** Set if the provider failed, even if the client has the full answer. */
   get failure(): UpstreamFailure | null {
     return this.#failure;
   }
 
-  /** The client has, or is about to get, everything that the model wanted to say. */
+  /** The client has, or is about to get, the full answer. */
   get isComplete(): boolean {
     return this.#finished || (this.#ended && this.#failure === null);
   }
@@ -65,7 +65,7 @@ export class StreamState {
       case "delta":
         return this.#applyDelta(event);
       case "usage":
-        // A zero is a placeholder: it holds none of the text beside it.
+        // A zero is a placeholder: it does not include the text so far.
         if (event.usage.completionTokens && event.usage.completionTokens !== this.#usage?.completionTokens)
           this.#countedBytes = this.#bytes;
         this.#usage = mergeUsage(this.#usage, event.usage);
@@ -77,14 +77,14 @@ export class StreamState {
     return "";
   }
 
-  /** The provider's stream is over without having said so. */
+  /** The provider's stream ended without an end event. */
   endEarly(): void {
     if (this.#ended) return;
     if (!this.#finished) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
     this.#ended = true;
   }
 
-  /** The last lines of the stream. A failure after the finish reason is ours to bear: the client has the whole answer. */
+  /** The last lines of the stream. A failure after the finish reason is not reported: the client has the full answer. */
   closingLines(usage: Usage): string {
     const ending = this.isComplete ? this.#begin() + this.#finish(null) : this.#error();
     return ending + this.#writer.usage(usage) + doneLine;
@@ -123,7 +123,7 @@ function withoutRole({ role: _role, ...content }: Record<string, unknown>): Reco
   return content;
 }
 
-/** Providers send deltas of nothing: to open, beside a finish reason, as a sign of life. */
+/** Providers send empty deltas: at the start, with a finish reason, or to keep the stream open. */
 function hasContent(delta: Record<string, unknown>): boolean {
   for (const field in delta) {
     const value = delta[field];

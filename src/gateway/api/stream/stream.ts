@@ -1,7 +1,6 @@
 /**
- * A provider's events to a client's bytes, at the client's pace: an event is read when the client has room for it, so that
- * a slow reader slows its provider down and costs no memory. A stream ends exactly once, in one call of `onEnd`, before the
- * client has its last line.
+ * Relays a provider's events to the client at the client's pace: the next event is read when the client has room, so that a slow reader
+ * slows its provider down and costs no memory. A stream ends exactly once, in one call of `onEnd`, before the client has its last line.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -16,22 +15,22 @@ import { estimatedTokens } from "../request/text-bytes.ts";
 import { StreamState } from "./stream-state.ts";
 
 export interface StreamOutcome {
-  /** completed: the client was sent the whole answer. client_gone: it hung up, or took nothing for a minute. */
+  /** completed: the client was sent the full answer. client_gone: it hung up, or read nothing for a minute. */
   how: "completed" | "failed" | "client_gone";
   failure: UpstreamFailure | null;
-  /** What the provider told, null: nothing. Its last word only where `final`. */
+  /** The provider's counts; null: none. They are its last only if `final`. */
   usage: ReportedUsage | null;
-  /** The provider's answer was seen to its end; otherwise its output may have gone on beyond what it told. */
+  /** The provider's answer was read to its end; otherwise it may have written more than it counted. */
   final: boolean;
-  /** Estimated from all texts that the provider sent; 0: it sent none. */
+  /** Estimated from all texts that the provider sent; 0: it sent no text. */
   producedTokens: number;
   /** Estimated from the texts that came after the provider's last count of output. */
   uncountedTokens: number;
-  /** From the start to the first text that was sent; null: none was. */
+  /** From the start to the first text that was sent; null: no text was sent. */
   firstTokenMs: number | null;
-  /** For how long the provider was held up, because the client had no room. */
+  /** How long the provider was held up because the client had no room. */
   heldUpMs: number;
-  /** All that the model wanted to say is there; its count may not be. */
+  /** The full answer has arrived; its usage may be missing. */
   isComplete: boolean;
 }
 
@@ -39,20 +38,20 @@ export interface RelayOptions {
   createStream: CreateStream;
   events: ProviderEventStream;
   facts: ChunkFacts;
-  /** The provider has been silent for so long that a comment must go first. */
+  /** The provider has been silent for so long that a comment must be sent first. */
   quiet: boolean;
-  /** Takes a place for reading on once the client is gone; null: the provider is to be stopped. @param finished all but the count is there */
+  /** Takes a slot for draining after the client left; null: stop the provider. @param finished only the usage is missing */
   acquireDrainSlot(finished: boolean): DrainSlot | null;
-  /** The request's signal: it tells of a client that left before the stream began. */
+  /** The request's signal, which reports a client that left before the stream began. */
   clientSignal: AbortSignal;
-  /** The process ends and can wait no longer. */
+  /** Stops when the process shuts down and cannot wait any longer. */
   stop: StopSignal;
   clock: Clock;
   /** Monotonic milliseconds. */
   startedAt: number;
-  /** Given what tells at any time how the stream would end now, should its process die. */
+  /** Called once. @param currentOutcome returns the stream's outcome if the process died now */
   trackOutcome(currentOutcome: () => StreamOutcome): void;
-  /** Called exactly once. Returns what is charged, which the usage chunk shows. Should it throw, the stream breaks off. */
+  /** Called exactly once. Returns the charged usage for the usage chunk. If it throws, the stream breaks off. */
   onEnd(outcome: StreamOutcome): Usage;
 }
 
@@ -71,15 +70,15 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   /** The client has room for more. */
   #demand = false;
   #reading = false;
-  /** Within `#read`, which goes on by itself with what is told at once. */
+  /** Within `#read`: the loop there handles events that arrive synchronously. */
   #requesting = false;
-  /** A source that told its end closes itself, and may keep its connection for the next call. */
+  /** A source that sent its end closes itself, and may keep its connection for the next call. */
   #sourceOpen = true;
   #commentDue: boolean;
   #sentAt: number;
   #firstTokenMs: number | null = null;
   #heldUpMs = 0;
-  /** Monotonic milliseconds: until then what is produced for nobody is read. */
+  /** Monotonic milliseconds: the stream is drained until then. */
   #drainBy = Infinity;
   #releaseDrain = noop;
 
@@ -107,7 +106,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     this.#read();
   }
 
-  /** The client is gone: what the provider goes on to produce is either stopped or read to its end, within limits. */
+  /** The client has left: the provider is stopped, or its stream is drained within limits. */
   cancel(): void {
     if (this.#phase !== "delivering") return;
     this.#phase = "draining";
@@ -118,7 +117,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     this.#read();
   }
 
-  /** Of `clientSignal`. */
+  /** The `abort` event of `clientSignal`. */
   handleEvent(): void {
     this.cancel();
   }
@@ -146,7 +145,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     else this.#read();
   }
 
-  /** One question at a time, for as long as somebody wants more. */
+  /** Requests one event at a time while more are wanted. */
   #read(): void {
     if (this.#requesting) return;
     this.#requesting = true;
@@ -194,7 +193,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     this.#end(this.#state.isComplete ? "completed" : "failed");
   }
 
-  /** Nobody can do anything about a connection that fails while being closed. */
+  /** A failure to close a connection has no consequence. */
   #closeSource(): void {
     this.#options.events.cancel().catch(() => {});
   }
@@ -217,6 +216,6 @@ class Relay implements TextSource, EventReceiver, TimerListener {
 
   #giveUpOnClient(): void {
     this.cancel();
-    this.#client?.fail(new Error("The client took nothing for too long"));
+    this.#client?.fail(new Error("The client read nothing for too long"));
   }
 }

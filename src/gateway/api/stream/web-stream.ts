@@ -1,4 +1,4 @@
-/** A stream as the web's standard has it: for whoever reads it by a reader, and for servers of other runtimes than Bun. */
+/** A stream by the web standard: for callers with a reader, and for servers of runtimes other than Bun. */
 import type { TextSink, TextSource } from "./client-stream.ts";
 
 const encoder = new TextEncoder();

@@ -57,7 +57,7 @@ describe("pace", () => {
     await clock.pass(1);
     expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 1 }]);
     expect(events.closed).toBe(true);
-    await expect(reader.read()).rejects.toThrow("took nothing");
+    await expect(reader.read()).rejects.toThrow("read nothing");
   });
 });
 
