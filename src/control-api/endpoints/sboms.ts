@@ -20,9 +20,9 @@ interface SentDocument {
 /** @throws DomainError invalid_body with what is wrong with the document; LimitReachedError where too many are being read */
 async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
   try {
-    const { taken } = await sboms.take({ pieces, path: null, workspace });
-    if (taken?.sbom) return taken.sbom;
-    throw new DomainError("invalid_body", taken?.refused ?? "There is no document");
+    const { sbom } = await sboms.read({ pieces, path: null, workspace });
+    if (sbom?.rows) return sbom.rows;
+    throw new DomainError("invalid_body", sbom?.refused ?? "There is no document");
   } catch (error) {
     if (error instanceof SbomRefusal) throw new DomainError("invalid_body", error.message);
     throw error;

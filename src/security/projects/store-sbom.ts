@@ -10,7 +10,6 @@ import { packagesPerStatement } from "../limits.ts";
 import { findOrCreateProduct } from "../products/find-or-create.ts";
 import { requestScan } from "../scans/request-scan.ts";
 import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
-import { rowCharacters } from "../sboms/row-characters.ts";
 import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
 import type { SbomRows } from "../sboms/sbom-rows.ts";
 import { packageIds } from "../versions/store.ts";
@@ -124,12 +123,10 @@ interface WholeSbom {
 }
 
 async function insertWhole({ asked, project, id, at }: WholeSbom, tx: Transaction): Promise<void> {
-  const { packages: _, componentRows, edgeRows, ...sbom } = asked.sbom;
-  const { workspace, filename } = asked;
-  const createdBy = signatureOf(asked.actor).actor;
-  await insertSbom({ ...sbom, id, workspace, project, filename, createdBy, rowCharacters: rowCharacters(asked.sbom), at }, tx);
-  for (const rows of componentRows) await insertComponents({ sbom: id, rows }, tx);
-  for (const rows of edgeRows) await insertEdges({ sbom: id, rows }, tx);
+  const { workspace, filename, sbom: rows } = asked;
+  await insertSbom({ id, workspace, project, filename, createdBy: signatureOf(asked.actor).actor, rows, at }, tx);
+  for (const batch of rows.componentRows) await insertComponents({ sbom: id, rows: batch }, tx);
+  for (const batch of rows.edgeRows) await insertEdges({ sbom: id, rows: batch }, tx);
 }
 
 function viewOf(sbom: SbomRows, { project, id, changed }: { project: ProjectRow; id: string; changed: boolean }): StoredSbom {

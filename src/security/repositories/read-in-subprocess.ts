@@ -20,9 +20,9 @@ export async function readInSubprocess(
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
   if (bytes <= sbomReadHereBytesMax) return readRepository(input.name, input.found);
   try {
-    const { taken, rest } = await sboms.readInSubprocess(program, { input: encodeReaderInput(input), workspace });
-    if (taken?.sbom) return { sbom: taken.sbom, ...toldOf(rest) };
-    throw new DomainError("invalid_field", taken?.refused ?? "The lock files cannot be read");
+    const { sbom, rest } = await sboms.readInSubprocess(program, { input: encodeReaderInput(input), workspace });
+    if (sbom?.rows) return { sbom: sbom.rows, ...reportOf(rest) };
+    throw new DomainError("invalid_field", sbom?.refused ?? "The lock files cannot be read");
   } catch (error) {
     if (!(error instanceof SbomRefusal)) throw error;
     const advice = "import folders of the repository as projects of their own";
@@ -31,6 +31,6 @@ export async function readInSubprocess(
 }
 
 /** The process tells what it read as `readRepository` does. */
-function toldOf(rest: Uint8Array): Omit<ReadRepository, "sbom"> {
+function reportOf(rest: Uint8Array): Omit<ReadRepository, "sbom"> {
   return JSON.parse(new TextDecoder().decode(rest)) as Omit<ReadRepository, "sbom">;
 }

@@ -8,15 +8,15 @@ import { readRepository } from "./read-repository.ts";
 import { decodeReaderInput } from "./reader-input.ts";
 import { DomainError } from "../../accounts/errors.ts";
 
-await writeSubprocessOutput(taken(await readSubprocessInput()));
+await writeSubprocessOutput(readBody(await readSubprocessInput()));
 
-function taken({ head, bytes }: { head: string; bytes: Uint8Array }): ParsedBody {
+function readBody({ head, bytes }: { head: string; bytes: Uint8Array }): ParsedBody {
   try {
     const { name, found } = decodeReaderInput(head, bytes);
-    const { sbom, ...told } = readRepository(name, found);
-    return { taken: { refused: null, sbom }, rest: new TextEncoder().encode(JSON.stringify(told)) };
+    const { sbom: rows, ...report } = readRepository(name, found);
+    return { sbom: { refused: null, rows }, rest: new TextEncoder().encode(JSON.stringify(report)) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return { taken: { refused: error.message, sbom: null }, rest: new Uint8Array() };
+    return { sbom: { refused: error.message, rows: null }, rest: new Uint8Array() };
   }
 }

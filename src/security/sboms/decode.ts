@@ -1,16 +1,10 @@
 /** Bytes to text, as the formats allow: UTF-8 with or without a byte order mark, and for XML also UTF-16 with one. */
 import { SbomRefusal } from "./refusal.ts";
 
-export interface DecodedText {
-  text: string;
-  /** The bytes of the text in UTF-8, without a byte order mark. */
-  bytes: Uint8Array;
-}
-
 const xmlEncoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/;
 
 /** @throws SbomRefusal wrong_encoding */
-export function decodeSbom(bytes: Uint8Array): DecodedText {
+export function decodeSbom(bytes: Uint8Array): string {
   const utf16 = utf16Of(bytes);
   if (utf16 !== null) return decodedUtf16(bytes, utf16);
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
@@ -22,7 +16,7 @@ export function decodeSbom(bytes: Uint8Array): DecodedText {
     );
   }
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body), bytes: body };
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
     throw new SbomRefusal("wrong_encoding", "The document is not valid UTF-8; save it as UTF-8");
   }
@@ -36,7 +30,7 @@ function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
 }
 
 /** RFC 8259 8.1 wants JSON in UTF-8, SPDX its tag-value documents as well; XML 1.0 4.3.3 takes UTF-16 with its mark. */
-function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): DecodedText {
+function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): string {
   let text: string;
   try {
     text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
@@ -57,5 +51,5 @@ function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): Dec
       `The document is encoded in UTF-16 and says that it is in ${declared}; save it as UTF-8`,
     );
   }
-  return { text, bytes: new TextEncoder().encode(text) };
+  return text;
 }

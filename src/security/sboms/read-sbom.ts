@@ -32,19 +32,19 @@ export function readSbom(bytes: Uint8Array): SbomDocument {
     throw new SbomRefusal("too_large", `The document is larger than ${sbomBytesMax / 1024 / 1024} MiB`);
   const binary = recognizeBinary(bytes);
   if (binary !== null) throw notAnSbom(binary);
-  const decoded = decodeSbom(bytes);
-  return normalizeSbom(draftOf(decoded.text, decoded.bytes), bytes);
+  return normalizeSbom(parseSbom(bytes), bytes);
 }
 
-function draftOf(text: string, bytes: Uint8Array): ParsedSbom {
+function parseSbom(bytes: Uint8Array): ParsedSbom {
+  const text = decodeSbom(bytes);
   const [first] = /\S/.exec(text) ?? [];
   if (first === undefined) throw new SbomRefusal("empty", "The document is empty");
-  if (first === "<") return draftOfXml(text);
-  if (first === "{" || first === "[") return draftOfJson(parseJson(bytes, text));
-  return draftOfText(text);
+  if (first === "<") return parseXmlSbom(text);
+  if (first === "{" || first === "[") return parseJsonSbom(parseJson(bytes, text));
+  return parseTagValueSbom(text);
 }
 
-function draftOfXml(text: string): ParsedSbom {
+function parseXmlSbom(text: string): ParsedSbom {
   if (/^\s*<(?:!doctype\s+html|html[\s>])/i.test(text)) throw notAnSbom(recognizeXml("html"));
   const { specVersion, rootName, value } = readXmlBom(text, bom);
   if (specVersion === null)
@@ -56,7 +56,7 @@ function draftOfXml(text: string): ParsedSbom {
   return extractCycloneDx(document, "xml");
 }
 
-function draftOfJson(value: JsonValue): ParsedSbom {
+function parseJsonSbom(value: JsonValue): ParsedSbom {
   if (!isObject(value)) throw notAnSbom(recognizeJson(value));
   if (value["bomFormat"] === "CycloneDX") {
     check({ document: value, shape: bom, version: cyclonedxMinor(value["specVersion"]), place: jsonLocation });
@@ -72,7 +72,7 @@ function draftOfJson(value: JsonValue): ParsedSbom {
   return extractSpdx3(graph);
 }
 
-function draftOfText(text: string): ParsedSbom {
+function parseTagValueSbom(text: string): ParsedSbom {
   if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of no kind that is known here");
   const { value, lines } = readTagValue(text);
   check({

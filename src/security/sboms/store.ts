@@ -1,16 +1,16 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import { rowCharacters } from "./row-characters.ts";
 import type { ComponentColumns, EdgeColumns, SbomRows } from "./sbom-rows.ts";
 
-export interface NewSbom extends Omit<SbomRows, "packages" | "componentRows" | "edgeRows"> {
+export interface NewSbom {
   id: string;
   workspace: WorkspaceId;
   project: string;
   filename: string | null;
   /** An e-mail address, or `operator`. */
   createdBy: string;
-  /** Of all its rows. */
-  rowCharacters: number;
+  rows: SbomRows;
   at: Date;
 }
 
@@ -24,13 +24,14 @@ export async function selectSbomId(
   return row?.id;
 }
 
-export async function insertSbom(sbom: NewSbom, tx: Transaction): Promise<void> {
+/** Without its components and dependencies. */
+export async function insertSbom({ rows, ...sbom }: NewSbom, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, document_id, name, filename,
       components, row_characters, created_by, created_at)
-    VALUES (${sbom.id}, ${sbom.workspace}, ${sbom.project}, decode(${sbom.sha256}, 'hex'), decode(${sbom.digest}, 'hex'),
-      ${sbom.format}, ${sbom.specVersion}, ${sbom.encoding}, ${sbom.documentId}, ${sbom.name}, ${sbom.filename},
-      ${sbom.components}, ${sbom.rowCharacters}, ${sbom.createdBy}, ${sbom.at})`;
+    VALUES (${sbom.id}, ${sbom.workspace}, ${sbom.project}, decode(${rows.sha256}, 'hex'), decode(${rows.digest}, 'hex'),
+      ${rows.format}, ${rows.specVersion}, ${rows.encoding}, ${rows.documentId}, ${rows.name}, ${sbom.filename},
+      ${rows.components}, ${rowCharacters(rows)}, ${sbom.createdBy}, ${sbom.at})`;
 }
 
 /** Their packages have rows already. */

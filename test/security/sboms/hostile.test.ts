@@ -76,7 +76,7 @@ test("a document of more than 1,000 versions of one package is refused by the na
     Array.from({ length: count }, (_, index) => ({ type: "library", name: "lodash", purl: `pkg:npm/lodash@1.0.${index}` }));
   const take = (count: number) =>
     parseSbomField({ bytes: bytesOf({ bomFormat: "CycloneDX", specVersion: "1.6", components: components(count) }), path: null })
-      .taken;
+      .sbom;
   expect(take(1_000)?.refused).toBeNull();
   expect(take(1_001)?.refused).toBe(
     'The document has more than 1000 versions of the package "lodash"; split it into several projects',

@@ -22,7 +22,7 @@ export interface ReadDocument extends ParsedBody {
 
 /**
  * Takes the document out of a body. One that a process read in vain counts as many calls of its key: places to read are few.
- * @throws what SbomReader.take throws; the turn has then ended
+ * @throws what SbomReader.read throws; the turn has then ended
  */
 export async function readDocument(
   { caller, charge }: AuthenticatedCall,
@@ -30,13 +30,13 @@ export async function readDocument(
 ): Promise<ReadDocument> {
   let release: ReleaseSlot | null = null;
   let apart = false;
-  const arrived = async (large: boolean): Promise<void> => {
+  const onReceived = async (large: boolean): Promise<void> => {
     apart = large;
     release = await turn(large);
   };
   try {
-    const body = await sboms.take({ pieces, path, workspace: caller.workspace, arrived });
-    if (apart && (body.taken === null || body.taken.refused !== null)) charge(sbomFailedReadCalls);
+    const body = await sboms.read({ pieces, path, workspace: caller.workspace, onReceived });
+    if (apart && (body.sbom === null || body.sbom.refused !== null)) charge(sbomFailedReadCalls);
     return { ...body, release };
   } catch (error) {
     if (apart && error instanceof SbomRefusal) charge(sbomFailedReadCalls);

@@ -26,7 +26,7 @@ export interface Input {
 
 /**
  * @throws DomainError that says what to change: content type, no body, no JSON, no object, too large or too deep
- * @throws LimitReachedError; what SbomReader.take throws
+ * @throws LimitReachedError; what SbomReader.read throws
  */
 export async function readInput(call: AuthenticatedCall, operation: Operation, parts: ToolsParts): Promise<Input> {
   requireJson(call.request);
@@ -35,9 +35,9 @@ export async function readInput(call: AuthenticatedCall, operation: Operation, p
   if (!operation.takesSbom) return { fields: fieldsOf(await whole(call, lease, parts)), sbom: null, release: null };
   const pieces = bodyPieces(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
   const turn = () => parts.limits.acquire(operation, call.caller);
-  const { taken, rest, release } = await readDocument(call, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
+  const { sbom, rest, release } = await readDocument(call, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
   try {
-    return { fields: fieldsOf(rest), sbom: taken, release };
+    return { fields: fieldsOf(rest), sbom, release };
   } catch (error) {
     release?.();
     throw error;

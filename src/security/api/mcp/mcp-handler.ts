@@ -77,10 +77,10 @@ async function readMessage(
   using lease = limits.documents.lease(holderOf(call.caller));
   const pieces = bodyPieces(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
   const turn = (large: boolean) => (large ? limits.acquireLong(call.caller) : null);
-  const { taken, rest, release } = await readDocument(call, { sboms, pieces, path: sbomPath, turn });
+  const { sbom, rest, release } = await readDocument(call, { sboms, pieces, path: sbomPath, turn });
   try {
     scanJson(rest, { valuesMax: callJsonValuesMax });
-    return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom: taken, release };
+    return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom, release };
   } catch (error) {
     release?.();
     if (error instanceof GatewayError) throw new DomainError("invalid_body", error.message);

@@ -12,27 +12,27 @@ export interface SbomBody {
 }
 
 /** A document, or the sentence that says why it is none. */
-export type SbomResult = { refused: null; sbom: SbomRows } | { refused: string; sbom: null };
+export type SbomResult = { refused: null; rows: SbomRows } | { refused: string; rows: null };
 
 export interface ParsedBody {
   /** null: no document was found in the body. */
-  taken: SbomResult | null;
+  sbom: SbomResult | null;
   /** The rest of the body, its other fields; empty where the bytes are the document. */
   rest: Uint8Array;
 }
 
 /** Finds the document and reads it. Large ones hold the thread for seconds: those are a matter for SbomReader. */
 export function parseSbomField({ bytes, path }: SbomBody): ParsedBody {
-  if (path === null) return { taken: read(bytes), rest: new Uint8Array() };
-  const cut = extractJsonField(bytes, path);
-  return cut === null ? { taken: null, rest: bytes } : { taken: read(cut.document), rest: cut.rest };
+  if (path === null) return { sbom: read(bytes), rest: new Uint8Array() };
+  const field = extractJsonField(bytes, path);
+  return field === null ? { sbom: null, rest: bytes } : { sbom: read(field.document), rest: field.rest };
 }
 
 function read(document: Uint8Array): SbomResult {
   try {
-    return { refused: null, sbom: toSbomRows(readSbom(document)) };
+    return { refused: null, rows: toSbomRows(readSbom(document)) };
   } catch (error) {
-    if (error instanceof SbomRefusal) return { refused: error.message, sbom: null };
+    if (error instanceof SbomRefusal) return { refused: error.message, rows: null };
     throw error;
   }
 }

@@ -7,9 +7,9 @@ import { writeSubprocessOutput, readSubprocessInput } from "./subprocess-io.ts";
 import { parseSbomField, type SbomPath } from "./parse-sbom-field.ts";
 
 const { head, bytes } = await readSubprocessInput();
-const { taken, rest } = parseSbomField({ bytes, path: pathOf(head) });
+const { sbom, rest } = parseSbomField({ bytes, path: pathOf(head) });
 // What is more than a call may have beside its document is refused there: its first bytes are enough to see that.
-await writeSubprocessOutput({ taken, rest: rest.subarray(0, toolsBodyBytesMax + 1) });
+await writeSubprocessOutput({ sbom, rest: rest.subarray(0, toolsBodyBytesMax + 1) });
 
 /** SbomReader writes it. */
 function pathOf(line: string): SbomPath {

@@ -45,7 +45,7 @@ interface IncomingBody {
   path: SbomPath;
   workspace: WorkspaceId;
   /** Awaited once all of it has arrived, before it is read; told whether it is more than is read here. */
-  arrived?: (large: boolean) => Promise<void>;
+  onReceived?: (large: boolean) => Promise<void>;
 }
 
 export class SbomReader {
@@ -61,18 +61,18 @@ export class SbomReader {
    * @throws LimitReachedError where too many documents are being read, or the disk is full; SbomRefusal too_large where the document
    *   takes too long, or the body has more than 1 MiB beside it; what reading the pieces throws. Other refusals are in what it gives
    */
-  async take({ pieces, path, workspace, arrived }: IncomingBody): Promise<ParsedBody> {
+  async read({ pieces, path, workspace, onReceived }: IncomingBody): Promise<ParsedBody> {
     await this.requireDisk();
     const { beginning, rest } = await begunOf(pieces);
     if (rest === null) {
-      await arrived?.(false);
+      await onReceived?.(false);
       return parseSbomField({ bytes: Buffer.concat(beginning), path });
     }
     const head = Buffer.from(`${JSON.stringify(path)}\n`);
     await using file = await spool(allOf([head, ...beginning], rest), this.#parts.folder);
-    await arrived?.(true);
+    await onReceived?.(true);
     const body = await this.readInSubprocess(program, { input: file, workspace });
-    if (body.rest.length > toolsBodyBytesMax) throw tooMuchBeside(body, path ?? []);
+    if (body.rest.length > toolsBodyBytesMax) throw restTooLarge(body, path ?? []);
     return body;
   }
 
@@ -126,9 +126,9 @@ async function* allOf(
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-function tooMuchBeside({ taken }: ParsedBody, path: readonly string[]): SbomRefusal {
+function restTooLarge({ sbom }: ParsedBody, path: readonly string[]): SbomRefusal {
   const place = path.join(".");
   const none = `There is no document at "${place}" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
   const some = `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "${place}"`;
-  return new SbomRefusal("too_large", taken === null ? none : some);
+  return new SbomRefusal("too_large", sbom === null ? none : some);
 }

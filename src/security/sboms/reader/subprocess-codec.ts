@@ -1,44 +1,43 @@
 /**
- * What was taken of a body as lines of JSON and back, for the way from one process to another: each line is small enough that
- * reading it holds nobody up. Both ends are this file, of one and the same version.
+ * A parsed body as lines of JSON and back, on its way from one process to another. Each line is so small that parsing it does not
+ * block the event loop. Both ends run this file in the same version.
  */
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import type { PackageName } from "../../versions/package-name.ts";
 import { packagesPerStatement } from "../../limits.ts";
-import type { ComponentColumns, EdgeColumns, SbomRows } from "../sbom-rows.ts";
-import type { ParsedBody } from "./parse-sbom-field.ts";
+import type { ComponentColumns, EdgeColumns } from "../sbom-rows.ts";
+import type { ParsedBody, SbomResult } from "./parse-sbom-field.ts";
 
 type Line =
-  /** The rest in base64. */
-  | { kind: "body"; rest: string; found: boolean; refused: string | null; sbom: SbomRows | null }
+  /** The rest in base64, and the SBOM with empty lists: the next lines fill them. */
+  | { kind: "body"; rest: string; sbom: SbomResult | null }
   | { kind: "packages"; packages: PackageName[] }
   | { kind: "components"; rows: ComponentColumns }
   | { kind: "edges"; rows: EdgeColumns }
-  /** Without it, something is missing. */
+  /** The last line. */
   | { kind: "end" };
 
-export function* encodeBody({ taken, rest }: ParsedBody): Generator<string> {
-  for (const line of partsOf({ taken, rest })) yield `${JSON.stringify(line)}\n`;
+export function* encodeBody(body: ParsedBody): Generator<string> {
+  for (const line of linesOf(body)) yield `${JSON.stringify(line)}\n`;
 }
 
-function* partsOf({ taken, rest }: ParsedBody): Generator<Line> {
-  const sbom = taken?.sbom ?? null;
-  const head = sbom && { ...sbom, packages: [], componentRows: [], edgeRows: [] };
-  const found = taken !== null;
-  yield { kind: "body", rest: Buffer.from(rest).toString("base64"), found, refused: taken?.refused ?? null, sbom: head };
-  if (sbom !== null) {
-    for (let at = 0; at < sbom.packages.length; at += packagesPerStatement) {
-      yield { kind: "packages", packages: sbom.packages.slice(at, at + packagesPerStatement) };
+function* linesOf({ sbom, rest }: ParsedBody): Generator<Line> {
+  const rows = sbom?.rows ?? null;
+  const head = rows === null ? sbom : { refused: null, rows: { ...rows, packages: [], componentRows: [], edgeRows: [] } };
+  yield { kind: "body", rest: Buffer.from(rest).toString("base64"), sbom: head };
+  if (rows !== null) {
+    for (let at = 0; at < rows.packages.length; at += packagesPerStatement) {
+      yield { kind: "packages", packages: rows.packages.slice(at, at + packagesPerStatement) };
     }
-    for (const rows of sbom.componentRows) yield { kind: "components", rows };
-    for (const rows of sbom.edgeRows) yield { kind: "edges", rows };
+    for (const batch of rows.componentRows) yield { kind: "components", rows: batch };
+    for (const batch of rows.edgeRows) yield { kind: "edges", rows: batch };
   }
   yield { kind: "end" };
 }
 
-/** @throws when the lines end before their end */
+/** @throws Error where the lines stop before the last one */
 export async function decodeBody(lines: AsyncIterable<string>, yielder: EventLoopYielder): Promise<ParsedBody> {
-  const body: ParsedBody = { taken: null, rest: new Uint8Array() };
+  const body: ParsedBody = { sbom: null, rest: new Uint8Array() };
   for await (const text of lines) {
     const line = parsed(text);
     if (line.kind === "end") return body;
@@ -49,17 +48,16 @@ export async function decodeBody(lines: AsyncIterable<string>, yielder: EventLoo
 }
 
 function addTo(body: ParsedBody, line: Exclude<Line, { kind: "end" }>): void {
-  const sbom = body.taken?.sbom;
+  const rows = body.sbom?.rows;
   if (line.kind === "body") {
     body.rest = Buffer.from(line.rest, "base64");
-    if (line.refused !== null) body.taken = { refused: line.refused, sbom: null };
-    else if (line.sbom !== null) body.taken = { refused: null, sbom: line.sbom };
-  } else if (line.kind === "packages") for (const name of line.packages) sbom?.packages.push(name);
-  else if (line.kind === "components") sbom?.componentRows.push(line.rows);
-  else sbom?.edgeRows.push(line.rows);
+    body.sbom = line.sbom;
+  } else if (line.kind === "packages") for (const name of line.packages) rows?.packages.push(name);
+  else if (line.kind === "components") rows?.componentRows.push(line.rows);
+  else rows?.edgeRows.push(line.rows);
 }
 
-/** The other end is `encodeBody`. */
+/** `encodeBody` writes it. */
 function parsed(text: string): Line {
   return JSON.parse(text) as Line;
 }

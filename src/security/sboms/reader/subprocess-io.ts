@@ -12,6 +12,6 @@ export async function readSubprocessInput(): Promise<{ head: string; bytes: Uint
   return { head: sent.toString("utf8", 0, end), bytes: sent.subarray(end + 1) };
 }
 
-export async function writeSubprocessOutput(taken: ParsedBody): Promise<void> {
-  await writeLines(encodeBody(taken));
+export async function writeSubprocessOutput(body: ParsedBody): Promise<void> {
+  await writeLines(encodeBody(body));
 }

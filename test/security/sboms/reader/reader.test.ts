@@ -28,36 +28,36 @@ test("a large document gives what the same code gives here, and the rest of its 
   const bytes = bytesOf({ project: "p", sbom: largeBom(25_000), filename: "é" });
   expect(bytes.length).toBeGreaterThan(sbomReadHereBytesMax);
   const [there, here] = [
-    await reader.take({ pieces: [bytes], path: ["sbom"], workspace }),
+    await reader.read({ pieces: [bytes], path: ["sbom"], workspace }),
     parseSbomField({ bytes, path: ["sbom"] }),
   ];
-  expect(there.taken).toEqual(here.taken);
+  expect(there.sbom).toEqual(here.sbom);
   expect(new TextDecoder().decode(there.rest)).toBe(new TextDecoder().decode(here.rest));
-  expect(here.taken?.sbom?.components).toBe(25_000);
+  expect(here.sbom?.rows?.components).toBe(25_000);
   const alone = bytesOf(largeBom(3_000));
-  expect(await reader.take({ pieces: [alone], path: null, workspace })).toEqual(parseSbomField({ bytes: alone, path: null }));
+  expect(await reader.read({ pieces: [alone], path: null, workspace })).toEqual(parseSbomField({ bytes: alone, path: null }));
 }, 60_000);
 
 test("a large document that is refused is refused with the same sentence", async () => {
   const reader = testSbomReader();
   const bytes = bytesOf({ sbom: { ...largeBom(3_000), specVersion: "9.9" } });
-  const { taken } = await reader.take({ pieces: [bytes], path: ["sbom"], workspace });
-  expect(taken?.refused).toContain('The document is CycloneDX, version "9.9"');
+  const { sbom } = await reader.read({ pieces: [bytes], path: ["sbom"], workspace });
+  expect(sbom?.refused).toContain('The document is CycloneDX, version "9.9"');
   const none = new Uint8Array(sbomReadHereBytesMax + 1).fill(0x20);
-  expect(await reader.take({ pieces: [none], path: ["sbom"], workspace })).toEqual({ taken: null, rest: none });
+  expect(await reader.read({ pieces: [none], path: ["sbom"], workspace })).toEqual({ sbom: null, rest: none });
 }, 60_000);
 
 test("the event loop goes on while a large document is read", async () => {
-  const reading = testSbomReader().take({ pieces: [bytesOf(largeBom(40_000))], path: null, workspace });
+  const reading = testSbomReader().read({ pieces: [bytesOf(largeBom(40_000))], path: null, workspace });
   let longestMs = 0;
   let last = performance.now();
   const ticking = setInterval(() => {
     longestMs = Math.max(longestMs, performance.now() - last);
     last = performance.now();
   }, 1);
-  const { taken } = await reading;
+  const { sbom } = await reading;
   clearInterval(ticking);
-  expect(taken?.sbom?.components).toBe(40_000);
+  expect(sbom?.rows?.components).toBe(40_000);
   expect(longestMs).toBeLessThan(500);
 }, 60_000);
 
@@ -65,11 +65,11 @@ test("one that takes too long is ended and refused, and others come after it", a
   const clock = new ManualClock();
   const reader = testSbomReader(clock);
   const bytes = bytesOf(largeBom(3_000));
-  const late = failureOf(reader.take({ pieces: [bytes], path: null, workspace }));
+  const late = failureOf(reader.read({ pieces: [bytes], path: null, workspace }));
   await until(() => clock.pending === 1);
   clock.advance(sbomReadMs);
   expect(String(await late)).toContain(`The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
-  expect((await reader.take({ pieces: [bytes], path: null, workspace })).taken?.sbom?.components).toBe(3_000);
+  expect((await reader.read({ pieces: [bytes], path: null, workspace })).sbom?.rows?.components).toBe(3_000);
   expect(clock.pending).toBe(0);
 }, 60_000);
 
@@ -78,7 +78,7 @@ test("more than may wait of one workspace are turned away at once, and those tha
   const reader = testSbomReader(clock);
   const bytes = bytesOf(largeBom(3_000));
   const places = sbomReadersPerWorkspaceMax + sbomReadersWaitingPerWorkspaceMax;
-  const take = async () => (await reader.take({ pieces: [bytes], path: null, workspace })).taken?.refused;
+  const take = async () => (await reader.read({ pieces: [bytes], path: null, workspace })).sbom?.refused;
   const taken = Array.from({ length: places }, take);
   await until(() => clock.pending === places);
   const refused = await failureOf(take());
@@ -93,7 +93,7 @@ test("a workspace that sends many documents keeps nobody else from having one re
   const bytes = bytesOf(largeBom(1_000));
   const ended: string[] = [];
   const read = async (name: string, of: string) => {
-    await reader.take({ pieces: [bytes], path: null, workspace: of });
+    await reader.read({ pieces: [bytes], path: null, workspace: of });
     ended.push(name);
   };
   const many = Array.from({ length: 6 }, (_, number) => read(`many ${number}`, "one"));
@@ -106,20 +106,20 @@ test("a document that waits for its turn, and one that is read, leave no file be
   await using folder = await temporaryFolder();
   const reader = new SbomReader({ clock: systemClock, folder: join(folder.path, "documents"), disk: roomyDisk });
   const bytes = bytesOf(largeBom(1_000));
-  const reading = [1, 2].map(() => reader.take({ pieces: [bytes], path: null, workspace }));
+  const reading = [1, 2].map(() => reader.read({ pieces: [bytes], path: null, workspace }));
   await Promise.all(reading);
   const broken = async function* () {
     yield bytes;
     throw new Error("The client left");
   };
-  expect(String(await failureOf(reader.take({ pieces: broken(), path: null, workspace })))).toContain("The client left");
+  expect(String(await failureOf(reader.read({ pieces: broken(), path: null, workspace })))).toContain("The client left");
   expect(await readdir(join(folder.path, "documents"))).toEqual([]);
 }, 60_000);
 
 test("while the disk is nearly full no document is taken, and the answer says when to come again", async () => {
   const full = new DiskSpaceGuard(systemClock, async () => diskFloorBytes - 1);
-  const refused = await failureOf(testSbomReader(systemClock, full).take({ pieces: [bytesOf({})], path: null, workspace }));
+  const refused = await failureOf(testSbomReader(systemClock, full).read({ pieces: [bytesOf({})], path: null, workspace }));
   expect(refused).toMatchObject({ status: 503, retryAfterMs: diskRetryMs });
   const room = new DiskSpaceGuard(systemClock, async () => diskFloorBytes);
-  await testSbomReader(systemClock, room).take({ pieces: [bytesOf({})], path: null, workspace });
+  await testSbomReader(systemClock, room).read({ pieces: [bytesOf({})], path: null, workspace });
 });
