@@ -1,4 +1,4 @@
-/** What one process of a fleet does at a time: a lock of PostgreSQL's, which goes with the connection of whoever dies. */
+/** Work that one process of a fleet does at a time: a lock of PostgreSQL, which ends with the connection of a process that dies. */
 import type { Database } from "./backing.ts";
 
 /**

@@ -1,6 +1,6 @@
-/** Arrays as PostgreSQL reads them, for statements over many rows: half of what the library takes for each element. */
+/** Arrays in PostgreSQL's text form, for statements over many rows: half the cost of the library for each element. */
 
-/** Has SQLSTATE 22021, as if the database had refused it: encoded as UTF-8 it would be stored as something else. */
+/** Has SQLSTATE 22021, as if the database had refused the text: encoded as UTF-8 it would be stored as another text. */
 class HalfCharacterError extends Error {
   readonly code = "22021";
 }

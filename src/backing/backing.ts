@@ -1,4 +1,4 @@
-/** The handles that differ between one process and a fleet; everything else is the same code. open-backing.ts opens them. */
+/** The handles that differ between one process and a fleet; all other code is the same. open-backing.ts opens them. */
 import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Bus } from "./bus.ts";
 

@@ -1,4 +1,4 @@
-/** Lua counts in doubles, exact up to 2^53 - 1 nano-USD, which is 9.007 million USD. Both forms of the counters keep to it. */
+/** Lua counts in doubles, exact up to 2^53 - 1 nano-USD, which is 9.007 million USD. Both implementations of the counters keep this bound. */
 import type { NanoUsd } from "../kernel/money.ts";
 import { formatUsd } from "../kernel/money.ts";
 import type { AccountPush } from "./counters.ts";
@@ -10,11 +10,11 @@ export function assertCountable(account: AccountPush): void {
   if (account.balance <= creditNanoMax) return;
   throw new RangeError(
     `Cannot load workspace "${account.workspace}": its balance of ${formatUsd(account.balance)} USD is above the ` +
-      `${formatUsd(creditNanoMax)} USD that are counted exactly`,
+      `${formatUsd(creditNanoMax)} USD that can be counted exactly`,
   );
 }
 
-/** A push must not fail for all others in its batch: what is above the bound is not spendable until the rest is spent. */
+/** One push must not fail all others in its batch: the part above the bound cannot be spent until the rest is spent. */
 export function countableBalance(balance: NanoUsd): NanoUsd {
   return balance > creditNanoMax ? creditNanoMax : balance;
 }

@@ -21,7 +21,7 @@ export const resolveBatchMax = 256;
 
 // The database
 export const databaseConnectionsMax = 8;
-/** How long a statement may wait for a free connection, and how long it may then run: together within databaseDeadlineMs. */
+/** A statement may wait so long for a free connection and then run so long: together within databaseDeadlineMs. */
 export const databaseConnectionWaitMsMax = 1_000;
 export const databaseStatementMsMax = 4_000;
 export const databaseConnectMs = 2_000;

@@ -6,7 +6,7 @@ import { migrationMsMax } from "./limits.ts";
 import type { Database, Transaction } from "./backing.ts";
 import { allowStatements } from "./statement-time.ts";
 
-/** The database and this version do not belong together; a person has to decide. */
+/** The database and this version do not fit; a person has to decide. */
 export class MigrationError extends Error {
   override name = "MigrationError";
 }
@@ -16,12 +16,12 @@ export interface Migration {
   text: string;
 }
 
-/** The transaction lock that migrating processes take in turn: "weir" in ASCII. */
+/** The transaction lock that migrating processes take one after the other: "weir" in ASCII. */
 const lockNumber = 0x77656972;
 
 /**
- * Applies what is missing, all in one transaction: it happens as a whole or not at all.
- * @returns the names of what was applied
+ * Applies the missing migrations in one transaction: all of them or none.
+ * @returns the names of those that were applied
  * @throws MigrationError when an applied migration was changed, or is unknown because the database is newer
  */
 export async function migrate(sql: Database, migrations?: Migration[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Opens the handles that the configuration says. */
+/** Opens the handles that the configuration names. */
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -9,19 +9,19 @@ export interface BackingParts {
   config: Config;
   clock: Clock;
   log: Logger;
-  /** Which process this is, such as "gateway": shown by the servers. */
+  /** The kind of process, such as "gateway": shown by the servers. */
   role: string;
 }
 
 /**
- * Opens what the configuration says. Servers of a fleet may come later: until then the bus is not connected and statements
- * throw. The schema is brought up to date by `migrate`, by whoever starts first.
+ * Servers of a fleet may start later: until then the bus is not connected and statements throw. The first process that starts
+ * brings the schema up to date by `migrate`.
  * @throws EmbeddedDatabaseError when the embedded database cannot be opened
  */
 export async function openBacking({ config, clock, log, role }: BackingParts): Promise<Backing & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const { backends } = config;
-  // Each mode's libraries are loaded by that mode alone.
+  // Only the chosen mode loads its libraries.
   if (backends.mode === "embedded") {
     const { openEmbeddedPostgres } = await import("./embedded/postgres.ts");
     const { EmbeddedBus } = await import("./embedded/bus.ts");

@@ -1,10 +1,10 @@
-/** A way to the database of a fleet apart from the common one: what is done over it keeps nobody else waiting for a connection. */
+/** Separate connections to the database of a fleet: their statements keep no other statement waiting for a connection. */
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Database } from "./backing.ts";
 import { openPostgres } from "./postgres/postgres.ts";
 
-/** Connects on first use, and makes as many connections as are used at once. @param role shown by the server */
+/** Connects on first use, with as many connections as are used at once. @param role shown by the server */
 export async function openOwnDatabase({
   config,
   clock,

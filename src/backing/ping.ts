@@ -1,6 +1,6 @@
 import type { Queries } from "./backing.ts";
 
-/** Whether the database answers at all. @throws when it does not */
+/** @throws when the database does not answer */
 export async function ping(sql: Queries): Promise<void> {
   await sql`SELECT 1`;
 }

@@ -1,4 +1,7 @@
-/** The bus of one process: requests are function calls, events are rows, the rest are lists of listeners. */
+/**
+ * The bus of one process: requests are function calls, events are rows, the rest are lists of listeners. It stays written by hand
+ * so that `npm start` needs no NATS; test/contracts/bus.ts holds it to the promises of the bus of a fleet.
+ */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { admissionDeadlineMs, embeddedRequestsInFlight } from "../limits.ts";

@@ -1,5 +1,8 @@
-/** Counters of one process: Maps, and each verb decided in one turn of the event loop, hence atomic. */
-import type { AdmitBatch, AdmitBatchReply, Counters, Hold, Position, ResolveBatch, WorkspaceLoad } from "../counters.ts";
+/**
+ * Counters of one process, in Maps. They stay written by hand so that `npm start` needs no Redis: each method runs in one turn of
+ * the event loop, hence atomically, and test/contracts/counters.ts holds them to the replies of the Lua functions.
+ */
+import type { AdmitBatch, AdmitBatchReply, CountedBalance, Counters, Hold, ResolveBatch, WorkspaceLoad } from "../counters.ts";
 import { assertCountable } from "../credit-bound.ts";
 import { assertCurrent } from "../stale-load.ts";
 import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
@@ -12,7 +15,7 @@ import { pushAccount, pushKeyMonth } from "./counters/push.ts";
 import { Tombstones } from "./counters/tombstones.ts";
 import { removeHold, unknownWorkspace, type WorkspaceCounters } from "./counters/workspace-counters.ts";
 
-/** Nothing of it outlives the process: every workspace is loaded again after a start. */
+/** They end with the process: every workspace is loaded again after a start. */
 export class EmbeddedCounters implements Counters {
   readonly workspaces = new Map<WorkspaceId, WorkspaceCounters>();
   readonly #tombstones = new Tombstones();
@@ -74,7 +77,7 @@ export class EmbeddedCounters implements Counters {
     return passed.toSorted((a, b) => a.deadline - b.deadline || compare(a.generation, b.generation)).slice(0, limit);
   }
 
-  async read(workspace: WorkspaceId, key: KeyId | null): Promise<Position & { now: number }> {
+  async read(workspace: WorkspaceId, key: KeyId | null): Promise<CountedBalance & { now: number }> {
     const now = this.#clock.now();
     const { ready, balance, reserved, sequence, keyMonths } = this.#space(workspace);
     if (!ready) return { now, account: null, keySpent: null };
@@ -90,10 +93,10 @@ export class EmbeddedCounters implements Counters {
     this.workspaces.clear();
   }
 
-  /** The time at which a verb decides; tombstones that have ended by then are gone. */
+  /** The time of a decision; tombstones that have expired by then are dropped. */
   #now(): number {
     const now = this.#clock.now();
-    this.#tombstones.forgetEnded(now);
+    this.#tombstones.dropExpired(now);
     return now;
   }
 
@@ -105,7 +108,7 @@ export class EmbeddedCounters implements Counters {
     return unknown;
   }
 
-  /** Windows of keys that are no longer used are dropped, a minute late in case that the clock is set back. */
+  /** Drops windows of unused keys, a minute late in case the clock is set back. */
   #tidyLogs(): void {
     if (this.#clock.monotonic() < this.#tidiedAt + rateWindowMs) return;
     this.#tidiedAt = this.#clock.monotonic();

@@ -1,4 +1,4 @@
-/** Events of one process: rows of the table `outbox`, deleted when they are acknowledged. */
+/** Events of one process: rows of the table `outbox`, which are deleted when they are acknowledged. */
 import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { eventRetryMs, eventRetryMsMax } from "../limits.ts";
@@ -34,7 +34,7 @@ export class Outbox implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** Resolves when the event is in the database. An id that waits already is the same event. */
+  /** Resolves when the event is in the database. An id that is stored already is the same event. */
   async publish(stream: Stream, id: string, payload: Uint8Array): Promise<void> {
     await this.#parts.sql`
       INSERT INTO outbox (stream, message_id, payload) VALUES (${stream}, ${id}, ${payload})
@@ -91,7 +91,7 @@ class Consumption implements AsyncDisposable {
   async #run(): Promise<void> {
     const { clock, log } = this.#parts;
     for (let failures = 0; !this.#stopping.signal.aborted;) {
-      // What is published from here on is either seen by the look below or wakes the wait behind it.
+      // An event that is published from here on is either found below or wakes the wait after it.
       this.#news = Promise.withResolvers();
       try {
         const found = await this.#deliver();
@@ -105,7 +105,7 @@ class Consumption implements AsyncDisposable {
     }
   }
 
-  /** @returns whether there was something to deliver */
+  /** @returns whether it delivered anything */
   async #deliver(): Promise<boolean> {
     const { sql, clock } = this.#parts;
     const { stream, messagesMax, everyMs, handler } = this.#consumer;

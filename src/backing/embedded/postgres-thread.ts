@@ -1,10 +1,10 @@
-/** The thread that PGlite runs in: a long query there stops no stream of the main thread. */
+/** The thread of PGlite: a long query there delays no stream of the main thread. */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { embeddedStatementMsMax } from "../limits.ts";
 import { StatementTimer } from "./statement-timer.ts";
 
-/** What the main thread asks for first; further messages go through `port`: bytes for the database, null to close it. */
+/** The main thread's first message; further messages go through `port`: bytes for the database, null to close it. */
 export interface OpenInThread {
   folder: string;
   port: MessagePort;
@@ -21,48 +21,48 @@ const timer = new StatementTimer();
 parentPort?.on("message", ({ folder, port }: OpenInThread) => void serve(folder, port));
 
 async function serve(folder: string, port: MessagePort): Promise<void> {
-  const tell = (message: FromThread): void => port.postMessage(message, message.kind === "bytes" ? [message.bytes.buffer] : []);
+  const send = (message: FromThread): void => port.postMessage(message, message.kind === "bytes" ? [message.bytes.buffer] : []);
   try {
     const database = await PGlite.create({ dataDir: folder });
     timer.attach(database);
-    // It has one session, for ever.
+    // It has only one session.
     await database.exec(`SET statement_timeout = ${embeddedStatementMsMax}`);
-    tell({ kind: "opened" });
+    send({ kind: "opened" });
     let last: Promise<void> = Promise.resolve();
     port.on("message", (bytes: Uint8Array | null) => {
-      last = last.then(() => step(database, bytes, tell));
+      last = last.then(() => step(database, bytes, send));
     });
   } catch (error) {
-    tell({ kind: "failed", reason: String(error) });
+    send({ kind: "failed", reason: String(error) });
   }
 }
 
-async function step(database: PGlite, bytes: Uint8Array | null, tell: (message: FromThread) => void): Promise<void> {
+async function step(database: PGlite, bytes: Uint8Array | null, send: (message: FromThread) => void): Promise<void> {
   try {
     if (bytes === null) {
       await database.close();
-      tell({ kind: "closed" });
+      send({ kind: "closed" });
     } else {
-      tell({ kind: "bytes", bytes: await timer.run(() => exchange(database, bytes)) });
+      send({ kind: "bytes", bytes: await timer.run(() => exchange(database, bytes)) });
     }
   } catch (error) {
-    tell({ kind: "failed", reason: String(error) });
+    send({ kind: "failed", reason: String(error) });
   }
 }
 
 /**
- * As a stream, for `execProtocolRaw` parses each answer a second time and keeps what it parsed for as long as the database is open:
+ * As a stream, for `execProtocolRaw` parses each reply a second time and keeps the result for as long as the database is open:
  * https://github.com/electric-sql/pglite/pull/1025
  */
 async function exchange(database: PGlite, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
-  // A piece lies in the database's own memory, which the next one overwrites.
+  // A piece is in the database's own memory, which the next one overwrites.
   await database.execProtocolRawStream(bytes, { onRawData: (piece) => void pieces.push(piece.slice()) });
-  const answer = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  const reply = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const piece of pieces) {
-    answer.set(piece, at);
+    reply.set(piece, at);
     at += piece.length;
   }
-  return answer;
+  return reply;
 }

@@ -1,7 +1,7 @@
 /**
- * The time limit of statements in PGlite. PostgreSQL asks for a signal after `statement_timeout`; in PGlite that is a timer of the event
- * loop, which waits for the end of the very statement that it is to end. Statements that read or write files pass through here many
- * times: then a timer that is due fires, as a signal would. Computing alone is not ended: no statement of ours computes without reading.
+ * The time limit of statements in PGlite. PostgreSQL requests a signal after `statement_timeout`; in PGlite that is a timer of the event
+ * loop, which fires only after the statement that it should end. Statements that read or write files call into this class many
+ * times, and a timer that is due then fires as a signal would. A statement that only computes is not ended: we have none.
  */
 import type { PGlite } from "@electric-sql/pglite";
 
@@ -10,7 +10,7 @@ interface Armed {
   fire: () => void;
 }
 
-/** What every access to a file is of these. */
+/** Every access to a file is one of these. */
 const accesses = ["open", "read", "write", "llseek"] as const;
 
 type FileSystem = Record<(typeof accesses)[number], (...parameters: unknown[]) => unknown>;
@@ -19,7 +19,7 @@ export class StatementTimer {
   readonly #armed = new Map<unknown, Armed>();
   #running = false;
 
-  /** Timers of this thread that are set while a statement runs are PostgreSQL's; to be made before PGlite is. */
+  /** Timers that this thread sets while a statement runs are PostgreSQL's. Create this before PGlite. */
   constructor() {
     const { setTimeout: set, clearTimeout: clear } = globalThis;
     const patched = {
@@ -40,13 +40,13 @@ export class StatementTimer {
     Object.assign(globalThis, patched);
   }
 
-  /** Looks at the timers whenever this database uses a file. */
+  /** Checks the timers whenever this database uses a file. */
   attach(database: PGlite): void {
     const files = fileSystemOf(database);
     for (const access of accesses) {
       const original = files[access].bind(files);
       files[access] = (...parameters) => {
-        this.#look();
+        this.#check();
         return original(...parameters);
       };
     }
@@ -61,7 +61,7 @@ export class StatementTimer {
     }
   }
 
-  #look(): void {
+  #check(): void {
     if (!this.#running || this.#armed.size === 0) return;
     const now = performance.now();
     for (const { dueMs, fire } of this.#armed.values()) if (dueMs <= now) fire();
@@ -74,7 +74,7 @@ export class StatementTimer {
   }
 }
 
-/** Emscripten's: its calls into the system go through the properties of this object. */
+/** Emscripten's file system: its system calls go through the properties of this object. */
 function fileSystemOf({ Module: { FS } }: PGlite): FileSystem {
   return FS as unknown as FileSystem;
 }

@@ -2,10 +2,10 @@ import { Duplex } from "node:stream";
 import type { MessagePort } from "node:worker_threads";
 import type { FromThread } from "./postgres-thread.ts";
 
-/** The first byte of a Terminate message: the session stays, for PGlite has no other. */
+/** The first byte of a Terminate message, which is dropped: PGlite has only one session. */
 const terminate = 0x58;
 
-/** What postgres.js takes for a connected socket: bytes go to the database's thread, its answers come back. */
+/** For postgres.js a connected socket: bytes go to the database's thread, its replies come back. */
 export class ThreadSocket extends Duplex {
   readonly #port: MessagePort;
   readonly #listener = (message: FromThread): void => {
@@ -19,7 +19,7 @@ export class ThreadSocket extends Duplex {
     port.on("message", this.#listener);
   }
 
-  /** postgres.js says goodbye to what is open and waits for what is not yet closed. */
+  /** postgres.js ends an open socket and waits for one that is not yet closed. */
   get readyState(): "open" | "closed" {
     return this.destroyed ? "closed" : "open";
   }

@@ -1,4 +1,4 @@
-/** Delivers a stream's events in batches, one at a time, until disposed. What fails is logged and tried again, for ever. */
+/** Delivers a stream's events in batches, one at a time, until disposed. Failures are logged and retried for ever. */
 import type { Msg } from "nats";
 import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -96,7 +96,7 @@ export class EventConsumer implements AsyncDisposable {
     for (const { reply } of messages) link.publish(reply ?? "", "+ACK");
   }
 
-  /** After a pull that gave nothing: does the consumer exist, and is there truly nothing? */
+  /** After an empty pull: checks that the consumer exists and that there is really no event. */
   async #inspect(askedAt: number): Promise<void> {
     const { clock, log, link, stream } = this.#parts;
     if (!link.up) return;
@@ -105,7 +105,7 @@ export class EventConsumer implements AsyncDisposable {
       log.error({ event: "events.stuck", stream, pending: info.num_pending, unacknowledged: info.num_ack_pending });
       await this.#events.restartConsumer(info);
     }
-    // A server that does not wait for the first event must not be asked without pause.
+    // A server that does not wait for the first event must not get pulls without pause.
     if (clock.monotonic() - askedAt < eventRetryMs) await sleep(clock, eventRetryMs, this.#stopping.signal);
   }
 }
@@ -114,7 +114,7 @@ function pauseAfter(failures: number): number {
   return Math.min(eventRetryMs * 2 ** failures, eventRetryMsMax);
 }
 
-/** The reply subject tells the attempt: `$JS.ACK.<stream>.<consumer>.<attempt>…`, newer servers put domain and account before. */
+/** The reply subject has the attempt: `$JS.ACK.<stream>.<consumer>.<attempt>…`; newer servers insert domain and account before it. */
 function deliveredOf({ data, headers, reply }: Msg): Delivered {
   const words = (reply ?? "").split(".");
   const attempt = Number(words[words.length > 9 ? 6 : 4]);

@@ -1,13 +1,13 @@
 /**
- * Pulls batches from a JetStream consumer: all that is there up to a number, or else the next event within two seconds. The
- * server tells the end of each batch, so nothing is waited for but the first event (the client library's fetch cannot do this).
+ * Pulls batches from a JetStream consumer: all available events up to a number, or else the next event within two seconds. The
+ * server marks the end of each batch, so only the first event is waited for (the client library's fetch cannot do this).
  */
 import { createInbox, nanos, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
 import { eventPullMs } from "../limits.ts";
 import type { NatsLink } from "./nats-link.ts";
 
-/** How much later than the server we end a batch ourselves: it may have forgotten the pull. */
+/** The client ends a batch itself so much later than the server, which may have forgotten the pull. */
 const graceMs = 1_000;
 
 export interface PullParts {
@@ -59,7 +59,7 @@ export class EventPull implements AsyncDisposable {
     return promise.finally(cancel);
   }
 
-  /** Events come under their own subject, the end of a pull under the pull's. */
+  /** Events have their own subject, the end of a pull has that of the pull. */
   #receive(message: Msg): void {
     if (!message.subject.startsWith(this.#inbox)) {
       this.#received.push(message);

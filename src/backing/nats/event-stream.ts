@@ -1,4 +1,4 @@
-/** A JetStream stream and its one durable consumer, made again where they are missing: NATS may have lost its data. */
+/** A JetStream stream and its one durable consumer, created again where they are missing: NATS may have lost its data. */
 import {
   AckPolicy,
   DeliverPolicy,
@@ -44,12 +44,12 @@ export class EventStream {
     this.#parts = parts;
   }
 
-  /** Makes what is missing. A consumer that is ahead of a stream that lost its end is made anew, too. */
+  /** Creates what is missing. A consumer that is ahead of its stream, which lost its end, is created anew, too. */
   async ensure(): Promise<void> {
     const manager = await this.#manager();
     const { stream, clock, log } = this.#parts;
     await orWhenMissing(manager.streams.info(stream), async () => {
-      // Server 2.9 says that a stream is deleted before its folder is: what is written there at once can never be read.
+      // Server 2.9 reports a stream as deleted before its folder is: data written there at once can never be read.
       await sleep(clock, eventStreamPauseMs);
       return await manager.streams.add(streamConfig(stream));
     });
@@ -73,21 +73,21 @@ export class EventStream {
     }
   }
 
-  /** Where its consumer stands; it is made where it is missing. */
+  /** The state of its consumer, which is created where it is missing. */
   async consumer(): Promise<ConsumerInfo> {
     const manager = await this.#manager();
     const read = (): Promise<ConsumerInfo> => manager.consumers.info(this.#parts.stream, consumerName);
     return await orWhenMissing(read(), () => this.ensure().then(read));
   }
 
-  /** Makes the consumer anew, from the first event that is not acknowledged: those after it may come again. */
+  /** Creates the consumer anew, from the first event that is not acknowledged: later ones may be delivered again. */
   async restartConsumer({ ack_floor }: ConsumerInfo): Promise<void> {
     const manager = await this.#manager();
     const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: ack_floor.stream_seq + 1 };
     await this.#replaceConsumer(manager, { ...consumerConfig, ...start });
   }
 
-  /** Removes what was acknowledged once the stream is large: it keeps everything by itself, and refuses more when it is full. */
+  /** Removes acknowledged events once the stream is large: by itself it keeps all, and refuses new ones when it is full. */
   async trim(aboveBytes: number = eventTrimBytes): Promise<void> {
     const manager = await this.#manager();
     const { stream } = this.#parts;
@@ -114,8 +114,8 @@ export class EventStream {
 }
 
 /**
- * Limits retention, for a work queue forgets which ids it has seen; new events are refused when it is full, for the default
- * deletes the oldest, consumed or not. Server 2.9 knows all of it.
+ * Limits retention, for a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
+ * the oldest, consumed or not. Server 2.9 supports all of it.
  */
 function streamConfig(stream: Stream): Partial<StreamConfig> & { name: string } {
   return {
@@ -148,7 +148,7 @@ async function orWhenMissing<T>(found: Promise<T>, make: () => Promise<T>): Prom
   }
 }
 
-/** No stream takes the subject: certainly not stored. */
+/** No stream has the subject: the event was certainly not stored. */
 function isNoResponder(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null;
   return cause instanceof errors.RequestError && cause.isNoResponders();

@@ -1,4 +1,4 @@
-/** One connection to NATS that never closes for good, with subscriptions that outlive it. Starting in any order works. */
+/** One connection to NATS that is always made again, with subscriptions that survive it. Servers and processes may start in any order. */
 import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -15,7 +15,7 @@ export interface LinkParts {
   log: Logger;
 }
 
-/** Told of every change. What was sent before `down` may be lost. */
+/** Called on every change. Messages that were sent before `down` may be lost. */
 export interface LinkListener {
   up?(): void;
   down?(): void;
@@ -64,15 +64,15 @@ export class NatsLink implements AsyncDisposable {
     if (this.#up) this.#connection?.publish(subject, payload, reply === undefined ? {} : { reply });
   }
 
-  /** The promise's own outcome, or BusTimeoutError once the link goes down: what was under way may be lost. */
+  /** The promise's own outcome, or BusTimeoutError once the link goes down: a request in flight may be lost. */
   whileUp<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const watching = this.watch({ down: () => reject(new BusTimeoutError("The bus went away")) });
+      const watching = this.watch({ down: () => reject(new BusTimeoutError("The bus disconnected")) });
       promise.then(resolve, reject).finally(() => watching[Symbol.dispose]());
     });
   }
 
-  /** Receives until disposed; disposing waits for what the server has sent already. */
+  /** Receives until disposed; disposing waits for messages that the server has sent already. */
   subscribe(subject: string, callback: MessageCallback): AsyncDisposable {
     const kept: Kept = { subject, callback, current: null };
     this.#kept.add(kept);
@@ -100,7 +100,7 @@ export class NatsLink implements AsyncDisposable {
     await this.#ended;
   }
 
-  /** The client library reconnects by itself; where it gives up all the same, a new connection is made. */
+  /** The client library reconnects by itself; should it give up, a new connection is made. */
   async #run(): Promise<void> {
     const { clock, log, name } = this.#parts;
     const { signal } = this.#closing;
@@ -132,7 +132,7 @@ export class NatsLink implements AsyncDisposable {
     this.#change(false);
   }
 
-  /** A callback that throws would end the library's reading of the connection. */
+  /** Without the catch, a callback that throws would end the library's reading of the connection. */
   #subscribeOn(connection: NatsConnection, kept: Kept): void {
     const callback = (refusal: Error | null, message: Msg): void => {
       try {

@@ -3,9 +3,9 @@ import type {
   AdmitBatch,
   AdmitBatchReply,
   AdmitReply,
+  CountedBalance,
   Counters,
   Hold,
-  Position,
   ResolveBatch,
   WorkspaceLoad,
 } from "../counters.ts";
@@ -117,7 +117,7 @@ class DistributedCounters implements Counters {
   }
 
   /** The month is a guess until Redis replies with its clock; a wrong guess costs a second call. */
-  async read(workspace: WorkspaceId, key: KeyId | null): Promise<Position & { now: number }> {
+  async read(workspace: WorkspaceId, key: KeyId | null): Promise<CountedBalance & { now: number }> {
     const guess = monthOf(this.#clock.now());
     const first = await this.#read({ workspace, key, month: guess });
     const month = monthOf(first.now);
@@ -132,7 +132,7 @@ class DistributedCounters implements Counters {
     workspace: WorkspaceId;
     key: KeyId | null;
     month: Month;
-  }): Promise<Position & { now: number }> {
+  }): Promise<CountedBalance & { now: number }> {
     const values = [String(this.#redis.server.run), keyMonthField({ key: key ?? "", month })];
     const reader = new ReplyReader(await this.#redis.call("read", { key: baseName(workspace), values }));
     const now = reader.number();

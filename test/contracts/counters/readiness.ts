@@ -67,7 +67,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       await of()[loss]();
       await expect(load()).rejects.toThrow('Cannot load workspace "w1"');
       expect(await of().counters.beginLoad("w1")).not.toBe(begun);
-      await expect(load()).rejects.toThrow("since this load was begun");
+      await expect(load()).rejects.toThrow("since this load began");
       expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
     });
 

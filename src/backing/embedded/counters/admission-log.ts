@@ -1,10 +1,10 @@
-/** When a key's requests of the last minute were admitted: an exact log, ascending, in milliseconds. */
+/** The times at which a key's requests of the last minute were admitted: an exact log, ascending, in milliseconds. */
 import type { RateWindow } from "../../counters.ts";
 import { rateWindowMs } from "../../limits.ts";
 
 export class AdmissionLog {
   #times: number[] = [];
-  /** What stands before it has left the window and waits to be cut off. */
+  /** Earlier times have left the window and wait to be removed. */
   #first = 0;
 
   get count(): number {
@@ -21,7 +21,7 @@ export class AdmissionLog {
   }
 
   /**
-   * Forgets what has left the window. Returns the time that an admission now would be logged with: never before the newest
+   * Drops times that have left the window. Returns the time under which an admission would be logged now: never before the newest
    * one, so that a clock that was set back frees no place.
    */
   advance(clockMs: number): number {
@@ -34,22 +34,22 @@ export class AdmissionLog {
     return nowMs;
   }
 
-  /** @param atMs what `advance` returned */
+  /** @param atMs the result of `advance` */
   add(atMs: number): void {
     this.#times.push(atMs);
   }
 
-  /** Adds times that are not known yet. A time that stands in both is the same request, as often as it stands in both. */
-  merge(told: readonly number[]): void {
+  /** Adds times that are not known yet. A time in both lists is the same request, as often as it is in both. */
+  merge(reported: readonly number[]): void {
     const known = this.times;
     const merged: number[] = [];
     let a = 0;
     let b = 0;
     for (;;) {
-      const time = Math.min(known[a] ?? Infinity, told[b] ?? Infinity);
+      const time = Math.min(known[a] ?? Infinity, reported[b] ?? Infinity);
       if (time === Infinity) break;
       if (known[a] === time) a++;
-      if (told[b] === time) b++;
+      if (reported[b] === time) b++;
       merged.push(time);
     }
     this.#times = merged;

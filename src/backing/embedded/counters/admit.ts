@@ -1,4 +1,4 @@
-/** One decision. Every check precedes the first counting write: a refusal forgets expired times and nothing else. */
+/** One decision. Every check precedes the first counting write: a refusal drops expired times and changes nothing else. */
 import type { AdmitReply, AdmitRequest, Hold } from "../../counters.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import { holdMs } from "../../limits.ts";
@@ -13,7 +13,7 @@ import {
   type WorkspaceCounters,
 } from "./workspace-counters.ts";
 
-/** What all decisions of a batch have in common. */
+/** The common data of all decisions of a batch. */
 export interface Moment {
   now: number;
   /** The batch's month and its bounds in milliseconds. */
@@ -23,7 +23,7 @@ export interface Moment {
   tombstones: Tombstones;
 }
 
-/** Not an outcome yet: the reply lacks the window that it is told with. */
+/** Not a reply yet: it lacks the rate window. */
 type MoneyRefusal =
   | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
   | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint };
@@ -101,7 +101,7 @@ function reserve(
 function admitted(
   space: WorkspaceCounters,
   { admittedAt, month, amount }: Hold,
-  told: Pick<AdmitReply & { outcome: "admitted" }, "window" | "replay">,
+  rest: Pick<AdmitReply & { outcome: "admitted" }, "window" | "replay">,
 ): AdmitReply {
-  return { outcome: "admitted", at: admittedAt, month, amount, available: space.balance - space.reserved, ...told };
+  return { outcome: "admitted", at: admittedAt, month, amount, available: space.balance - space.reserved, ...rest };
 }

@@ -1,10 +1,10 @@
-/** Makes a workspace ready: everything but its windows is written anew from the ledger's values and the holds given. */
+/** Makes a workspace ready: all but its windows is written anew from the ledger's values and the given holds. */
 import type { AccountPush, WorkspaceLoad } from "../../counters.ts";
 import { admissionLog, addHold, unknownWorkspace, type WorkspaceCounters } from "./workspace-counters.ts";
 import { rateWindowMs } from "../../limits.ts";
 import type { Tombstones } from "./tombstones.ts";
 
-/** @returns the workspace that takes the place of `known` */
+/** @returns the workspace that replaces `known` */
 export function load(
   known: WorkspaceCounters,
   { account, holds, windows }: WorkspaceLoad,
@@ -27,7 +27,7 @@ export function load(
   return space;
 }
 
-/** A push may have come after the loader read the ledger: of two values the one with the newer version stays. */
+/** A push may have arrived after the loader read the ledger: of two values the one with the newer version stays. */
 function newestHead(
   known: WorkspaceCounters,
   { balance, sequence }: AccountPush,

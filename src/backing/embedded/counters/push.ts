@@ -1,4 +1,4 @@
-/** The ledger's absolute values, taken over where they are newer than what is known. */
+/** The ledger's absolute values, stored where they are newer than the known ones. */
 import type { AccountPush, KeyMonthPush } from "../../counters.ts";
 import { countableBalance } from "../../credit-bound.ts";
 import { monthBounds, monthOf, type Month } from "../../../kernel/clock.ts";
@@ -24,14 +24,14 @@ export function pushKeyMonth(space: WorkspaceCounters, { key, month, spent, vers
   pushSpent(keyMonthTotals(space, key, month), { spent, version, isOld: sequence < space.sequence });
 }
 
-/** What is known is fenced by its own version; what is not known is not learnt from what is older than the balance. */
+/** A known total is fenced by its own version; an unknown one is not set by a push that is older than the balance. */
 function pushSpent(totals: MonthTotals, { spent, version, isOld }: { spent: bigint; version: bigint; isOld: boolean }): void {
   if (version <= totals.version || (totals.spent === null && isOld)) return;
   totals.spent = spent;
   totals.version = version;
 }
 
-/** Months that ended long ago would otherwise stay for ever; what still has a hold stays until that is released. */
+/** Months that ended long ago would otherwise stay for ever; a month with a hold stays until that is released. */
 function forgetMonthsBefore(space: WorkspaceCounters, oldest: Month): void {
   for (const months of [space.months, ...space.keyMonths.values()]) {
     for (const [month, totals] of months) {

@@ -14,7 +14,7 @@ interface Tombstone {
 }
 
 export class Tombstones {
-  /** In the order in which they end, for all live equally long. */
+  /** In the order in which they expire, for all have the same lifetime. */
   readonly #tombstones = new Map<string, Tombstone>();
 
   find(of: TombstoneOf, clockMs: number): Resolution | null {
@@ -22,7 +22,7 @@ export class Tombstones {
     return found && found.untilMs >= clockMs ? found.as : null;
   }
 
-  /** The first resolution is the one that did something; a later one only renews the life of its tombstone. */
+  /** Only the first resolution releases the hold; a later one just renews the lifetime of the tombstone. */
   leave(of: TombstoneOf, as: Resolution, clockMs: number): void {
     const name = nameOf(of);
     const first = this.find(of, clockMs) ?? as;
@@ -30,8 +30,8 @@ export class Tombstones {
     this.#tombstones.set(name, { as: first, untilMs: clockMs + tombstoneMs });
   }
 
-  /** Costs nothing where nothing has ended. */
-  forgetEnded(clockMs: number): void {
+  /** Costs nothing where none has expired. */
+  dropExpired(clockMs: number): void {
     for (const [name, { untilMs }] of this.#tombstones) {
       if (untilMs >= clockMs) return;
       this.#tombstones.delete(name);

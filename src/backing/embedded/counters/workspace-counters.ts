@@ -1,4 +1,4 @@
-/** What is counted of one workspace: the words of counters.ts's layout as Maps. */
+/** The counters of one workspace: the layout of ../../counters.ts as Maps. */
 import type { Hold } from "../../counters.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId } from "../../../kernel/ids.ts";
@@ -17,7 +17,7 @@ export interface MonthTotals {
 
 export interface WorkspaceCounters {
   ready: boolean;
-  /** What a load under way was begun as. */
+  /** The name under which a running load began. */
   loading: string | null;
   balance: NanoUsd;
   /** Of `balance`; -1: not known. */
@@ -58,13 +58,13 @@ export function admissionLog(space: WorkspaceCounters, key: KeyId): AdmissionLog
   return found(space.logs, key, () => new AdmissionLog());
 }
 
-/** Counts a hold in everything that it counts against. */
+/** Adds a hold to all totals that it counts against. */
 export function addHold(space: WorkspaceCounters, hold: Hold): void {
   space.holds.set(hold.generation, hold);
   changeHeld(space, hold, hold.amount);
 }
 
-/** @returns what was freed */
+/** @returns the amount that was freed */
 export function removeHold(space: WorkspaceCounters, generation: GenerationId): NanoUsd {
   const hold = space.holds.get(generation);
   if (!hold) return 0n;

@@ -1,30 +1,30 @@
--- Decides admissions. Every check precedes the first counting write: a refusal forgets expired times and nothing else.
+-- Decides admissions. Every check precedes the first counting write: a refusal drops expired times and changes nothing else.
 -- KEYS  one of the slot
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, fields of its head and of its month, the generations of its requests, for each key the
 --          fields of its window and of its month, the fingerprints of its requests
 -- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
 --          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
--- Gives numbers: the clock, then for each request its outcome and what is told with it.
+-- Returns numbers: the clock, then for each request its outcome and the numbers of that outcome.
 
 -- Of the call.
 local texts, numbers, numbersAt, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, clockText
-local replies, told
--- Outcomes, as admission-call.ts reads them.
+local replies, replyCount
+-- Outcomes, as admission-reply.ts reads them.
 local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
 local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown, keyUnknown = 7, 8, 9, 10, 11, 12, 13
 
--- Of the workspace at hand. known[place + shift] is what was found under the field texts[place].
+-- Of the current workspace. known[place + shift] is the value of the field texts[place].
 local base, known, shift
 local balance, sequence, reserved, due, buried, spent, version, held
--- What was admitted by this call, where a generation may come again; nil where there is only one.
+-- The holds of this call, where a generation may come again; nil where there is only one.
 local admitted
--- What is to be written.
+-- To be written.
 local fields, fieldCount, isReserved
 
-local function tell(...)
-  for place = 1, select('#', ...) do replies[told + place] = (select(place, ...)) end
-  told = told + select('#', ...)
+local function reply(...)
+  for place = 1, select('#', ...) do replies[replyCount + place] = (select(place, ...)) end
+  replyCount = replyCount + select('#', ...)
 end
 
 local function put(field, value)
@@ -53,7 +53,7 @@ local function countExpired(list, count, cut)
   return stays, oldest
 end
 
--- The window of the key whose fields begin at texts[place]: how many requests, times of the oldest and of the newest.
+-- The window of the key whose fields begin at texts[place]: count of requests, times of the oldest and of the newest.
 local function windowAt(place, list)
   local window, count, oldest, newest = known[place + shift], 0, 0, 0
   if window then
@@ -79,36 +79,36 @@ local function windowAt(place, list)
   return count, oldest, newest
 end
 
--- What a decision past the window tells of it: how many more requests fit, and when the oldest leaves.
-local function tellWindow(rpm, count, oldest)
-  replies[told + 1], replies[told + 2] = max(0, rpm - count), count > 0 and oldest + windowMs - clock or 0
-  told = told + 2
+-- The window as decisions reply it: how many more requests fit, and when the oldest leaves.
+local function replyWindow(rpm, count, oldest)
+  replies[replyCount + 1], replies[replyCount + 2] = max(0, rpm - count), count > 0 and oldest + windowMs - clock or 0
+  replyCount = replyCount + 2
 end
 
 local function replay(hold, fingerprint, rpm, place)
   local amount, at, _, keyField, knownFingerprint = read(holdFormat, hold)
-  if knownFingerprint ~= fingerprint then return tell(inConflict) end
+  if knownFingerprint ~= fingerprint then return reply(inConflict) end
   local year, month = string.match(keyField, '(%d+)-(%d+)$')
-  tell(replayed, at, tonumber(year), tonumber(month), amount, balance - reserved)
-  tellWindow(rpm, windowAt(place, base .. ':' .. texts[place]))
+  reply(replayed, at, tonumber(year), tonumber(month), amount, balance - reserved)
+  replyWindow(rpm, windowAt(place, base .. ':' .. texts[place]))
 end
 
--- Credit, then the key's month, then the workspace's; open holds count against all three. True: it is refused.
+-- Checks credit, then the key's month, then the workspace's; open holds count against all three. True: the request is refused.
 local function refuseMoney(amount, keyUsed, keyLimit, spaceLimit)
   local available = balance - reserved
   if balance <= 0 or available < amount then
-    tell(creditMissing, available, balance)
+    reply(creditMissing, available, balance)
   elseif keyUsed + amount > keyLimit then
-    tell(keyLimited, max(0, keyLimit - keyUsed))
+    reply(keyLimited, max(0, keyLimit - keyUsed))
   elseif spent + held + amount > spaceLimit then
-    tell(spaceLimited, max(0, spaceLimit - spent - held))
+    reply(spaceLimited, max(0, spaceLimit - spent - held))
   else
     return false
   end
   return true
 end
 
--- Adds to a key's window. Its list ends by itself: its life is renewed once a minute.
+-- Adds to a key's window. Its list expires by itself: its lifetime is renewed once a minute.
 local function addTime(list, now, newest)
   call('RPUSH', list, now == clock and clockText or text(now))
   if floor(now / windowMs) > floor(newest / windowMs) then
@@ -126,8 +126,8 @@ local function reserve(generation, fingerprint, place, amount, now, count, oldes
   known[place + shift], known[place + 1 + shift] = window, total
   if admitted then admitted[generation] = hold end
   reserved, held, due, isReserved = reserved + amount, held + amount, min(due, now + holdMs), true
-  replies[told + 1], replies[told + 2], replies[told + 3] = admittedNow, now, balance - reserved
-  told = told + 3
+  replies[replyCount + 1], replies[replyCount + 2], replies[replyCount + 3] = admittedNow, now, balance - reserved
+  replyCount = replyCount + 3
 end
 
 local function decide(generation, fingerprint, hold, tombstone, keysFirst)
@@ -137,35 +137,35 @@ local function decide(generation, fingerprint, hold, tombstone, keysFirst)
   hold = hold or admitted and admitted[generation]
   if hold then return replay(hold, fingerprint, rpm, place) end
   local resolution = resolutionIn(tombstone, tombstoneMs)
-  if resolution then return tell(resolvedBefore, resolution) end
-  if clock > deadline then return tell(late) end
-  if clock < monthStart or clock >= monthEnd then return tell(inOtherMonth) end
+  if resolution then return reply(resolvedBefore, resolution) end
+  if clock > deadline then return reply(late) end
+  if clock < monthStart or clock >= monthEnd then return reply(inOtherMonth) end
 
   local list = base .. ':' .. texts[place]
   local count, oldest, newest = windowAt(place, list)
   if count >= rpm then
-    tell(rateLimited, oldest + windowMs - clock)
-    return tellWindow(rpm, count, oldest)
+    reply(rateLimited, oldest + windowMs - clock)
+    return replyWindow(rpm, count, oldest)
   end
   if refused > 0 then
-    tell(modelRefused)
-    return tellWindow(rpm, count, oldest)
+    reply(modelRefused)
+    return replyWindow(rpm, count, oldest)
   end
-  if version < 0 then return tell(monthUnknown) end
+  if version < 0 then return reply(monthUnknown) end
   local total, keySpent, keyVersion, keyHeld = known[place + 1 + shift], 0, -1, 0
   if total then keySpent, keyVersion, keyHeld = read(totalFormat, total) end
-  if keyVersion < 0 then return tell(keyUnknown) end
-  if refuseMoney(amount, keySpent + keyHeld, keyLimit, spaceLimit) then return tellWindow(rpm, count, oldest) end
+  if keyVersion < 0 then return reply(keyUnknown) end
+  if refuseMoney(amount, keySpent + keyHeld, keyLimit, spaceLimit) then return replyWindow(rpm, count, oldest) end
 
   -- Never before the newest, so that a clock set back frees no place.
   local now = max(clock, newest)
   if count == 0 then oldest = now end
   reserve(generation, fingerprint, place, amount, now, count + 1, oldest, keySpent, keyVersion, keyHeld)
   addTime(list, now, newest)
-  tellWindow(rpm, count + 1, oldest)
+  replyWindow(rpm, count + 1, oldest)
 end
 
--- Takes what was found of the workspace at hand. False where it is not ready.
+-- Reads the values of the current workspace. False where it is not ready.
 local function open(values)
   local readyIn
   readyIn, balance, sequence, reserved, due, buried = headIn(values[1])
@@ -174,7 +174,7 @@ local function open(values)
   return readyIn == run
 end
 
--- Writes what the requests of the workspace at hand changed.
+-- Writes the changes of the current workspace.
 local function write(headField, monthField)
   if isReserved then
     put(headField, pack(headFormat, run, balance, sequence, reserved, due, buried))
@@ -189,7 +189,7 @@ register('admit', function(_, args)
   numbers = args[2]
   textCount, spaces, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, numbersAt = read('<dddddddd', numbers)
   texts, clockText = textsIn(args[1], textCount), text(clock)
-  replies, told = { clock }, 1
+  replies, replyCount = { clock }, 1
   fields, fieldCount, isReserved = {}, 0, false
   local first, none = 1, {}
   for _ = 1, spaces do
@@ -211,7 +211,7 @@ register('admit', function(_, args)
       end
       write(texts[first + 1], texts[first + 2])
     else
-      for _ = 1, requests do tell(spaceUnknown) end
+      for _ = 1, requests do reply(spaceUnknown) end
       numbersAt = numbersAt + requests * 7 * 8
     end
     first = fingerprints + requests

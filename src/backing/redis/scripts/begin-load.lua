@@ -1,6 +1,6 @@
 -- KEYS  base name {w}
 -- ARGV  run, a new name
--- Gives the name of the load that is waited for, which is new after the store was emptied or restarted; nothing when it is ready.
+-- Returns the name of the expected load, which is new after the store was emptied or restarted; nothing when it is ready.
 register('begin_load', function(keys, args)
   local run, account = args[1], keys[1] .. ':a'
   local known = call('HMGET', account, 'head', 'load')

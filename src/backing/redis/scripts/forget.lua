@@ -1,7 +1,7 @@
--- Makes a workspace unknown, as if the store had been emptied of it: its ledger went back behind what stands here.
+-- Makes a workspace not ready, as if the store had lost it: its ledger went back behind the counters.
 -- KEYS  base name {w}
 -- ARGV  run, the sequence that the ledger does not have
--- Gives "forgotten" where that sequence or a later one stands here. Windows and tombstones stay.
+-- Returns "forgotten" where the counters have that sequence or a later one. Windows and tombstones stay.
 register('forget', function(keys, args)
   local account = keys[1] .. ':a'
   local readyIn, _, sequence = headIn(call('HGET', account, 'head'))

@@ -1,7 +1,7 @@
 -- KEYS  base name {w}
--- Gives six words for each open hold (see `tellHold`).
+-- Returns six elements for each open hold (see `appendHold`).
 register('holds', function(keys, args)
-  local told = {}
-  for generation, hold in openHolds(keys[1] .. ':a') do tellHold(told, generation, hold) end
-  return told
+  local elements = {}
+  for generation, hold in openHolds(keys[1] .. ':a') do appendHold(elements, generation, hold) end
+  return elements
 end)

@@ -1,10 +1,10 @@
--- Makes a workspace ready: its hash is written anew from the ledger's values and the holds given.
+-- Makes a workspace ready: its hash is written anew from the ledger's values and the given holds.
 -- KEYS  base name {w}
 -- ARGV  load or an empty text, texts, numbers
 -- Texts    the fields of months; then for each hold generation, field of its key's month and fingerprint
 -- Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many months and what was spent in each; for each hold
 --          amount, when it was admitted, and its deadline
--- Gives "ready" where it already was, "stale" where another load is waited for, and then changes nothing.
+-- Returns "ready" where it already was, "stale" where another load is expected; both change nothing.
 register('load', function(keys, args)
   local base, account, numbers = keys[1], keys[1] .. ':a', args[3]
   local textCount, run, tombstoneMs, ledgerBalance, ledgerSequence, months, numbersAt = read('<dddddd', numbers)
@@ -39,7 +39,7 @@ register('load', function(keys, args)
     put(generation, pack(holdFormat, amount, at, deadline, keyField, fingerprint))
   end
 
-  -- A push may have come after the loader read the ledger: of two values the one with the newer version stays.
+  -- A push may have arrived after the loader read the ledger: of two values the one with the newer version stays.
   if sequence <= ledgerSequence then balance, sequence = ledgerBalance, ledgerSequence end
   for place = 1, months do
     local total, found, version = totalOf(texts[place]), call('HGET', account, texts[place]), -1

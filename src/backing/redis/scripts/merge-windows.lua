@@ -1,4 +1,4 @@
--- Adds admission times that the store does not know to the windows of keys. Nothing when the workspace is ready.
+-- Adds admission times that the store lacks to the windows of keys. Does nothing when the workspace is ready.
 -- KEYS  base name {w}
 -- ARGV  run, width of the window in ms, then (key, times) where times are ascending, each as its distance to the one before
 register('merge_windows', function(keys, args)
@@ -15,13 +15,13 @@ register('merge_windows', function(keys, args)
     return times
   end
 
-  -- Both ascending. A time that stands in both is the same request, as often as it stands in both.
-  local function merge(known, told)
+  -- Both ascending. A time in both is the same request, as often as it is in both.
+  local function merge(known, reported)
     local merged, a, b = {}, 1, 1
-    while known[a] or told[b] do
-      local time = math.min(known[a] or told[b], told[b] or known[a])
+    while known[a] or reported[b] do
+      local time = math.min(known[a] or reported[b], reported[b] or known[a])
       if known[a] == time then a = a + 1 end
-      if told[b] == time then b = b + 1 end
+      if reported[b] == time then b = b + 1 end
       merged[#merged + 1] = time
     end
     return merged

@@ -1,6 +1,6 @@
--- Stands before every function: how holds are told.
+-- Precedes every function: how holds are returned.
 
--- Iterates over generation and hold of all that is open.
+-- Iterates over the generation and hold of each open one.
 local function openHolds(account)
   local found, place = call('HGETALL', account), -1
   return function()
@@ -12,8 +12,8 @@ local function openHolds(account)
   end
 end
 
--- Generation, field of the key's month, fingerprint, amount, when it was admitted and its deadline.
-local function tellHold(told, generation, hold)
+-- Appends generation, field of the key's month, fingerprint, amount, time of admission and deadline.
+local function appendHold(elements, generation, hold)
   local amount, at, deadline, keyField, fingerprint = read(holdFormat, hold)
-  for _, word in ipairs({ generation, keyField, fingerprint, amount, at, deadline }) do told[#told + 1] = word end
+  for _, element in ipairs({ generation, keyField, fingerprint, amount, at, deadline }) do elements[#elements + 1] = element end
 end

@@ -1,7 +1,7 @@
 -- KEYS  base name {w}
 -- ARGV  how many at most
--- Gives six words for each hold whose deadline has passed (see `tellHold`), the oldest deadline first.
--- Most times there is none, and that is seen without looking at any.
+-- Returns six elements for each hold whose deadline has passed (see `appendHold`), the oldest deadline first.
+-- Usually there is none, which the head shows without a look at the holds.
 register('overdue', function(keys, args)
   local account = keys[1] .. ':a'
   local run, balance, sequence, reserved, due, buried = headIn(call('HGET', account, 'head'))
@@ -20,7 +20,7 @@ register('overdue', function(keys, args)
     if a.deadline ~= b.deadline then return a.deadline < b.deadline end
     return a.generation < b.generation
   end)
-  local told = {}
-  for place = 1, min(#overdue, tonumber(args[1])) do tellHold(told, overdue[place].generation, overdue[place].hold) end
-  return told
+  local elements = {}
+  for place = 1, min(#overdue, tonumber(args[1])) do appendHold(elements, overdue[place].generation, overdue[place].hold) end
+  return elements
 end)

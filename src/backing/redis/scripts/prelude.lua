@@ -1,7 +1,7 @@
--- Stands before every function, after clock.lua. What they share is made when the library is loaded, not in every call; Redis
--- shows them its own libraries only when they run.
+-- Precedes every function, after clock.lua. Shared code is created when the library is loaded, not in every call; Redis makes its
+-- own libraries available only while a function runs.
 local call, floor, max, min, pack, read
--- Of the call: Redis answers nobody else meanwhile.
+-- Of the call: Redis runs one at a time.
 local clock
 
 -- The version is part of the name, so that fleets of two versions share a Redis. `run` is given KEYS and ARGV.
@@ -13,20 +13,20 @@ local function register(name, run)
   end)
 end
 
--- What stands in {w}:a, {w}:t and {w}:u. Numbers are doubles, as Lua has them: to write and to read digits takes five times as long.
+-- The values in {w}:a, {w}:t and {w}:u. Numbers are doubles, as in Lua: to write and to read digits takes five times as long.
 local headFormat = '<dddddd' -- run it was loaded into, balance, its sequence, sum of holds, `due`, since when t takes tombstones
 local totalFormat = '<ddd' -- spent, version of spent, held
 local windowFormat = '<ddd' -- requests, times of the oldest and of the newest
 local holdFormat = '<dddss' -- amount, when it was admitted, deadline, field of its key's month, fingerprint
 local tombstoneFormat = '<dd' -- how and when it was resolved
 
--- Of a workspace that nothing is known of too. No hold has a deadline before `due`.
+-- Also of an unknown workspace. No hold has a deadline before `due`.
 local function headIn(bytes)
   if not bytes then return 0, 0, -1, 0, math.huge, 0 end
   return read(headFormat, bytes)
 end
 
--- How a generation was resolved, where its tombstone has not ended.
+-- How a generation was resolved, where its tombstone has not expired.
 local function resolutionIn(tombstone, lifeMs)
   if not tombstone then return nil end
   local resolution, at = read(tombstoneFormat, tombstone)
@@ -48,7 +48,7 @@ local function callWithAll(command, key, values, count)
   end
 end
 
--- What a hash has under the fields texts[first] to texts[last], false where there is nothing.
+-- The values of a hash at the fields texts[first] to texts[last], false where a field is missing.
 local function valuesOf(key, texts, first, last)
   if last - first < chunk then return call('HMGET', key, unpack(texts, first, last)) end
   local values = {}

@@ -1,6 +1,6 @@
 -- KEYS  base name {w}
 -- ARGV  run, field of a key's month
--- Gives the clock, then balance, holds and sequence of a ready workspace, then what the key spent where that is known.
+-- Returns the clock, then balance, holds and sequence of a ready workspace, then what the key spent where that is known.
 register('read', function(keys, args)
   local known = call('HMGET', keys[1] .. ':a', 'head', args[2])
   local readyIn, balance, sequence, reserved = headIn(known[1])

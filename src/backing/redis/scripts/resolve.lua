@@ -1,4 +1,4 @@
--- Releases holds, leaves tombstones, and takes over the ledger's absolute values where they are newer.
+-- Releases holds, leaves tombstones, and stores the ledger's absolute values where they are newer.
 -- KEYS  one of the slot
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, field of its head, the generations, the fields of the totals that are pushed, those of its
@@ -6,17 +6,17 @@
 -- Numbers  how many texts and workspaces, life of a tombstone, width of the window in ms; for each workspace how many generations,
 --          accounts, months and keys' months; how each generation was resolved; for each account
 --          balance, sequence, how many months and what was spent in each; for each key's month spent, version and sequence
--- Gives numbers: what each resolve freed.
+-- Returns numbers: the amount that each resolve freed.
 
 -- Of the call.
 local texts, numbers, numbersAt, tombstoneMs, windowMs
-local replies, told
--- Of the workspace at hand. `totals` are by field, `heldIn` the one of the month that a hold was last released from.
+local replies, replyCount
+-- Of the current workspace. `totals` are by field; `heldIn` is the total of the month that a hold was last released from.
 local base, account, totals, heldIn, heldMonth
 local run, balance, sequence, reserved, due, buried, isChanged
 -- Holds whose key's total is not known yet: field and amount.
 local unknown, unknownCount
--- What is to be written.
+-- To be written.
 local fields, fieldCount, ended, endedCount, graves, graveCount
 -- By resolution, as of now.
 local tombstones
@@ -31,8 +31,8 @@ local function bury(generation, tombstone)
   graveCount = graveCount + 2
 end
 
--- Of a month of the workspace or of a key; version -1: what was spent is not known.
-local function learnTotal(field, found)
+-- Of a month of the workspace or of a key; version -1: the spent amount is unknown.
+local function rememberTotal(field, found)
   local total = { spent = 0, version = -1, held = 0, isChanged = false }
   if found then total.spent, total.version, total.held = read(totalFormat, found) end
   totals[field] = total
@@ -40,7 +40,7 @@ local function learnTotal(field, found)
 end
 
 local function totalOf(field)
-  return totals[field] or learnTotal(field, call('HGET', account, field))
+  return totals[field] or rememberTotal(field, call('HGET', account, field))
 end
 
 local function takeBack(keyField, amount)
@@ -65,19 +65,19 @@ local function release(generation, hold)
   return amount
 end
 
--- The totals that are not pushed along are looked up together.
+-- Totals that are not in the push are read together.
 local function takeBackUnknown()
   if unknownCount == 0 then return end
   for place, found in ipairs(valuesOf(account, unknown, 1, unknownCount)) do
-    if not totals[unknown[place]] then learnTotal(unknown[place], found) end
+    if not totals[unknown[place]] then rememberTotal(unknown[place], found) end
     takeBack(unknown[place], unknown[-place])
   end
   unknownCount = 0
 end
 
--- For a minute t takes tombstones, then it is u for another: what has ended goes without being looked for.
--- A value of more than 64 bytes lets Redis keep it as a table; its compact form is read from end to end.
-local function turnTombstones()
+-- For a minute t takes tombstones, then it is u for another: expired ones go without a search.
+-- A value of more than 64 bytes makes Redis keep it as a table; its compact form would be read from end to end.
+local function rotateTombstones()
   if buried <= clock and clock <= buried + tombstoneMs then return false end
   if 0 < buried and buried < clock then
     call('UNLINK', base .. ':u')
@@ -88,7 +88,7 @@ local function turnTombstones()
   return true
 end
 
--- The first resolution is the one that did something; a later one only renews the life of its tombstone.
+-- Only the first resolution releases the hold; a later one just renews the lifetime of the tombstone.
 local function firstResolution(generation)
   return resolutionIn(call('HGET', base .. ':t', generation), tombstoneMs)
     or resolutionIn(call('HGET', base .. ':u', generation), tombstoneMs)
@@ -96,7 +96,7 @@ end
 
 -- Resolves texts[first] to texts[last]; values[place + shift] is the hold of texts[place].
 local function resolveAll(first, last, values, shift)
-  local isNew, resolved = turnTombstones(), last > first and {} or nil
+  local isNew, resolved = rotateTombstones(), last > first and {} or nil
   for place = first, last do
     local generation, hold, freed, resolution = texts[place], values[place + shift], 0, nil
     resolution, numbersAt = read('<d', numbers, numbersAt)
@@ -111,8 +111,8 @@ local function resolveAll(first, last, values, shift)
     if resolved then resolved[generation] = resolution end
     tombstones[resolution] = tombstones[resolution] or pack(tombstoneFormat, resolution, clock)
     bury(generation, tombstones[resolution])
-    told = told + 1
-    replies[told] = freed
+    replyCount = replyCount + 1
+    replies[replyCount] = freed
   end
   takeBackUnknown()
   callWithAll('HDEL', account, ended, endedCount)
@@ -121,7 +121,7 @@ local function resolveAll(first, last, values, shift)
   if isNew then call('PEXPIRE', base .. ':t', text(2 * tombstoneMs + 1000)) end
 end
 
--- Writes what became of head and totals.
+-- Writes the changed head and totals.
 local function write()
   if isChanged then put('head', pack(headFormat, run, balance, sequence, reserved, due, buried)) end
   for field, total in pairs(totals) do
@@ -131,7 +131,7 @@ local function write()
   fieldCount, isChanged, totals = 0, false, {}
 end
 
--- Of months that ended long ago only what is still held stays, until that is released. A window that nothing is in goes too.
+-- Of months that ended long ago only open holds stay, until they are released. Empty windows are removed, too.
 local function forgetMonthsBefore(oldest)
   write()
   local found, gone = call('HGETALL', account), {}
@@ -149,14 +149,14 @@ local function forgetMonthsBefore(oldest)
   write()
 end
 
--- What is known is fenced by its own version; what is not known is not learnt from what is older than the balance.
-local function learn(total, spent, version, ofSequence)
+-- A known total is fenced by its own version; an unknown one is not set by a push that is older than the balance.
+local function setSpent(total, spent, version, ofSequence)
   if version <= total.version or (total.version < 0 and ofSequence < sequence) then return false end
   total.spent, total.version, total.isChanged = spent, version, true
   return true
 end
 
--- The fields of its months begin at texts[first], the oldest to keep at texts[keep]. Gives how many months there are.
+-- The fields of its months begin at texts[first], the oldest to keep at texts[keep]. Returns the count of months.
 local function pushAccount(first, keep)
   local newBalance, newSequence, months, spent, keepFrom
   newBalance, newSequence, months, numbersAt = read('<ddd', numbers, numbersAt)
@@ -165,7 +165,7 @@ local function pushAccount(first, keep)
     spent, numbersAt = read('<d', numbers, numbersAt)
     local total, oldest = totalOf(texts[first + month]), texts[keep + month]
     local wasKnown = total.version >= 0
-    if learn(total, spent, newSequence, newSequence) and not wasKnown and oldest > (keepFrom or '') then keepFrom = oldest end
+    if setSpent(total, spent, newSequence, newSequence) and not wasKnown and oldest > (keepFrom or '') then keepFrom = oldest end
   end
   if keepFrom then forgetMonthsBefore(keepFrom) end
   return months
@@ -174,7 +174,7 @@ end
 local function pushKeyMonth(field)
   local spent, version, ofSequence
   spent, version, ofSequence, numbersAt = read('<ddd', numbers, numbersAt)
-  learn(totalOf(field), spent, version, ofSequence)
+  setSpent(totalOf(field), spent, version, ofSequence)
 end
 
 register('resolve', function(_, args)
@@ -184,7 +184,7 @@ register('resolve', function(_, args)
   texts = textsIn(args[1], textCount)
   unknown, unknownCount, tombstones = {}, 0, {}
   fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
-  replies, told, isChanged = {}, 0, false
+  replies, replyCount, isChanged = {}, 0, false
   local first = 1
   for _ = 1, spaces do
     local generations, accounts, months, keyMonths
@@ -194,7 +194,7 @@ register('resolve', function(_, args)
     local keysFirst = monthsFirst + months
     local keep = keysFirst + keyMonths
     local values, shift = valuesOf(account, texts, first + 1, keep - 1), -first
-    for place = monthsFirst, keep - 1 do learnTotal(texts[place], values[place + shift]) end
+    for place = monthsFirst, keep - 1 do rememberTotal(texts[place], values[place + shift]) end
     run, balance, sequence, reserved, due, buried = headIn(values[1])
     if generations > 0 then resolveAll(first + 2, monthsFirst - 1, values, shift) end
     first = keep + months
