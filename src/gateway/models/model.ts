@@ -1,7 +1,9 @@
 /** The catalog's words. Read from files by catalog.ts, priced by price.ts, judged by availability.ts. */
 import type { PicoUsdPerToken } from "../../kernel/money.ts";
 
-export type WireFormatName = "openai" | "anthropic" | "google" | "sandbox";
+/** The wire formats that a provider of the catalog may have; providers/registry.ts implements them. */
+export const wireFormatNames = ["openai", "anthropic", "google", "sandbox"] as const;
+export type WireFormatName = (typeof wireFormatNames)[number];
 
 export interface ProviderRecord {
   id: string;

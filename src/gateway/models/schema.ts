@@ -2,6 +2,7 @@
  * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, for a mistyped price
  * would otherwise be charged as another one. catalog-data/README.md tells in prose what each field means.
  */
+import { wireFormatNames } from "./model.ts";
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 
 /** USD per 1M tokens: a decimal number with at most six decimals, as text. */
@@ -75,7 +76,7 @@ export const ModelsFile = Type.Array(ModelEntry);
 export const ProviderEntry = strict({
   id: ProviderId,
   name: Text,
-  format: Type.Union([Type.Literal("openai"), Type.Literal("anthropic"), Type.Literal("google"), Type.Literal("sandbox")]),
+  format: Type.Union(wireFormatNames.map((name) => Type.Literal(name))),
   base_url: Type.String({ pattern: "^https?://[^\\s/]" }),
   /** The environment variable that holds our key; null: the provider takes none. */
   key_env: Type.Union([Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.Null()]),

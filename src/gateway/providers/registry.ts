@@ -14,7 +14,7 @@ export interface WireFormatEntry {
   transport: (clock: Clock) => Transport;
 }
 
-export const wireFormats: Partial<Record<WireFormatName, WireFormatEntry>> = {
+export const wireFormats: Record<WireFormatName, WireFormatEntry> = {
   openai: { format: openai, transport: networkOf },
   anthropic: { format: anthropic, transport: networkOf },
   google: { format: google, transport: networkOf },
