@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Fleet } from "../support/servers/fleet.ts";
 import { chromiumPath, service, Visit, type VisitPlan } from "./browser.ts";
+import { connectorCount } from "../support/connector-count.ts";
 
 describe.skipIf(chromiumPath === null)("the catalog's page", () => {
   let fleet: Fleet;
@@ -80,10 +81,12 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     expect(await page.getByRole("heading", { level: 2 }).first().textContent()).toBe(
       "No connectors in HRIS for “no such vendor”",
     );
-    const browse = page.getByRole("navigation", { name: "Categories" }).getByRole("link", { name: "All 672 connectors" });
+    const browse = page
+      .getByRole("navigation", { name: "Categories" })
+      .getByRole("link", { name: `All ${connectorCount} connectors` });
     expect(await browse.count()).toBe(1);
     await page.getByRole("link", { name: "See all connectors" }).click();
-    await page.getByRole("heading", { level: 2, name: "672 connectors" }).waitFor();
+    await page.getByRole("heading", { level: 2, name: `${connectorCount} connectors` }).waitFor();
     expect(visitor.faults).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { testServices } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
+import { connectorCount } from "../../support/connector-count.ts";
 
 const services = await testServices();
 
@@ -22,7 +23,7 @@ test.skipIf(services === null)(
     const changes = await Promise.all(
       fleet.gateways.map(async ({ url }) => (await fetch(`${url}/api/connector-changes?since=0`)).text()),
     );
-    expect(changes[0]?.trimEnd().split("\n")).toHaveLength(672);
+    expect(changes[0]?.trimEnd().split("\n")).toHaveLength(connectorCount);
     expect(new Set(changes).size).toBe(1);
   },
   60_000,
