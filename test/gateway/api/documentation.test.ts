@@ -1,4 +1,4 @@
-/** docs/inference.md says what the code does, and what holds each statement of the specification. */
+/** docs/inference.md matches the code, and names a test for each statement of the specification. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { withTables } from "../../../scripts/inference-tables.ts";
 const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/inference.md"), "utf8");
 
-/** Cells of the rows of all tables whose head begins with these columns. */
+/** The cells of the rows of all tables whose head begins with these columns. */
 function rowsBelow(...head: string[]): string[][] {
   const tables = page.split(/\n(?=\n)/).map((part) =>
     part
@@ -27,12 +27,12 @@ function rowsBelow(...head: string[]): string[][] {
 const code = (text: string): string => text.replace(/^`(.*)`$/, "$1");
 
 describe("docs/inference.md", () => {
-  test("has the tables of request fields and support words that scripts/inference-tables.ts writes", () => {
+  test("the page has the tables that scripts/inference-tables.ts writes", () => {
     expect(page.match(/^<!-- Made by scripts\/inference-tables\.ts/gm)).toHaveLength(2);
     expect(withTables(page)).toBe(page);
   });
 
-  test("has the four safety rules of the specification", () => {
+  test("the page has the four safety rules of the specification", () => {
     const rules = page.split("Four rules keep credit safe:")[1]?.split("##")[0] ?? "";
     for (const words of ["keys on servers", "one key for each application and environment", "spend limit on every key"]) {
       expect(rules).toContain(words);
@@ -45,14 +45,14 @@ describe("docs/inference.md", () => {
 describe("the statements of the specification", () => {
   const statements = rowsBelow("id", "statement", "held by");
 
-  test("stand once each, in words", () => {
+  test("each statement has an id of its own and a text", () => {
     expect(statements.length).toBeGreaterThan(100);
     const ids = statements.map(([id]) => id ?? "");
     expect(ids.filter((id, index) => !/^[a-z]+-\d+$/.test(id) || ids.indexOf(id) !== index)).toEqual([]);
     expect(statements.filter(([, words = ""]) => words.length < 15)).toEqual([]);
   });
 
-  test("are held by tests that exist", () => {
+  test("each statement names tests that exist", () => {
     const files = statements.map(([id = "", , tests = ""]) => ({ id, files: tests.split(" ").map(code) }));
     expect(
       files.flatMap(({ id, files: named }) => named.filter((file) => !isTest(file)).map((file) => `${id}: ${file}`)),

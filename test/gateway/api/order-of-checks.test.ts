@@ -1,11 +1,11 @@
-/** "First problem wins": every two rules broken at once answer with the earlier one, and cost nothing before the provider. */
+/** "First problem wins": of two broken rules the earlier one is answered, and nothing is charged before the provider is called. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Fleet } from "../../support/servers/fleet.ts";
 import type { Customer } from "../../support/operator.ts";
 import { chat, outcomeOf } from "../../support/gateway/requests.ts";
 import { until } from "../../support/until.ts";
 
-/** In the specification's order. */
+/** The rules in the specification's order. */
 const rules = [
   { name: "key", answer: "401 invalid_api_key" },
   { name: "platform", answer: "403 gateway_disabled" },
@@ -36,7 +36,7 @@ describe("order of checks", () => {
     for (const second of rules.slice(index + 1)) {
       // One request names one model.
       if (first.name === "unknown model" && second.name === "uncallable model") continue;
-      test(`${first.name} before ${second.name}`, async () => {
+      test(`the gateway checks ${first.name} before ${second.name}`, async () => {
         const outcome = await broken(new Set([first.name, second.name]));
         expect(`${outcome.status} ${outcome.code}`).toBe(first.answer);
         expect(outcome.generation === null).toBe(first.name !== "provider");
@@ -45,13 +45,13 @@ describe("order of checks", () => {
     }
   }
 
-  test("the last rule alone is answered by the provider's failure", async () => {
+  test("a request that breaks only the last rule gets the provider's failure", async () => {
     const outcome = await broken(new Set(["provider"]));
     expect(`${outcome.status} ${outcome.code}`).toBe("502 upstream_error");
     expect(outcome.generation).toMatch(/^gen-[a-z2-7]{26}$/);
   });
 
-  /** A request that breaks these rules and no other. */
+  /** Sends a request that breaks only these rules. */
   async function broken(wanted: Set<Rule>) {
     const customer = await fleet.operator().customer({
       credit: wanted.has("credit") ? cent : "10",
@@ -67,7 +67,7 @@ describe("order of checks", () => {
     );
   }
 
-  /** One request that reserves exactly a cent, by its 9,918 bytes, is charged it, and settled. */
+  /** Spends exactly a cent by a request of 9,918 bytes, and waits until it is settled. */
   async function spendACent({ workspace, keys }: Customer): Promise<void> {
     const content = "sandbox: usage=9998,1".padEnd(9_918);
     const body = { model: "sandbox/echo", max_tokens: 1, messages: [{ role: "user", content }] };

@@ -1,4 +1,4 @@
-/** A workspace that demands zero data retention is never served, nor fallen back on, by a provider that keeps data. */
+/** A workspace with zero data retention is never served by a provider that retains data, not even as a fallback. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
@@ -45,20 +45,20 @@ async function ask(model: string, zeroDataRetention: boolean): Promise<Outcome> 
   return outcomeOf(chat({ url: fleet.url(), key: keys[0]?.key ?? "", body: { model } }));
 }
 
-test("without the demand a failed call goes to the other provider", async () => {
+test("without zero data retention the gateway retries a failed call at the other provider", async () => {
   const calls = keeping.calls.length;
   expect(await ask("stub/both", false)).toMatchObject({ status: 200 });
   expect(keeping.calls.length).toBe(calls + 1);
 });
 
-test("with it the failed call is tried again at the same provider, and at no other", async () => {
+test("with zero data retention the gateway retries a failed call only at the same provider", async () => {
   const [kept, forgotten] = [keeping.calls.length, forgetting.calls.length];
   expect(await ask("stub/both", true)).toMatchObject({ status: 502, code: "upstream_error" });
   expect(keeping.calls.length).toBe(kept);
   expect(forgetting.calls.length).toBe(forgotten + 2);
 });
 
-test("a model that only providers serve which keep data is unavailable to it, and nobody is called", async () => {
+test("with zero data retention a model whose providers all retain data is unavailable, and the gateway calls no provider", async () => {
   const kept = keeping.calls.length;
   expect(await ask("stub/kept", true)).toMatchObject({ status: 503, code: "model_unavailable", generation: null });
   expect(keeping.calls.length).toBe(kept);

@@ -1,4 +1,4 @@
-/** What is charged, by what was told: nothing that a provider writes is believed without a bound, and no half is free. */
+/** The charged usage for each reported usage: a provider's counts are bounded, and neither side of an answer is free. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -13,7 +13,7 @@ import { UpstreamFailure } from "../../../../src/gateway/providers/provider.ts";
 
 const bounds: UsageBounds = { promptEstimate: 25, tokensMax: 1_064, maxOutputTokens: 200, reasons: false };
 const zeros = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-const told = (
+const reported = (
   promptTokens: number | null,
   completionTokens: number | null,
   more: Partial<ReportedUsage> = {},
@@ -28,26 +28,28 @@ const charged = (promptTokens: number, completionTokens: number, estimated: bool
   estimated,
 });
 
-describe("a whole answer of 50 tokens by our estimate", () => {
+describe("the usage of an answer of 50 tokens by our estimate", () => {
   test.each<[string, ReportedUsage | null, unknown]>([
-    ["is charged as its provider counted it", told(12, 40), charged(12, 40, false)],
-    ["is estimated where nothing was told", null, charged(25, 50, true)],
-    ["is not half free where the prompt alone was told", told(12, null), charged(12, 50, true)],
-    ["is not half free where the output alone was told", told(null, 40), charged(25, 40, true)],
-    ["costs nothing for output where its provider says so", told(12, 0), charged(12, 0, false)],
-    ["has no prompt longer than its context", told(9_007_199_254_740_991, 40), charged(25, 40, true)],
-    ["has no output longer than its context", told(12, 999_999_999), charged(12, 50, true)],
-    ["may reach to the end of its context", told(1_064, 1_064), charged(1_064, 1_064, false)],
-    ["takes no total for output that its parts do not explain", told(12, 40, { unexplainedTokens: 100 }), charged(12, 40, false)],
+    ["an answer is charged as its provider counted it", reported(12, 40), charged(12, 40, false)],
+    ["an answer without reported usage is estimated", null, charged(25, 50, true)],
+    ["an answer with only the prompt reported gets an estimated output", reported(12, null), charged(12, 50, true)],
+    ["an answer with only the output reported gets an estimated prompt", reported(null, 40), charged(25, 40, true)],
+    ["an answer whose provider counts no output costs nothing for output", reported(12, 0), charged(12, 0, false)],
+    ["a prompt count above the context is dropped", reported(9_007_199_254_740_991, 40), charged(25, 40, true)],
+    ["an output count above the context is dropped", reported(12, 999_999_999), charged(12, 50, true)],
+    ["counts may reach the end of the context", reported(1_064, 1_064), charged(1_064, 1_064, false)],
+    ["a total that its parts do not explain is dropped", reported(12, 40, { unexplainedTokens: 100 }), charged(12, 40, false)],
   ])("%s", (_, usage, expected) => {
     expect<unknown>(chargedWhole(usage, bounds, 50)).toEqual(expected);
   });
 
-  test("of a model that reasons has what its total leaves unexplained as reasoning, as far as it was allowed to write", () => {
+  test("unexplained tokens of a reasoning model's total count as reasoning, up to the allowed output", () => {
     const reasoning = { ...bounds, reasons: true };
     const more = { reasoningTokens: 100 };
-    expect<unknown>(chargedWhole(told(12, 40, { unexplainedTokens: 100 }), reasoning, 50)).toEqual(charged(12, 140, false, more));
-    expect<unknown>(chargedWhole(told(12, 40, { unexplainedTokens: 161 }), reasoning, 50)).toEqual(charged(12, 40, false));
+    expect<unknown>(chargedWhole(reported(12, 40, { unexplainedTokens: 100 }), reasoning, 50)).toEqual(
+      charged(12, 140, false, more),
+    );
+    expect<unknown>(chargedWhole(reported(12, 40, { unexplainedTokens: 161 }), reasoning, 50)).toEqual(charged(12, 40, false));
   });
 });
 
@@ -67,47 +69,57 @@ const outcome = (fields: Partial<StreamOutcome>): StreamOutcome => ({
 });
 const left = { how: "client_gone", final: false } as const;
 
-describe("a stream", () => {
+describe("the usage of a stream", () => {
   test.each<[string, Partial<StreamOutcome>, number, unknown]>([
-    ["heard to its end costs what its provider counted", { usage: told(12, 700) }, 0, charged(12, 700, false)],
+    ["a stream read to its end costs what its provider counted", { usage: reported(12, 700) }, 0, charged(12, 700, false)],
     [
-      "that failed before it began costs nothing",
+      "a stream that failed before it began costs nothing",
       { how: "failed", final: false, failure, producedTokens: 0 },
       0,
       charged(0, 0, false),
     ],
-    ["that broke off costs what was produced", { how: "failed", final: false, failure }, 0, charged(25, 50, true)],
+    ["a stream that broke off costs what was produced", { how: "failed", final: false, failure }, 0, charged(25, 50, true)],
     [
-      "that broke off after a count costs that count and what came after it",
-      { how: "failed", final: false, failure, usage: told(12, 20), uncountedTokens: 3 },
+      "a stream that broke off after a count costs that count and what came after it",
+      { how: "failed", final: false, failure, usage: reported(12, 20), uncountedTokens: 3 },
       0,
       charged(12, 23, true),
     ],
     [
-      "left before anything was delivered costs its prompt",
+      "a stream whose client left before anything was delivered costs its prompt",
       { ...left, producedTokens: 0, uncountedTokens: 0 },
       0,
       charged(25, 0, true),
     ],
-    ["left costs what was produced", left, 0, charged(25, 50, true)],
-    ["left costs what its route makes in such a time, where that is more", left, 80, charged(25, 80, true)],
-    ["left costs what was produced, where that is more", left, 20, charged(25, 50, true)],
-    ["left costs no more than it could have", left, 5_000, charged(25, 200, true)],
-    ["left and read to its end costs what its provider counted", { ...left, final: true, usage: told(12, 20_020) }, 5_000, {}],
+    ["a stream whose client left costs what was produced", left, 0, charged(25, 50, true)],
+    ["a stream whose client left costs the route's usual output in that time, if that is more", left, 80, charged(25, 80, true)],
+    ["a stream whose client left costs what was produced, if that is more", left, 20, charged(25, 50, true)],
+    ["a stream whose client left costs at most its bound", left, 5_000, charged(25, 200, true)],
     [
-      "that our clock ended because its client held it up costs what its route makes in such a time",
+      "a stream drained to its end costs what its provider counted",
+      { ...left, final: true, usage: reported(12, 20_020) },
+      5_000,
+      {},
+    ],
+    [
+      "a stream that timed out because its client held it up costs the route's usual output in that time",
       { how: "failed", final: false, failure: late, heldUpMs: 60_000 },
       80,
       charged(25, 80, true),
     ],
     [
-      "that our clock ended though its client read on costs what was produced",
+      "a stream that timed out although its client kept reading costs what was produced",
       { how: "failed", final: false, failure: late },
       80,
       charged(25, 50, true),
     ],
-    ["left once it was whole costs what was produced", { ...left, isComplete: true }, 80, charged(25, 50, true)],
-    ["left, whose provider then failed, costs what was produced", { ...left, failure }, 5_000, charged(25, 50, true)],
+    ["a complete stream whose client left costs what was produced", { ...left, isComplete: true }, 80, charged(25, 50, true)],
+    [
+      "a stream whose client left and whose provider then failed costs what was produced",
+      { ...left, failure },
+      5_000,
+      charged(25, 50, true),
+    ],
   ])("%s", (_, fields, likely, expected) => {
     const large = { ...bounds, tokensMax: 100_000 };
     const { usage, estimated } = chargedUsage(outcome(fields), large, likely);
@@ -115,12 +127,12 @@ describe("a stream", () => {
     if (fields.usage?.completionTokens === 20_020) expect(usage).toMatchObject({ promptTokens: 12, completionTokens: 20_020 });
   });
 
-  test("left before it had begun costs its prompt, and what its route makes in such a time", () => {
+  test("a stream whose client left before it began costs its prompt, and the route's usual output in that time", () => {
     expect<unknown>(chargedDisconnect(bounds, 0)).toEqual(charged(25, 0, true));
     expect<unknown>(chargedDisconnect(bounds, 5_000)).toEqual(charged(25, 200, true));
   });
 
-  test("is never charged an impossible count, whatever is told and whenever it ends", () => {
+  test("no stream is charged an impossible count", () => {
     const count = fc.option(fc.oneof(fc.nat(2_000), fc.maxSafeNat()));
     const usage = fc
       .record({ promptTokens: count, completionTokens: count, unexplainedTokens: fc.oneof(fc.nat(300), fc.maxSafeNat()) })

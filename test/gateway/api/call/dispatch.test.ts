@@ -62,14 +62,14 @@ function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
 
 const never = new Promise<ProviderAnswer>(() => {});
 
-describe("one more try", () => {
+describe("the retry", () => {
   test.each([
     ["upstream_error", true],
     ["upstream_rate_limited", true],
     ["upstream_auth", true],
     ["upstream_timeout", true],
     ["upstream_rejected", false],
-  ] as const)("after %s elsewhere: %p", async (code, again) => {
+  ] as const)("dispatch retries after %s on another route: %p", async (code, again) => {
     const { outcome, called } = given([failure(code), whole]);
     expect((await outcome).kind).toBe(again ? "whole" : "failed");
     expect(called).toEqual(again ? ["first", "second"] : ["first"]);
@@ -81,30 +81,30 @@ describe("one more try", () => {
     ["upstream_auth", false],
     ["upstream_timeout", false],
     ["upstream_rejected", false],
-  ] as const)("after %s on the only route: %p", async (code, again) => {
+  ] as const)("dispatch retries after %s on the only route: %p", async (code, again) => {
     const { outcome, called } = given([failure(code), whole], { routes: [first] });
     expect((await outcome).kind).toBe(again ? "whole" : "failed");
     expect(called).toEqual(again ? ["first", "first"] : ["first"]);
   });
 
-  test("is one: the second failure is answered, and both are told", async () => {
+  test("dispatch retries once, answers the second failure, and reports both", async () => {
     const { outcome, called } = given([failure("upstream_error"), failure("upstream_auth"), whole]);
     expect(await outcome).toMatchObject({ kind: "failed", route: second, failure: { code: "upstream_auth" } });
     expect((await outcome).failed.map(({ route: failed }) => failed.provider.id)).toEqual(["first", "second"]);
     expect(called).toEqual(["first", "second"]);
   });
 
-  test("is none where fallbacks are off", async () => {
+  test("dispatch does not retry if fallbacks are off", async () => {
     const { outcome, called } = given([failure("upstream_error"), whole], { fallbacks: false });
     expect((await outcome).kind).toBe("failed");
     expect(called).toEqual(["first"]);
   });
 
-  test("names the route that served", async () => {
+  test("dispatch returns the route that served", async () => {
     expect(await given([failure("upstream_error"), whole]).outcome).toMatchObject({ kind: "whole", route: second, answer });
   });
 
-  test("what is no failure of a provider is not tried again", async () => {
+  test("dispatch does not retry after an error that is not a provider's failure", async () => {
     const callRoute = () => Promise.reject(new RangeError("not reserved"));
     await expect(given([], { callRoute }).outcome).rejects.toThrow("not reserved");
   });
@@ -113,7 +113,7 @@ describe("one more try", () => {
 describe("a stream", () => {
   const streamOf = (events: FakeEvents): ProviderAnswer => ({ kind: "stream", events });
 
-  test("is handed on from its beginning once it has shown an event", async () => {
+  test("dispatch returns a stream from its beginning once its first event has arrived", async () => {
     const told = new FakeEvents([usage(5, 1), text("Hi"), finish(), end]);
     const { outcome, clock } = given([streamOf(told)], { streamed: true });
     const opened = await outcome;
@@ -130,14 +130,14 @@ describe("a stream", () => {
     ["whose first event is a failure", [{ kind: "failure", failure: failure("upstream_error") }]],
     ["that counts the prompt and then fails", [usage(5, 1), { kind: "failure", failure: failure("upstream_rate_limited") }]],
     ["that ends before it began", [null]],
-  ] as const)("%s goes to the next route", async (_name, events) => {
+  ] as const)("dispatch retries a stream %s on the next route", async (_name, events) => {
     const good = new FakeEvents([text("Hi")]);
     const { outcome, called } = given([streamOf(new FakeEvents([...events])), streamOf(good)], { streamed: true });
     expect((await outcome).kind).toBe("stream");
     expect(called).toEqual(["first", "second"]);
   });
 
-  test("starts after 15 s of silence, and what fails then is an event in it", async () => {
+  test("a stream starts after 15 s of silence, and a later failure is an event in it", async () => {
     let fail = (_: UpstreamFailure): void => {};
     const late = new Promise<ProviderAnswer>((_, reject) => (fail = reject));
     const { outcome, called, clock } = given([late, whole], { streamed: true });
@@ -153,7 +153,7 @@ describe("a stream", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("that answers later goes on as if nothing had been", async () => {
+  test("a provider that answers after that continues the stream", async () => {
     let open = (_: ProviderAnswer): void => {};
     const late = new Promise<ProviderAnswer>((resolve) => (open = resolve));
     const { outcome, clock } = given([late], { streamed: true });
@@ -167,7 +167,7 @@ describe("a stream", () => {
     expect(await events.next()).toEqual(end);
   });
 
-  test("that is cancelled while it is late gives its call up", async () => {
+  test("cancelling a stream before its provider has answered aborts the call", async () => {
     const { outcome, giveUps, clock } = given([never], { streamed: true });
     await clock.pass(firstEventMsMax);
     const opened = await outcome;
@@ -180,7 +180,7 @@ describe("a stream", () => {
     expect(await events.next()).toBeNull();
   });
 
-  test("is closed when it opens after everybody has left", async () => {
+  test("a stream that opens after the client left is closed", async () => {
     const events = new FakeEvents();
     const client = new AbortController();
     const { outcome } = given([streamOf(events)], { streamed: true, clientSignal: client.signal });
@@ -201,7 +201,7 @@ describe("a client that leaves while the provider is silent", () => {
     };
 
   test.each([true, false])(
-    "lets a whole answer be written to its end, be cancelling the end of its bill: %p",
+    "dispatch waits for a full answer when the client leaves, also if cancelling stops the bill: %p",
     async (stopsBill) => {
       const client = new AbortController();
       let reply = (_: ProviderAnswer): void => {};
@@ -218,7 +218,7 @@ describe("a client that leaves while the provider is silent", () => {
     },
   );
 
-  test("causes no second call where the first one fails", async () => {
+  test("dispatch does not retry when the first call fails after the client left", async () => {
     const client = new AbortController();
     let fail = (_: UpstreamFailure): void => {};
     const late = new Promise<ProviderAnswer>((_, reject) => (fail = reject));
@@ -230,7 +230,7 @@ describe("a client that leaves while the provider is silent", () => {
     expect(called).toEqual(["first"]);
   });
 
-  test("ends a stream that is not billed then, and says since when its provider had the request", async () => {
+  test("dispatch aborts a stream that is not billed then, and reports when the request was sent", async () => {
     const client = new AbortController();
     const { outcome, clock } = given([], { streamed, clientSignal: client.signal, callRoute: sending(never) });
     await settled();
@@ -240,7 +240,7 @@ describe("a client that leaves while the provider is silent", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("whose request was not sent yet owes nothing", async () => {
+  test("a client that leaves before its request was sent owes nothing", async () => {
     const client = new AbortController();
     const { outcome } = given([never], { streamed, clientSignal: client.signal });
     await settled();
@@ -248,7 +248,7 @@ describe("a client that leaves while the provider is silent", () => {
     expect(await outcome).toMatchObject({ kind: "disconnected", sentAt: null });
   });
 
-  test("lets a stream that is billed anyway begin, for its true usage", async () => {
+  test("dispatch waits for a stream that is billed anyway, for its true usage", async () => {
     const client = new AbortController();
     let reply = (_: ProviderAnswer): void => {};
     const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
@@ -263,7 +263,7 @@ describe("a client that leaves while the provider is silent", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("is waited for with such a stream for 60 s at most", async () => {
+  test("dispatch waits for such a stream for at most 60 s", async () => {
     const client = new AbortController();
     const billed = route("billed", { cancelStopsBilling: false });
     const { outcome, giveUps, clock, drainLimit } = given([never], { streamed, clientSignal: client.signal, routes: [billed] });
@@ -278,8 +278,8 @@ describe("a client that leaves while the provider is silent", () => {
 
   test.each([
     ["stops the bill", true],
-    ["does not", false],
-  ])("before the call was made causes none, where cancelling %s", async (_, cancelStopsBilling) => {
+    ["does not stop it", false],
+  ])("dispatch makes no call for a client that has left, if cancelling %s", async (_, cancelStopsBilling) => {
     const { outcome, called, drainLimit } = given([whole], {
       clientSignal: AbortSignal.abort(),
       routes: [route("only", { cancelStopsBilling })],
@@ -290,7 +290,7 @@ describe("a client that leaves while the provider is silent", () => {
   });
 });
 
-test("a process that can wait no longer gives its calls up", async () => {
+test("dispatch aborts its call when the process cannot wait any longer", async () => {
   const stop = new StopSignal();
   const { outcome, called } = given([never, whole], { stop });
   await settled();

@@ -44,7 +44,7 @@ async function ask(command: string, stream = false): Promise<number> {
   return (await outcomeOf(chat({ url: fleet.url(), key, body }))).status;
 }
 
-test("GET /models tells latency and uptime as real traffic measured them, and null where there was none", async () => {
+test("GET /models has latency and uptime as measured on real traffic, and null without traffic", async () => {
   expect(await measures("sandbox/echo")).toMatchObject({ latency_ms: null, uptime_percent: null });
   expect(await ask("delay_ms=200", true)).toBe(200);
   const { latency_ms, uptime_percent } = await measures("sandbox/echo");
@@ -52,19 +52,19 @@ test("GET /models tells latency and uptime as real traffic measured them, and nu
   expect(uptime_percent).toBe(100);
 });
 
-test("a request that the provider rejects says nothing of its uptime", async () => {
+test("a request that the provider rejects does not change its uptime", async () => {
   expect(await ask("status=400")).toBe(400);
   expect((await measures("sandbox/echo")).uptime_percent).toBe(100);
 });
 
-test("a provider that fails, whole or within a stream, was not up", async () => {
+test("a provider's failure lowers its uptime, also within a stream", async () => {
   expect(await ask("status=429")).toBe(429);
   expect((await measures("sandbox/echo")).uptime_percent).toBe(50);
   expect(await ask("break_after=2", true)).toBe(200);
   expect((await measures("sandbox/echo")).uptime_percent).toBe(33.33);
 });
 
-test("a failure counts against its own route, even where another one answered, whose time is then not taken", async () => {
+test("a failure counts against its own route although another route answers, and the answer's time is not measured then", async () => {
   await until(async () => (await measures("stub/model")).runnable);
   expect((await measures("stub/model")).routes?.map((route) => route.uptime_percent)).toEqual([null, null]);
   first.answer(error(500, null));

@@ -1,4 +1,4 @@
-/** How often a provider is called for one request, however the connections to it end: twice at most. */
+/** The gateway calls a provider at most twice for one request, however the connections end. */
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { dispatch } from "../../../../src/gateway/api/call/dispatch.ts";
@@ -14,7 +14,7 @@ import { until } from "../../../support/until.ts";
 const body = JSON.stringify({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] });
 const answer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-/** A provider to which four connections are kept, and whose next answers are `reply`'s business. */
+/** A provider with four kept connections. `reply` answers further requests. */
 async function provider(reply: (socket: Socket) => void) {
   let calls = 0;
   const kept: Socket[] = [];
@@ -44,7 +44,7 @@ async function provider(reply: (socket: Socket) => void) {
 test.each([
   ["on", 2],
   ["off", 1],
-] as const)("a provider that works and then resets, with fallbacks %s, is called %d times", async (fallbacks, expected) => {
+] as const)("with fallbacks %s the gateway calls a provider that works and then resets %d times", async (fallbacks, expected) => {
   const working: Socket[] = [];
   await using world = await provider((socket) => void working.push(socket));
   const outcome = world.ask(fallbacks === "on");
@@ -58,7 +58,7 @@ test.each([
 });
 
 test.each(["on", "off"])(
-  "one that resets at once, with fallbacks %s, gets the request a second time and no third",
+  "with fallbacks %s the gateway sends a request twice to a provider that resets at once",
   async (fallbacks) => {
     await using world = await provider((socket) => socket.destroy());
     expect((await world.ask(fallbacks === "on")).kind).toBe("failed");
@@ -67,7 +67,7 @@ test.each(["on", "off"])(
 );
 
 test.each(["on", "off"])(
-  "one that had closed what was kept answers over a new connection, with fallbacks %s",
+  "with fallbacks %s the gateway uses a new connection when the provider had closed the kept one",
   async (fallbacks) => {
     let closed = false;
     await using world = await provider((socket) => {

@@ -19,7 +19,7 @@ import { errorResponse } from "../../../../src/kernel/errors.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 
-/** Of a budget that is not reached, unless one is given. */
+/** A lease of a budget that is not reached, unless the test gives one. */
 function leaseFor(budget = bodyBudget(), key = "key"): { lease: ByteLease; caller: Caller } {
   const record = { id: key, workspace: `workspace of ${key}`, requestsPerMinute: 120 };
   return { lease: budget.lease({ key, workspace: record.workspace }), caller: { hash: "", record } as unknown as Caller };
@@ -50,7 +50,7 @@ interface RawAnswer {
   error: string | null;
 }
 
-/** Sends head and body over a bare socket, as slowly as the server takes it, and reads until the server closes. */
+/** Sends head and body over a bare socket, at the server's pace, and reads until the server closes. */
 function sendRaw(head: string[], pieces: Iterable<string | Uint8Array>): Promise<RawAnswer> {
   const socket = connect(server.port ?? 0, "127.0.0.1");
   let text = "";
@@ -81,13 +81,13 @@ function* chunked(bytes: number): Generator<Uint8Array> {
 }
 
 describe("a body with Content-Length", () => {
-  test("of exactly 8 MiB passes", async () => {
+  test("a body of exactly 8 MiB passes", async () => {
     const { text } = await sendRaw([`Content-Length: ${bodyBytesMax}`], plain(bodyBytesMax));
     expect(text).toContain("200 OK");
     expect(text).toContain(`{"bytes":${bodyBytesMax}}`);
   });
 
-  test("of one byte more is request_too_large, before any of it is sent", async () => {
+  test("a body of one byte more is request_too_large before the client sends any of it", async () => {
     const { text } = await sendRaw([`Content-Length: ${bodyBytesMax + 1}`, "Expect: 100-continue"], plain(bodyBytesMax + 1));
     expect(text).toContain("413 Payload Too Large");
     expect(text).toContain('"code":"request_too_large"');
@@ -95,39 +95,39 @@ describe("a body with Content-Length", () => {
 });
 
 describe("a body without Content-Length", () => {
-  test("of exactly 8 MiB passes", async () => {
+  test("a body of exactly 8 MiB passes", async () => {
     const { text } = await sendRaw(["Transfer-Encoding: chunked"], chunked(bodyBytesMax));
     expect(text).toContain(`{"bytes":${bodyBytesMax}}`);
   });
 
-  test("of one byte more is request_too_large", async () => {
+  test("a body of one byte more is request_too_large", async () => {
     const { text } = await sendRaw(["Transfer-Encoding: chunked"], chunked(bodyBytesMax + 1));
     expect(text).toContain('"code":"request_too_large"');
   });
 });
 
-describe("an answer 413 is readable by a client that sends everything before it reads", () => {
-  test("20 MiB with Content-Length", async () => {
+describe("a client that sends everything before it reads", () => {
+  test("a client that sends 20 MiB with Content-Length can read the 413", async () => {
     const bytes = 20 * 1024 * 1024;
     const { text, error } = await sendRaw([`Content-Length: ${bytes}`], plain(bytes));
     expect(error).toBeNull();
     expect(text).toContain('"code":"request_too_large"');
   });
 
-  test("20 MiB in chunks", async () => {
+  test("a client that sends 20 MiB in chunks can read the 413", async () => {
     const { text, error } = await sendRaw(["Transfer-Encoding: chunked"], chunked(20 * 1024 * 1024));
     expect(error).toBeNull();
     expect(text).toContain('"code":"request_too_large"');
   });
 
-  test("and so is an answer that does not depend on the body at all", async () => {
+  test("a client can read an error that does not depend on the body", async () => {
     const bytes = 4 * 1024 * 1024;
     const { text, error } = await sendRaw([`Content-Length: ${bytes}`, "X-Refuse: 1"], plain(bytes));
     expect(error).toBeNull();
     expect(text).toContain('"code":"invalid_api_key"');
   });
 
-  test("on a kept connection, which then serves the next request", async () => {
+  test("a client can read the 413 on a kept connection, which then serves the next request", async () => {
     const url = `http://127.0.0.1:${server.port}/`;
     const large = await fetch(url, { method: "POST", body: new Uint8Array(12 * 1024 * 1024) });
     expect(large.status).toBe(413);
@@ -137,8 +137,8 @@ describe("an answer 413 is readable by a client that sends everything before it 
   });
 });
 
-describe("a body is refused with invalid_request", () => {
-  test("when it is compressed", async () => {
+describe("the refusal of a body", () => {
+  test("a compressed body is invalid_request", async () => {
     const request = new Request("http://weir/", { method: "POST", body: "{}", headers: { "content-encoding": "gzip" } });
     await expect(readBody(request, { clock: systemClock, bodyMs: 1_000, ...leaseFor() })).rejects.toMatchObject({
       code: "invalid_request",
@@ -146,7 +146,7 @@ describe("a body is refused with invalid_request", () => {
     });
   });
 
-  test("when it does not arrive within the time for bodies", async () => {
+  test("a body that does not arrive in time is invalid_request", async () => {
     const clock = new ManualClock();
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
@@ -165,7 +165,7 @@ describe("a body is refused with invalid_request", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("when its client breaks off", async () => {
+  test("a body whose client breaks off is invalid_request", async () => {
     const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
     const request = new Request("http://weir/", { method: "POST", body });
     await expect(readBody(request, { clock: new ManualClock(), bodyMs: 30_000, ...leaseFor() })).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe("a body is refused with invalid_request", () => {
   });
 });
 
-test("the rest of a body that was read, or is being read, is left alone", async () => {
+test("drainRequest ignores a body that was read or is being read", async () => {
   const headers = { connection: "close" };
   const read = new Request("http://weir/", { method: "POST", body: "{}", headers });
   await read.text();
@@ -198,7 +198,7 @@ describe("a large body that is refused", () => {
     return { clock, reading, sender: writable.getWriter(), answered: () => answered };
   }
 
-  test("is read before its answer, which a server would otherwise do after it and as fast as it comes", async () => {
+  test("the gateway drains a large refused body before it answers, since the server would drain it afterwards at full speed", async () => {
     const { clock, reading, sender, answered } = refused(large);
     await sender.write(piece);
     await clock.pass(999);
@@ -208,7 +208,7 @@ describe("a large body that is refused", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("is no longer waited for once its sender has rested for a second", async () => {
+  test("the gateway stops draining once the sender has paused for a second", async () => {
     const { clock, reading, answered } = refused(large);
     await clock.pass(999);
     expect(answered()).toBe(false);
@@ -217,26 +217,26 @@ describe("a large body that is refused", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("is left to the server where it is small", async () => {
+  test("the gateway leaves a small refused body to the server", async () => {
     await refused({ "content-length": String(1024 * 1024) }).reading;
   });
 });
 
-test("identity encoding and an absent body pass", async () => {
+test("a body with identity encoding and an absent body pass", async () => {
   const options = { clock: systemClock, bodyMs: 1_000, ...leaseFor() };
   const request = new Request("http://weir/", { method: "POST", body: "{}", headers: { "content-encoding": "identity" } });
   expect(new TextDecoder().decode(await readBody(request, options))).toBe("{}");
   expect((await readBody(new Request("http://weir/", { method: "POST" }), options)).length).toBe(0);
 });
 
-describe("bodies under way", () => {
+describe("bodies in flight", () => {
   const clock = new ManualClock();
   const never = (headers: Record<string, string> = {}) =>
     new Request("http://weir/", { method: "POST", body: new ReadableStream({ pull: () => new Promise(() => {}) }), headers });
   const declared = (bytes: number) => never({ "content-length": String(bytes) });
   const read = (request: Request, of: ReturnType<typeof leaseFor>) => readBody(request, { clock, bodyMs: 30_000, ...of });
 
-  test("of one key end at its budget with rate_limited, which names its requests a minute, before a byte is read", async () => {
+  test("a body beyond its key's budget is rate_limited, with the key's requests per minute, before a byte is read", async () => {
     const budget = bodyBudget();
     for (let body = 0; body < bodiesPerKeyBytesMax / bodyBytesMax; body++) leaseFor(budget).lease.grow(bodyBytesMax);
     const error = await failureOf(read(declared(bodyBytesMax), leaseFor(budget)));
@@ -245,7 +245,7 @@ describe("bodies under way", () => {
     expect(budget.total).toBe(bodiesPerKeyBytesMax);
   });
 
-  test("of all callers end with 503, and small ones still come in", async () => {
+  test("a large body beyond the gateway's budget is 503, and a small one still passes", async () => {
     const budget = bodyBudget();
     const large = Math.floor((bodiesBytesMax - bodiesReserveBytes) / bodyBytesMax);
     for (let body = 0; body < large; body++) leaseFor(budget, `key ${body % 8}`).lease.grow(bodyBytesMax);
@@ -257,7 +257,7 @@ describe("bodies under way", () => {
     expect((await read(request, leaseFor(budget, "other"))).length).toBe(2);
   });
 
-  test("one of unknown length counts as it arrives", async () => {
+  test("a body of unknown length counts as it arrives", async () => {
     const budget = bodyBudget();
     const full = leaseFor(budget);
     full.lease.grow(bodiesPerKeyBytesMax - 1_000);
@@ -272,7 +272,7 @@ describe("bodies under way", () => {
   });
 });
 
-test("a key that has as many open answers as it can have is refused until one has ended", () => {
+test("a key with the most open answers that it may have is refused until one has ended", () => {
   const inFlight = new InFlightRequests();
   const { caller } = leaseFor();
   const holder = { key: caller.record.id, workspace: caller.record.workspace };

@@ -5,55 +5,60 @@ import { check, everything, hello, messageOf, nothing, refusal, tool, type Body 
 import { chatModel } from "../../../support/providers/model.ts";
 import { fieldCases, neverNull } from "./field-cases.ts";
 
-test("every field of the official schema is known, and held here to what it may be", () => {
+test("every field of the table has its cases", () => {
   expect(Object.keys(fieldCases)).toEqual(chatFields.map((field) => field.name));
 });
 
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, 70);
 
-describe("a field is accepted and sent on exactly", () => {
+describe("an accepted field", () => {
   const accepted = Object.entries(fieldCases).flatMap(([name, cases]) =>
     cases.accepted.map(([value, sentOn, beside]) => ({ name, shown: shown(value), value, sentOn, beside })),
   );
 
-  test.each(accepted)("$name: $shown", ({ name, value, sentOn, beside }) => {
+  test.each(accepted)("the gateway accepts $name: $shown and sends on exactly its part", ({ name, value, sentOn, beside }) => {
     const { [name]: sent, ...others } = check({ ...beside, [name]: value }).body;
     expect(sent).toEqual(sentOn);
     expect(others).toEqual(check({ ...beside }).body);
   });
 });
 
-describe("a field that cannot be honoured is refused by its name", () => {
+describe("a refused field", () => {
   const refused = Object.entries(fieldCases).flatMap(([name, cases]) =>
     cases.refused.map(([value, code, param = name, beside]) => ({ name, shown: shown(value), value, code, param, beside })),
   );
 
-  test.each(refused)("$name: $shown is $code", ({ name, value, code, param, beside }) => {
+  test.each(refused)("the gateway refuses $name: $shown with $code", ({ name, value, code, param, beside }) => {
     expect(refusal({ ...beside, [name]: value })).toBe(`${code} ${param}`);
   });
 
   test.each(["top_k", "thinking", "safety_settings", "__proto__x", "constructor", "Temperature", ""])(
-    "%p, which the official schema does not know, is unsupported_parameter",
+    "the field %p, which the official schema does not have, is unsupported_parameter",
     (name) => {
       expect(refusal({ [name]: 1 })).toBe(`unsupported_parameter ${name}`);
     },
   );
 
-  test("for n it says that only n=1 is supported", () => {
+  test("the message for n says that only n=1 is supported", () => {
     expect(messageOf({ n: 2 })).toContain("only n=1 is supported");
   });
 
-  test("for max_tokens it names the model's limit", () => {
+  test("the message for max_tokens has the model's limit", () => {
     expect(messageOf({ max_completion_tokens: 4_097 })).toContain("4096");
   });
 });
 
 describe("explicit null", () => {
-  test.each(chatFields.map(({ name }) => [name, !neverNull.has(name)] as const))("%s: means absent: %p", (name, nullable) => {
-    expect(refusal({ [name]: null, stream: name === "stream" ? null : true })).toBe(nullable ? null : `invalid_request ${name}`);
-  });
+  test.each(chatFields.map(({ name }) => [name, !neverNull.has(name)] as const))(
+    "null means absent for %s: %p",
+    (name, nullable) => {
+      expect(refusal({ [name]: null, stream: name === "stream" ? null : true })).toBe(
+        nullable ? null : `invalid_request ${name}`,
+      );
+    },
+  );
 
-  test("is never sent on", () => {
+  test("null is never sent on", () => {
     const fields = chatFields.filter(({ nullable }) => nullable).map(({ name }) => [name, null] as const);
     expect(check(Object.fromEntries(fields)).body).toEqual({ model: "acme/one", messages: hello });
   });
@@ -87,33 +92,33 @@ describe("what the model supports", () => {
   );
   const openers = (word: SupportWord) => [word, factsOf(word).impliedBy].filter((opener) => opener !== undefined);
 
-  test.each(words)("%s opens its field, which is then sent on", (word) => {
+  test.each(words)("the word %s opens its field, which is then sent on", (word) => {
     const [[name = "", value] = []] = Object.entries(fields[word]);
     const model = chatModel([word, ...(needed[word] === undefined ? [] : [needed[word]])]);
     expect(check(fields[word], model).body[name]).toEqual(value);
   });
 
   const leftOut: SupportWord[] = ["reasoning_content", "thought_signatures"];
-  test.each(words.filter((word) => !leftOut.includes(word)))("without %s its field is unsupported_parameter", (word) => {
+  test.each(words.filter((word) => !leftOut.includes(word)))("without the word %s its field is unsupported_parameter", (word) => {
     const [name = ""] = Object.keys(fields[word]);
     const others = words.filter((other) => !openers(word).includes(other));
     expect(refusal(fields[word], chatModel(others))).toStartWith(`unsupported_parameter ${name}`);
   });
 
-  test("a model's own thoughts are left out where it does not want them back", () => {
+  test("reasoning is left out for a model that does not want it back", () => {
     expect(check(fields.reasoning_content, nothing).body.messages).toEqual([{ role: "assistant", content: "Hi" }]);
   });
 
-  test("a model's signature is taken out of the ids of calls where it is not wanted back", () => {
+  test("the signature is removed from call ids for a model that does not want it back", () => {
     expect(check(fields.thought_signatures, nothing).body.messages).toEqual(calling("call_1"));
   });
 
-  test.each(implied)("the field of %s is open as well where the model supports %s", (word, stronger) => {
+  test.each(implied)("the field of %s is also open if the model supports %s", (word, stronger) => {
     expect(refusal(fields[word], chatModel([stronger]))).toBeNull();
     expect(refusal(fields[stronger], chatModel([word]))).toStartWith("unsupported_parameter");
   });
 
-  test("is not asked for values that ask for what happens anyway, as some SDKs always send them", () => {
+  test("values that ask for the default need no support, since some SDKs always send them", () => {
     const asIfAbsent = Object.entries(fieldCases).flatMap(([name, { accepted }]) =>
       accepted.filter(([, sentOn, beside]) => sentOn === undefined && !beside).map(([value]) => [name, value] as const),
     );
@@ -123,19 +128,19 @@ describe("what the model supports", () => {
     expect(asIfAbsent.map(([name]) => name)).toContain("frequency_penalty");
   });
 
-  test("is not known where the model is not: that is answered at a later check", () => {
+  test("an unknown model passes with every field, since a later check refuses it", () => {
     for (const word of words) expect(refusal(fields[word], null)).toBeNull();
   });
 });
 
-test("either field bounds the output, and both where they agree", () => {
+test("either of two fields limits the output, and both may be given if they are equal", () => {
   expect(check({ max_tokens: 10, max_completion_tokens: 10 }).maxTokens).toBe(10);
   expect(check({ max_completion_tokens: 12 }).maxTokens).toBe(12);
   expect(check({ max_tokens: 12, max_completion_tokens: null }).maxTokens).toBe(12);
   expect(check({}).maxTokens).toBeNull();
 });
 
-test("a stream, and its usage chunk, are what the client asked for", () => {
+test("the check reports whether the client requested a stream and its usage chunk", () => {
   const options = { include_usage: true, include_obfuscation: false };
   expect(check({ stream: true, stream_options: options })).toMatchObject({ streamed: true, includeUsage: true });
   expect(check({ stream: true }, everything)).toMatchObject({ streamed: true, includeUsage: false });

@@ -22,11 +22,11 @@ describe("messages", () => {
     [{ messages: [{ role: "tool", content: "x" }] }, "invalid_request messages[0].tool_call_id"],
     [{ messages: [{ role: "assistant" }] }, "invalid_request messages[0].content"],
     [{ messages: [{ role: "assistant", content: null }] }, "invalid_request messages[0].content"],
-  ])("%j is refused", (fields, expected) => {
+  ])("the gateway refuses %j", (fields, expected) => {
     expect(refusal(fields)).toBe(expected);
   });
 
-  test("2,000 pass, one more is invalid_request", () => {
+  test("2,000 messages pass, and one more is invalid_request", () => {
     const many = (count: number) => Array.from({ length: count }, () => hello[0]);
     expect(refusal({ messages: many(messagesMax) })).toBeNull();
     expect(refusal({ messages: many(messagesMax + 1) })).toBe("invalid_request messages");
@@ -48,7 +48,7 @@ describe("messages", () => {
     expect(body.messages).toHaveLength(7);
   });
 
-  test("the name of a tool's message repeats what the call's id says: a label, sent nowhere", () => {
+  test("the name of a tool's message is a label: it is checked and not sent on", () => {
     const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
     const result = { role: "tool", tool_call_id: "c", content: "r" };
     const messages = (more: object) => [
@@ -61,7 +61,7 @@ describe("messages", () => {
     expect(refusal({ messages: messages({ name: 7 }) })).toBe("invalid_request messages[2].name");
   });
 
-  test("an answer of ours can be sent back as the SDKs write it out", () => {
+  test("a client can send an answer back as the SDKs serialize it", () => {
     const echo = {
       role: "assistant",
       content: "Hi",
@@ -79,25 +79,25 @@ describe("messages", () => {
   });
 });
 
-test("what the official packages' helpers add to an answer may come back with it, and is sent nowhere", () => {
+test("a client can send back what the official packages' helpers add to an answer; it is not sent on", () => {
   const called = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
   const helped = { ...called, index: 0, function: { ...called.function, parsed_arguments: {} } };
   const answer = { role: "assistant", content: null, parsed: { a: 1 }, tool_calls: [helped] };
   expect(check({ messages: [answer] }).body.messages).toEqual([{ role: "assistant", tool_calls: [called] }]);
 });
 
-describe("content that is not text is unsupported_parameter and says so", () => {
+describe("content that is not text", () => {
   test.each([
     { type: "image_url", image_url: { url: "https://example.com/a.png" } },
     { type: "input_audio", input_audio: { data: "", format: "wav" } },
     { type: "file", file: {} },
-  ])("%j", (part) => {
+  ])("the part %j is unsupported_parameter, with a message", (part) => {
     const messages = [{ role: "user", content: [{ type: "text", text: "What is this?" }, part] }];
     expect(refusal({ messages })).toBe("unsupported_parameter messages[0].content");
     expect(messageOf({ messages })).toContain("only text content is supported");
   });
 
-  test("in the order of the parts", () => {
+  test("the gateway answers the first problem in the order of the parts", () => {
     const content = (...parts: Body[]) => ({ role: "user", content: parts });
     expect(says(content({ type: "text" }, { type: "image_url" }))).toBe("invalid_request messages[0].content[0].text");
     expect(says(content({ text: "no type" }))).toBe("invalid_request messages[0].content[0]");
@@ -112,7 +112,7 @@ describe("content that is not text is unsupported_parameter and says so", () => 
 describe("tool calls in messages", () => {
   const calls = (...tool_calls: unknown[]) => ({ role: "assistant", tool_calls });
 
-  test("are text and pass whatever the model supports", () => {
+  test("tool calls are text and pass for every model", () => {
     const messages = [
       calls({ id: "a", type: "function", function: { name: "f", arguments: "" } }),
       { role: "tool", tool_call_id: "a", content: "" },
@@ -120,7 +120,7 @@ describe("tool calls in messages", () => {
     expect(refusal({ messages }, nothing)).toBeNull();
   });
 
-  test("need their parts", () => {
+  test("a tool call without one of its parts is refused", () => {
     expect(says(calls({ id: "a", type: "function" }))).toBe("invalid_request messages[0].tool_calls[0].function");
     expect(says(calls({ id: "a", type: "function", function: { name: "f" } }))).toBe(
       "invalid_request messages[0].tool_calls[0].function.arguments",

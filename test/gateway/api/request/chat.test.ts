@@ -9,11 +9,11 @@ describe("model", () => {
     [{ model: "" }, "invalid_request model"],
     [{ model: "a".repeat(257) }, "invalid_request model"],
     [{ model: "custom:mine" }, "unsupported_parameter model"],
-  ])("%j is refused", (fields, expected) => {
+  ])("the gateway refuses %j", (fields, expected) => {
     expect(refusal(fields)).toBe(expected);
   });
 
-  test("that is not in the catalog is left to a later check, and nothing is said about what it supports", () => {
+  test("the check passes a model that is not in the catalog, with any field that depends on the model", () => {
     expect(refusal({ tools: [tool], max_tokens: 9_000_000, seed: 1 }, null)).toBeNull();
     expect(refusal({ temperature: 3 }, null)).toBe("invalid_request temperature");
   });
@@ -28,12 +28,12 @@ describe("routing is off", () => {
     [{ provider: { sort: "price" } }, "provider.sort"],
     [{ provider: { allow_fallbacks: false } }, "provider"],
     [{ provider: "openai" }, "provider"],
-  ])("%j", (fields, param) => {
+  ])("the gateway refuses %j", (fields, param) => {
     expect(refusal(fields)).toBe(`unsupported_parameter ${param}`);
   });
 });
 
-test("the first problem is answered: model, messages in order, then fields in the order of the official schema", () => {
+test("the gateway answers the first problem: model, messages in order, then fields in the order of the official schema", () => {
   const problems: [Body, string][] = [
     [{ zebra: 1 }, "zebra"],
     [{ provider: {} }, "provider"],
@@ -53,12 +53,12 @@ test("the first problem is answered: model, messages in order, then fields in th
   }
 });
 
-test("labels are accepted and not sent on", () => {
+test("the gateway accepts labels and does not send them on", () => {
   const labels = { user: "u", metadata: { a: "b" }, safety_identifier: "s", prompt_cache_key: "p", store: false };
   expect(check(labels, nothing).body).toEqual({ model: "acme/one", messages: hello });
 });
 
-test("the bound of tokens counts everything that is sent on", () => {
+test("the bound on input tokens counts everything that is sent on", () => {
   const plain = check({}).inputTokens;
   expect(check({ messages: [{ role: "user", content: "é".repeat(1_000) }] }).inputTokens).toBeGreaterThanOrEqual(2_000);
   expect(check({ tools: [tool] }).inputTokens).toBeGreaterThan(plain + 50);
@@ -66,7 +66,7 @@ test("the bound of tokens counts everything that is sent on", () => {
   expect(check({ user: "u".repeat(1_000) }).inputTokens).toBe(plain);
 });
 
-test("names of fields are cut before they are shown", () => {
+test("an error message truncates long field names", () => {
   const name = "x".repeat(10_000);
   expect(messageOf({ [name]: 1 }).length).toBeLessThan(200);
 });

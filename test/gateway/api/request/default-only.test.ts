@@ -3,34 +3,34 @@ import { check, messageOf, nothing, refusal } from "../../../support/gateway/che
 import { chatModel } from "../../../support/providers/model.ts";
 import { aModel } from "../../../support/providers/models.ts";
 
-const selfWilled = chatModel([], { defaultOnly: new Set(["temperature", "top_p"]) });
+const fixedSampling = chatModel([], { defaultOnly: new Set(["temperature", "top_p"]) });
 
-describe("a model that samples by itself", () => {
+describe("a model with default_only fields", () => {
   test.each([
     ["temperature", 0],
     ["temperature", 0.7],
     ["temperature", 2],
     ["top_p", 0.9],
-  ])("does not take %s %p, and the answer says what it takes", (name, value) => {
-    expect(refusal({ [name]: value }, selfWilled)).toBe(`unsupported_parameter ${name}`);
-    expect(messageOf({ [name]: value }, selfWilled)).toBe(`${name}: only ${name}=1 is supported`);
+  ])("the gateway refuses %s %p and says which value is supported", (name, value) => {
+    expect(refusal({ [name]: value }, fixedSampling)).toBe(`unsupported_parameter ${name}`);
+    expect(messageOf({ [name]: value }, fixedSampling)).toBe(`${name}: only ${name}=1 is supported`);
   });
 
-  test("takes the default, which is not sent on, and no value at all", () => {
-    const { body } = check({ temperature: 1, top_p: null }, selfWilled);
+  test("the gateway accepts the default, which it does not send on, and an absent value", () => {
+    const { body } = check({ temperature: 1, top_p: null }, fixedSampling);
     expect(body).not.toContainAnyKeys(["temperature", "top_p"]);
   });
 
-  test("is told first what is wrong by the official schema", () => {
-    expect(refusal({ temperature: 3 }, selfWilled)).toBe("invalid_request temperature");
+  test("a value that the official schema refuses is invalid_request", () => {
+    expect(refusal({ temperature: 3 }, fixedSampling)).toBe("invalid_request temperature");
   });
 });
 
-test("every other model is sampled as it is told", () => {
+test("other models get every value", () => {
   expect(check({ temperature: 1, top_p: 0.9 }, nothing).body).toMatchObject({ temperature: 1, top_p: 0.9 });
 });
 
-test("the catalog says of a model what it takes with its default alone", () => {
+test("default_only in the catalog becomes the model's defaultOnly", () => {
   expect(aModel().defaultOnly).toEqual(new Set());
   expect(aModel({ default_only: ["top_p"] }).defaultOnly).toEqual(new Set(["top_p"]));
 });

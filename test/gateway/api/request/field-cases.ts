@@ -1,12 +1,12 @@
-/** What each field of the official request schema may be, what of it is sent on, and what is refused and how. */
+/** The accepted and refused values of each field, and what is sent on. */
 import { tool, type Body } from "../../../support/gateway/check-chat.ts";
 
 type Code = "invalid_request" | "unsupported_parameter";
 
 export interface FieldCases {
-  /** The value; what is sent on of it (`undefined`: nothing); what must stand beside it. */
+  /** The value; the part that is sent on (`undefined`: nothing); the fields that it needs beside it. */
   accepted: [value: unknown, sentOn: unknown, beside?: Body][];
-  /** The value; the answer's code; its param where that is not the field itself; what must stand beside it. */
+  /** The value; the error's code; its param if that is not the field itself; the fields that it needs beside it. */
   refused: [value: unknown, code: Code, param?: string, beside?: Body][];
 }
 
@@ -20,25 +20,25 @@ const strict = { type: "function", function: { name: "look_up", description: nul
 const allowed = { type: "allowed_tools", allowed_tools: { mode: "required", tools: [named] } };
 
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v"]));
-const asItIs = (...values: unknown[]): FieldCases["accepted"] => values.map((value) => [value, value]);
-const saysNothing = (...values: unknown[]): FieldCases["accepted"] => values.map((value) => [value, nothing]);
+const unchanged = (...values: unknown[]): FieldCases["accepted"] => values.map((value) => [value, value]);
+const notSentOn = (...values: unknown[]): FieldCases["accepted"] => values.map((value) => [value, nothing]);
 const invalid = (...values: unknown[]): FieldCases["refused"] => values.map((value) => [value, "invalid_request"]);
 const unsupported = (...values: unknown[]): FieldCases["refused"] => values.map((value) => [value, "unsupported_parameter"]);
 
 const penalty: FieldCases = {
-  accepted: [...asItIs(1.5, -2, 2), ...saysNothing(0)],
+  accepted: [...unchanged(1.5, -2, 2), ...notSentOn(0)],
   refused: invalid(2.1, -2.1, "1", true),
 };
-/** Not among what is sent on: the bound that was reserved is. */
+/** Not sent on: the provider gets the reserved bound instead. */
 const maxTokens: FieldCases = {
-  accepted: saysNothing(1, 4_096),
+  accepted: notSentOn(1, 4_096),
   refused: invalid(0, -1, 1.5, "10", 4_097, 1e300, true, []),
 };
-const label: FieldCases = { accepted: saysNothing("", "anna-7"), refused: invalid(7, {}, true) };
+const label: FieldCases = { accepted: notSentOn("", "anna-7"), refused: invalid(7, {}, true) };
 
 export const fieldCases: Record<string, FieldCases> = {
   metadata: {
-    accepted: saysNothing({}, pairs(16), { ["k".repeat(64)]: "v".repeat(512) }),
+    accepted: notSentOn({}, pairs(16), { ["k".repeat(64)]: "v".repeat(512) }),
     refused: invalid(pairs(17), { a: 1 }, { a: null }, { ["k".repeat(65)]: "v" }, { k: "v".repeat(513) }, [], "x"),
   },
   top_logprobs: {
@@ -52,21 +52,21 @@ export const fieldCases: Record<string, FieldCases> = {
       [3, "invalid_request", "top_logprobs"],
     ],
   },
-  temperature: { accepted: asItIs(0, 0.7, 2), refused: invalid(2.1, 2.0000001, -0.1, "1", true, {}) },
-  top_p: { accepted: asItIs(0, 0.9, 1), refused: invalid(1.5, -0.1, "1") },
+  temperature: { accepted: unchanged(0, 0.7, 2), refused: invalid(2.1, 2.0000001, -0.1, "1", true, {}) },
+  top_p: { accepted: unchanged(0, 0.9, 1), refused: invalid(1.5, -0.1, "1") },
   user: label,
-  safety_identifier: { accepted: saysNothing("a".repeat(64)), refused: invalid("a".repeat(65), 7) },
+  safety_identifier: { accepted: notSentOn("a".repeat(64)), refused: invalid("a".repeat(65), 7) },
   prompt_cache_key: label,
   prompt_cache_retention: { accepted: [], refused: unsupported("24h", "in_memory", 7) },
   prompt_cache_options: { accepted: [], refused: unsupported({ ttl: "12h" }, {}) },
-  service_tier: { accepted: saysNothing("auto", "default"), refused: unsupported("priority", "flex", "scale", "fast", 7) },
+  service_tier: { accepted: notSentOn("auto", "default"), refused: unsupported("priority", "flex", "scale", "fast", 7) },
   modalities: {
-    accepted: saysNothing(["text"]),
+    accepted: notSentOn(["text"]),
     refused: [...unsupported(["text", "audio"], ["audio"], []), ...invalid("text")],
   },
-  verbosity: { accepted: asItIs("low", "medium", "high"), refused: invalid("loud", 1) },
+  verbosity: { accepted: unchanged("low", "medium", "high"), refused: invalid("loud", 1) },
   reasoning_effort: {
-    accepted: asItIs("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    accepted: unchanged("none", "minimal", "low", "medium", "high", "xhigh", "max"),
     refused: invalid("extreme", 3),
   },
   max_completion_tokens: maxTokens,
@@ -75,9 +75,9 @@ export const fieldCases: Record<string, FieldCases> = {
   web_search_options: { accepted: [], refused: unsupported({}, { search_context_size: "low" }) },
   response_format: {
     accepted: [
-      ...saysNothing({ type: "text" }),
-      ...asItIs({ type: "json_object" }, { type: "json_schema", json_schema: schema }),
-      // An explicit null means absent, wherever the official schema allows one.
+      ...notSentOn({ type: "text" }),
+      ...unchanged({ type: "json_object" }, { type: "json_schema", json_schema: schema }),
+      // An explicit null means absent if the official schema allows null.
       [
         { type: "json_schema", json_schema: { ...schema, strict: null, description: null } },
         { type: "json_schema", json_schema: { name: "answer", schema: { type: "object" } } },
@@ -96,32 +96,32 @@ export const fieldCases: Record<string, FieldCases> = {
     ],
   },
   audio: { accepted: [], refused: unsupported({ voice: "alloy", format: "wav" }) },
-  store: { accepted: saysNothing(false), refused: unsupported(true, 1) },
+  store: { accepted: notSentOn(false), refused: unsupported(true, 1) },
   moderation: { accepted: [], refused: unsupported({}, { model: "omni" }) },
-  stream: { accepted: saysNothing(true, false), refused: invalid("true", 1, {}) },
+  stream: { accepted: notSentOn(true, false), refused: invalid("true", 1, {}) },
   stop: {
-    accepted: [...asItIs("END", ["a"], ["a", "b", "c", "d"]), ...saysNothing([])],
+    accepted: [...unchanged("END", ["a"], ["a", "b", "c", "d"]), ...notSentOn([])],
     refused: [...invalid(["a", "b", "c", "d", "e"], 7, {}), [["a", 7], "invalid_request", "stop[1]"]],
   },
   logit_bias: {
-    accepted: [...asItIs({ "50256": -100, "1": 100 }), ...saysNothing({})],
+    accepted: [...unchanged({ "50256": -100, "1": 100 }), ...notSentOn({})],
     refused: invalid({ "1": 101 }, { "1": "5" }, { "1": null }, []),
   },
-  logprobs: { accepted: [...asItIs(true), ...saysNothing(false)], refused: invalid("yes", 1) },
+  logprobs: { accepted: [...unchanged(true), ...notSentOn(false)], refused: invalid("yes", 1) },
   max_tokens: {
     accepted: [...maxTokens.accepted, [10, nothing, { max_completion_tokens: 10 }]],
     refused: [...maxTokens.refused, [10, "invalid_request", "max_tokens", { max_completion_tokens: 11 }]],
   },
-  n: { accepted: saysNothing(1), refused: unsupported(0, 2, 128, "1", 1.5) },
+  n: { accepted: notSentOn(1), refused: unsupported(0, 2, 128, "1", 1.5) },
   prediction: {
-    accepted: asItIs({ type: "content", content: "x" }, { type: "content", content: [{ type: "text", text: "x" }] }),
+    accepted: unchanged({ type: "content", content: "x" }, { type: "content", content: [{ type: "text", text: "x" }] }),
     refused: [
       ...invalid("text"),
       [{ type: "content" }, "invalid_request", "prediction.content"],
       [{ type: "guess", content: "x" }, "invalid_request", "prediction.type"],
     ],
   },
-  seed: { accepted: asItIs(7, 0, -7), refused: invalid(1.5, "7", 2 ** 60) },
+  seed: { accepted: unchanged(7, 0, -7), refused: invalid(1.5, "7", 2 ** 60) },
   stream_options: {
     accepted: [
       [{}, nothing, { stream: true }],
@@ -138,8 +138,8 @@ export const fieldCases: Record<string, FieldCases> = {
   },
   tools: {
     accepted: [
-      ...asItIs([tool], [custom], [tool, custom]),
-      ...saysNothing([]),
+      ...unchanged([tool], [custom], [tool, custom]),
+      ...notSentOn([]),
       [[strict], [{ type: "function", function: { name: "look_up", strict: true } }]],
     ],
     refused: [
@@ -180,11 +180,11 @@ export const fieldCases: Record<string, FieldCases> = {
     refused: [[1, "invalid_request", "parallel_tool_calls", tools], ...invalid("yes")],
   },
   function_call: {
-    accepted: asItIs("none", "auto", { name: "f" }),
+    accepted: unchanged("none", "auto", { name: "f" }),
     refused: [...invalid("perhaps", 7), [{}, "invalid_request", "function_call.name"]],
   },
   functions: {
-    accepted: asItIs([{ name: "f" }], [{ name: "f", description: "F", parameters: { type: "object" } }]),
+    accepted: unchanged([{ name: "f" }], [{ name: "f", description: "F", parameters: { type: "object" } }]),
     refused: [
       ...invalid([], {}),
       [[{ name: "f g" }], "invalid_request", "functions[0].name"],

@@ -1,4 +1,4 @@
-/** Nothing is dropped in silence: what is accepted for a model changes what its provider is sent, in every format. */
+/** No field is dropped in silence: in every wire format an accepted field changes the request to the provider. */
 import { describe, expect, test } from "bun:test";
 import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
@@ -8,11 +8,11 @@ import { chatModel } from "../../../support/providers/model.ts";
 import { route } from "../../../support/providers/routes.ts";
 import { fieldCases } from "./field-cases.ts";
 
-/** Ask for what happens anyway, and are left out where a provider has another word for it, or none. */
+/** Cases that ask for the default, which some formats leave out. */
 const defaults = new Set(["top_p: 1", "parallel_tool_calls: true"]);
 
-/** Seen to by us where the answer is read, in every format (test/gateway/providers/wire/one-call.test.ts); not every one has a word for it. */
-const keptByUs = new Set(["parallel_tool_calls: false"]);
+/** The gateway enforces this when it reads the answer (test/gateway/providers/wire/one-call.test.ts), since some formats have no field for it. */
+const enforcedByGateway = new Set(["parallel_tool_calls: false"]);
 
 const formats = (Object.keys(wireFormats) as WireFormatName[]).filter((name) => name !== "sandbox");
 
@@ -27,7 +27,7 @@ for (const name of formats) {
     return JSON.stringify(format?.encode({ generation, route: spoken, chat: body, maxOutputTokens: 100, streamed }));
   }
 
-  describe(`to a provider that speaks ${name}`, () => {
+  describe(`a request in the wire format ${name}`, () => {
     const cases = Object.entries(fieldCases).flatMap(([field, { accepted }]) =>
       accepted
         .filter(([, sentOn]) => sentOn !== undefined)
@@ -38,7 +38,7 @@ for (const name of formats) {
         })),
     );
 
-    test("names of messages are taken, and the model sees that of a user", () => {
+    test("message names are accepted, and the model sees a user's name", () => {
       const named = (user: object, answer: object, result: object) => ({
         messages: [
           { role: "user", content: "Hello", ...user },
@@ -51,11 +51,14 @@ for (const name of formats) {
       expect(sent(named({}, {}, { name: "label" }))).toBe(sent(named({}, {}, {})));
     });
 
-    test.each(cases.filter(({ shown }) => !defaults.has(shown)))("$shown", ({ shown, given, beside }) => {
-      const refused = refusal(given, model);
-      if (refused === null && keptByUs.has(shown)) return;
-      if (refused === null) expect(sent(given)).not.toBe(sent({ ...beside }));
-      else expect(refused).toStartWith("unsupported_parameter ");
-    });
+    test.each(cases.filter(({ shown }) => !defaults.has(shown)))(
+      "$shown changes the request or is refused",
+      ({ shown, given, beside }) => {
+        const refused = refusal(given, model);
+        if (refused === null && enforcedByGateway.has(shown)) return;
+        if (refused === null) expect(sent(given)).not.toBe(sent({ ...beside }));
+        else expect(refused).toStartWith("unsupported_parameter ");
+      },
+    );
   });
 }

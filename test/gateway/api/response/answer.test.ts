@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { completionBody } from "../../../../src/gateway/api/response/answer.ts";
 import { estimatedTokens, textBytes } from "../../../../src/gateway/api/request/text-bytes.ts";
 
-test("a whole answer is in the official form, with usage", () => {
+test("an answer is in the official form, with usage", () => {
   const body = completionBody(
     { message: { role: "assistant", content: "Hi", refusal: null }, finishReason: "length", logprobs: undefined, usage: null },
     {
@@ -30,7 +30,7 @@ test("a whole answer is in the official form, with usage", () => {
   });
 });
 
-test("the text of an answer is content, refusal, reasoning and calls, in UTF-8", () => {
+test("textBytes counts content, refusal, reasoning and calls in UTF-8", () => {
   expect(textBytes({ role: "assistant", content: "é", refusal: "no", reasoning_content: "hm" })).toBe(6);
   const calls = [
     { index: 0, id: "call_1", type: "function", function: { name: "ab", arguments: '{"a":1}' } },
@@ -41,6 +41,6 @@ test("the text of an answer is content, refusal, reasoning and calls, in UTF-8",
   expect(textBytes({ content: null, tool_calls: "none" })).toBe(0);
 });
 
-test("a token is estimated for every started four bytes", () => {
+test("estimatedTokens counts a token for every started four bytes", () => {
   expect([0, 1, 4, 5].map(estimatedTokens)).toEqual([0, 1, 1, 2]);
 });

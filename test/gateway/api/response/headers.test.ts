@@ -15,7 +15,7 @@ describe("retryHeaders", () => {
   });
 });
 
-test("windowHeaders shows the limit, what is left, and the wait in the notation of the official API", () => {
+test("windowHeaders has the limit, the remaining requests, and the wait in the official API's notation", () => {
   expect(windowHeaders({ limit: 60, remaining: 59, resetMs: 60_000 })).toEqual({
     "x-ratelimit-limit-requests": "60",
     "x-ratelimit-remaining-requests": "59",
@@ -25,14 +25,14 @@ test("windowHeaders shows the limit, what is left, and the wait in the notation 
   expect([0, 120, 999.5, 59_500].map(reset)).toEqual(["0ms", "120ms", "1s", "59.5s"]);
 });
 
-test("an accepted request is named by its generation and its audit id", () => {
+test("generationHeaders has the ids of generation and request", () => {
   expect(generationHeaders({ generation: "gen-a", request: "req-b" })).toEqual({
     "x-generation-id": "gen-a",
     "x-request-id": "req-b",
   });
 });
 
-test("a stream tells proxies to pass events on at once", () => {
+test("the headers of a stream tell proxies to forward events at once", () => {
   expect(streamHeaders).toEqual({
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",

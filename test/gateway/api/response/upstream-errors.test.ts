@@ -5,27 +5,27 @@ import { streamError, upstreamError } from "../../../../src/gateway/api/response
 
 const secret = "provider text with a prompt";
 
-describe("a failure before anything was sent", () => {
+describe("a failure before the response has started", () => {
   test.each([
     ["upstream_rejected", 400],
     ["upstream_rate_limited", 429],
     ["upstream_auth", 502],
     ["upstream_error", 502],
     ["upstream_timeout", 504],
-  ] as const)("%s is status %p with a message of ours", (code: UpstreamCode, status) => {
+  ] as const)("the failure %s is status %p with our own message", (code: UpstreamCode, status) => {
     const error = upstreamError(new UpstreamFailure(code, secret));
     expect(error.status).toBe(status);
     expect(JSON.stringify(errorBody(error))).not.toContain(secret);
   });
 
-  test("of a provider's rate limit says to wait 5 s, in both headers", () => {
+  test("both retry headers of a provider's rate limit say 5 s", () => {
     const { headers } = errorResponse(upstreamError(new UpstreamFailure("upstream_rate_limited", secret)));
     expect(headers.get("retry-after")).toBe("5");
     expect(headers.get("retry-after-ms")).toBe("5000");
     expect(headers.get("x-should-retry")).toBe("true");
   });
 
-  test("carries our hint", () => {
+  test("the message ends with our hint", () => {
     const hint = "this model's maximum context length is 8192 tokens";
     expect(upstreamError(new UpstreamFailure("upstream_rejected", secret, hint)).message).toEndWith(`: ${hint}`);
   });
@@ -37,7 +37,7 @@ test.each([
   ["upstream_rate_limited", "upstream_error"],
   ["upstream_auth", "upstream_error"],
   ["upstream_rejected", "upstream_error"],
-] as const)("in a stream %s is %s of type api_error", (code, shown) => {
+] as const)("in a stream the failure %s is the error %s of type api_error", (code, shown) => {
   expect(errorBody(streamError(new UpstreamFailure(code, secret))).error).toMatchObject({
     code: shown,
     type: "api_error",

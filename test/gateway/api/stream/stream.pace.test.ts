@@ -6,7 +6,7 @@ import { end, FakeEvents, finish, text, usage } from "../../../support/providers
 import { allOf, openRelay, drainSlotIn } from "../../../support/providers/open-relay.ts";
 
 describe("pace", () => {
-  test("no event is asked for before the client has room for it", async () => {
+  test("the relay requests no event before the client has room for it", async () => {
     const { stream, events } = openRelay({ events: new FakeEvents([text("a"), text("b"), text("c")]) });
     await settled();
     expect(events.asked).toBe(0);
@@ -48,7 +48,7 @@ describe("pace", () => {
     expect(new TextDecoder().decode((await reader.read()).value)).toStartWith("data: ");
   });
 
-  test("a client that takes nothing for 60 s counts as gone", async () => {
+  test("a client that reads nothing for 60 s counts as gone", async () => {
     const { stream, events, clock, outcomes } = openRelay({ events: new FakeEvents([text("a"), text("b")]) });
     const reader = stream.getReader();
     await reader.read();
@@ -64,7 +64,7 @@ describe("pace", () => {
 describe("a client that hangs up", () => {
   const acquireDrainSlot = (drainLimit: DrainLimit) => () => drainSlotIn(drainLimit, 0);
 
-  test("stops a provider that bills nothing then, and what was produced is settled", async () => {
+  test("the relay stops a provider that then stops billing, and settles what was produced", async () => {
     const { stream, events, outcomes, clock } = openRelay({
       events: new FakeEvents([usage(9, 1), text("Hello"), text("never")]),
     });
@@ -77,7 +77,7 @@ describe("a client that hangs up", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("has a stream read on whose count is wanted, and its true usage is settled", async () => {
+  test("the relay drains a stream whose count it needs, and settles its true usage", async () => {
     const drainLimit = new DrainLimit();
     const { stream, events, outcomes, clock } = openRelay({ options: { acquireDrainSlot: acquireDrainSlot(drainLimit) } });
     const reader = stream.getReader();
@@ -96,7 +96,7 @@ describe("a client that hangs up", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("once the answer is whole waits for nothing but its count", async () => {
+  test("the relay reports that only the usage is missing when the client leaves after the full answer", async () => {
     const asked: boolean[] = [];
     const { stream, events } = openRelay({ options: { acquireDrainSlot: (finished) => (asked.push(finished), null) } });
     const reader = stream.getReader();
@@ -108,7 +108,7 @@ describe("a client that hangs up", () => {
     expect(asked).toEqual([true]);
   });
 
-  test("has its stream read on for 60 s at most", async () => {
+  test("the relay drains a stream for at most 60 s", async () => {
     const drainLimit = new DrainLimit();
     const { stream, events, outcomes, clock } = openRelay({ options: { acquireDrainSlot: acquireDrainSlot(drainLimit) } });
     await stream.cancel();
@@ -120,26 +120,26 @@ describe("a client that hangs up", () => {
     expect(drainLimit.active).toBe(0);
   });
 
-  test("finds no place beside 16 of its workspace, and does while others of 1,024 are free", () => {
+  test("DrainLimit gives at most 16 slots to a workspace and 1,024 in all", () => {
     const drainLimit = new DrainLimit();
-    const places = Array.from({ length: drainsPerWorkspaceMax }, () => drainLimit.acquire("ws-1"));
+    const releases = Array.from({ length: drainsPerWorkspaceMax }, () => drainLimit.acquire("ws-1"));
     expect(drainLimit.acquire("ws-1")).toBeNull();
     expect(drainLimit.acquire("ws-2")).not.toBeNull();
-    places[0]?.();
-    places[0]?.();
+    releases[0]?.();
+    releases[0]?.();
     expect(drainLimit.acquire("ws-1")).not.toBeNull();
     expect(drainLimit.acquire("ws-1")).toBeNull();
     for (let number = drainLimit.active; number < drainsMax; number++) drainLimit.acquire(`ws-of-${number}`);
     expect(drainLimit.acquire("ws-3")).toBeNull();
   });
 
-  test("before the stream began is noticed by the request's signal", async () => {
+  test("the request's signal reports a client that left before the stream began", async () => {
     const { events, outcomes } = openRelay({ options: { clientSignal: AbortSignal.abort() } });
     expect(events.closed).toBe(true);
     expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 0 }]);
   });
 
-  test("after the end is nothing: some runtimes abort the signal then", async () => {
+  test("an abort of the signal after the end has no effect, since some runtimes abort it then", async () => {
     const client = new AbortController();
     const { stream, outcomes } = openRelay({
       events: new FakeEvents([text("a"), finish(), end]),

@@ -46,7 +46,7 @@ interface Chunk {
   error?: { type: string; code: string };
 }
 
-/** What the client must have been told, computed in the plainest way. */
+/** The text that the client must receive, computed in the simplest way. */
 function expectedText(events: (ProviderEvent | null)[]): { text: string; finished: boolean; failed: boolean } {
   let content = "";
   for (const event of events) {
@@ -71,7 +71,7 @@ function parsed(body: string): { chunks: Chunk[]; dones: number } {
   };
 }
 
-test("whatever a provider sends and whenever its client reads or leaves, a stream keeps its order and ends once", async () => {
+test("a stream keeps its order and ends once, for all events of a provider and all timings of its client", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(delta, delta, counts), { maxLength: 12 }),
@@ -131,15 +131,15 @@ test("whatever a provider sends and whenever its client reads or leaves, a strea
 
         const { chunks, dones } = parsed(body);
         const wanted = expectedText(events);
-        const told = chunks.flatMap((chunk) => chunk.choices ?? []);
-        const content = told.map((choice) => choice.delta.content ?? "").join("");
-        const finishes = told.filter((choice) => choice.finish_reason !== null).length;
+        const choices = chunks.flatMap((chunk) => chunk.choices ?? []);
+        const content = choices.map((choice) => choice.delta.content ?? "").join("");
+        const finishes = choices.filter((choice) => choice.finish_reason !== null).length;
         expect(outcomes).toHaveLength(1);
         expect(source.closed).toBe(true);
         expect(source.cancelledAfterEnd).toBe(false);
         expect(clock.pending).toBe(0);
         expect(drainLimit.active).toBe(0);
-        expect(told.filter((choice) => choice.delta.role !== undefined).length).toBe(told.length > 0 ? 1 : 0);
+        expect(choices.filter((choice) => choice.delta.role !== undefined).length).toBe(choices.length > 0 ? 1 : 0);
         expect(new Set(chunks.filter((chunk) => chunk.choices).map((chunk) => `${chunk.id} ${chunk.created}`)).size).toBeLessThan(
           2,
         );

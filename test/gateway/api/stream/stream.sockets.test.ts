@@ -1,4 +1,4 @@
-/** The relay under a real server: what its promises of pace and of one ending rest on is how the runtime treats streams. */
+/** The relay under a real server: its pace and its single end depend on how the runtime treats streams. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock, type Clock } from "../../../../src/kernel/clock.ts";
@@ -19,14 +19,14 @@ import { dataOf } from "../../../support/providers/open-relay.ts";
 import { OurProcess } from "../../../support/processes/process.ts";
 import { until } from "../../../support/until.ts";
 
-/** Has always one more event. */
+/** Always has one more event. */
 class Endless implements ProviderEventStream {
   asked = 0;
   closed = false;
 
-  next(taker: EventReceiver): void {
+  next(receiver: EventReceiver): void {
     this.asked++;
-    setImmediate(() => taker.take(this.closed ? [] : [text("x".repeat(16 * 1024))]));
+    setImmediate(() => receiver.take(this.closed ? [] : [text("x".repeat(16 * 1024))]));
   }
 
   async cancel(): Promise<void> {
@@ -44,7 +44,7 @@ let outcomes: StreamOutcome[] = [];
 let ending = (): Usage => noUsage;
 let stopping = new StopSignal();
 let clock: Clock = systemClock;
-/** What comes before the relay begins. */
+/** Runs before the relay begins. */
 let answering = async (_request: Request): Promise<void> => {};
 const server = Bun.serve({
   ...serverSettings,
@@ -79,8 +79,8 @@ function connectTo(events: ProviderEventStream): Socket {
   return socket;
 }
 
-/** Resolves when the number has stayed the same over ten looks. */
-async function standsStill(count: () => number): Promise<number> {
+/** Resolves when the number has stayed the same over ten checks. */
+async function steady(count: () => number): Promise<number> {
   let before = -1;
   let same = 0;
   await until(() => {
@@ -104,11 +104,11 @@ describe.each([
   });
 
   describe("a client that does not read", () => {
-    test("stops the reading of its provider, and reading on goes on with it", async () => {
+    test("the relay stops reading its provider while the client does not read, and continues when it reads", async () => {
       const events = new Endless();
       const socket = connectTo(events);
       socket.pause();
-      const asked = await standsStill(() => events.asked);
+      const asked = await steady(() => events.asked);
       expect(asked * 16).toBeLessThan(16 * 1024);
       socket.resume();
       await until(() => events.asked > asked * 2);
@@ -119,14 +119,14 @@ describe.each([
     });
   });
 
-  test("a client that takes nothing for a minute is hung up on", async () => {
+  test("the relay disconnects a client that reads nothing for a minute", async () => {
     const time = new ManualClock();
     clock = time;
     const events = new Endless();
     const socket = connectTo(events);
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.pause();
-    await standsStill(() => events.asked);
+    await steady(() => events.asked);
     await time.pass(streamStallMsMax + 1_000);
     await until(() => outcomes.length === 1);
     expect(outcomes[0]?.how).toBe("client_gone");
@@ -139,7 +139,7 @@ describe.each([
     test.each([
       ["while its provider is silent", (socket: Socket) => socket.destroy()],
       ["with a reset", (socket: Socket) => socket.resetAndDestroy()],
-    ])("%s is noticed", async (_how, hangUp) => {
+    ])("the relay notices a client that leaves %s", async (_how, hangUp) => {
       const events = new FakeEvents([text("Hi")]);
       const socket = connectTo(events);
       await new Promise((resolve) => socket.once("data", resolve));
@@ -149,7 +149,7 @@ describe.each([
       expect(events.closed).toBe(true);
     });
 
-    test("before its stream began is noticed, and what was opened for it is closed", async () => {
+    test("the relay notices a client that left before its stream began, and closes the provider's stream", async () => {
       const events = new FakeEvents([text("Hi")]);
       let asked = false;
       answering = (request) => {
@@ -165,7 +165,7 @@ describe.each([
     });
   });
 
-  test("a stream that cannot be settled breaks off: nobody takes it for the whole", async () => {
+  test("a stream that cannot be settled breaks off, so that the client notices it", async () => {
     const events = new FakeEvents([text("one")]);
     ending = () => {
       throw new Error("the journal is closed");
@@ -181,7 +181,7 @@ describe.each([
     expect(received).not.toEndWith("0\r\n\r\n");
   });
 
-  test("a stream that the process ends before the server asks for it has its last lines", async () => {
+  test("a stream that the process ends before the server pulls it has its last lines", async () => {
     source = new FakeEvents();
     stopping.stop();
     const body = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
@@ -189,14 +189,14 @@ describe.each([
     expect(body).toEndWith("data: [DONE]\n\n");
   });
 
-  test("a thousand events that are there at once all arrive", async () => {
+  test("a thousand events that are ready at once all arrive", async () => {
     source = new FakeEvents([...Array.from({ length: 1_000 }, (_, n) => text(`<${n}>`)), finish(), end]);
     const body = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
     expect(dataOf(body)).toHaveLength(1_003);
     expect(body).toContain("<999>");
   });
 
-  test("each event leaves at once, and the end closes the stream once", async () => {
+  test("each event is sent at once, and the end closes the stream once", async () => {
     const events = new FakeEvents();
     source = events;
     outcomes = [];
@@ -222,7 +222,7 @@ describe.each([
 });
 
 test.each(["production", "development", ""])(
-  "a stream that breaks off leaves nothing beside the log (NODE_ENV=%s)",
+  "a stream that breaks off writes nothing to the console (NODE_ENV=%s)",
   async (NODE_ENV) => {
     await using breaking = new OurProcess({
       arguments: ["test/support/processes/breaking-process.ts"],

@@ -24,7 +24,7 @@ const usageShown = {
 };
 
 describe("a stream that ends well", () => {
-  test("is a role, deltas, one finish reason and [DONE]", async () => {
+  test("a stream has a role, deltas, one finish reason and [DONE]", async () => {
     const events = new FakeEvents([text("Hel"), text("lo"), finish(), usage(5, 7), end]);
     const { stream, outcomes, clock } = openRelay({ events });
     const body = await allOf(stream);
@@ -46,7 +46,7 @@ describe("a stream that ends well", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("has a usage chunk without choices before [DONE] where it was asked for, and null usage elsewhere", async () => {
+  test("a requested usage chunk comes before [DONE] without choices, and other chunks have null usage", async () => {
     const { stream } = openRelay({
       events: new FakeEvents([text("Hi"), finish("length"), usage(5, 7), end]),
       includeUsage: true,
@@ -59,7 +59,7 @@ describe("a stream that ends well", () => {
     expect(lines[4]).toBe("[DONE]");
   });
 
-  test("gets a finish reason where the provider named none", async () => {
+  test("a stream gets a finish reason if the provider sent none", async () => {
     const calls: ProviderEvent = { kind: "delta", delta: { tool_calls: [{ index: 0, id: "a" }] }, finishReason: null };
     expect(dataOf(await allOf(openRelay({ events: new FakeEvents([end]) }).stream))).toEqual([
       opening,
@@ -71,7 +71,7 @@ describe("a stream that ends well", () => {
     );
   });
 
-  test("shows one role and one finish reason although the provider repeats both, and no empty deltas", async () => {
+  test("a stream has one role, one finish reason and no empty deltas, although the provider repeats them", async () => {
     const events = new FakeEvents([
       { kind: "delta", delta: { role: "assistant", content: "", refusal: null }, finishReason: null },
       { kind: "delta", delta: { role: "assistant", content: "A" }, finishReason: null },
@@ -83,20 +83,20 @@ describe("a stream that ends well", () => {
     expect(lines).toEqual([opening, chunk({ content: "A" }), chunk({ content: "B" }), chunk({}, "stop"), "[DONE]"]);
   });
 
-  test("is whole although the provider breaks off after the finish reason", async () => {
+  test("a stream is complete although the provider breaks off after the finish reason", async () => {
     const { stream, outcomes } = openRelay({ events: new FakeEvents([text("Hi"), finish(), broken]) });
     expect(dataOf(await allOf(stream)).at(-1)).toBe("[DONE]");
     expect(outcomes).toMatchObject([{ how: "completed", final: false, failure: { code: "upstream_rate_limited" } }]);
   });
 
-  test("cannot be broken into by a provider's text", async () => {
+  test("a provider's text cannot end a line of the stream", async () => {
     const evil = 'x\r\ndata: {"error":1}\n\nid: 7\nretry: 1\n\u2028';
     const body = await allOf(openRelay({ events: new FakeEvents([text(evil), finish(), end]) }).stream);
     expect(dataOf(body)).toContainEqual(chunk({ content: evil }));
     expect(body.split("\n").every((line) => line === "" || line.startsWith("data: {") || line === "data: [DONE]")).toBe(true);
   });
 
-  test("counts what was told last, field by field, and no zero", async () => {
+  test("the last reported count of each field is settled, and zeros are ignored", async () => {
     const { stream, outcomes } = openRelay({
       events: new FakeEvents([usage(9, 1), text("a"), usage(0, 4), usage(0, 0), finish(), end]),
     });
@@ -106,7 +106,7 @@ describe("a stream that ends well", () => {
 });
 
 describe("a stream that fails in the middle", () => {
-  test("ends with an error event of type api_error, the usage chunk and [DONE]", async () => {
+  test("a failed stream ends with an error event of type api_error, the usage chunk and [DONE]", async () => {
     const { stream, outcomes } = openRelay({ events: new FakeEvents([text("Hel"), broken]), includeUsage: true });
     const lines = dataOf(await allOf(stream));
     expect(lines.slice(2)).toMatchObject([
@@ -117,23 +117,23 @@ describe("a stream that fails in the middle", () => {
     expect(outcomes).toMatchObject([{ how: "failed", final: false, usage: null, producedTokens: 1 }]);
   });
 
-  test("says upstream_timeout where a clock ran out", async () => {
+  test("a stream that timed out ends with upstream_timeout", async () => {
     const lines = dataOf(await allOf(openRelay({ events: new FakeEvents([text("a"), timeout]) }).stream));
     expect(lines.slice(2)).toMatchObject([{ error: { type: "api_error", code: "upstream_timeout" } }, "[DONE]"]);
   });
 
-  test("fails where the provider's stream just stops", async () => {
+  test("a stream fails if the provider's stream stops without an end", async () => {
     const lines = dataOf(await allOf(openRelay({ events: new FakeEvents([text("a"), null]) }).stream));
     expect(lines.slice(2)).toMatchObject([{ error: { code: "upstream_error" } }, "[DONE]"]);
   });
 
-  test("has no text, so nothing is delivered, where it fails at once", async () => {
+  test("a stream that fails at once delivers no text", async () => {
     const { stream, outcomes } = openRelay({ events: new FakeEvents([timeout]) });
     expect(dataOf(await allOf(stream))).toMatchObject([{ error: { code: "upstream_timeout" } }, "[DONE]"]);
     expect(outcomes).toMatchObject([{ how: "failed", producedTokens: 0, firstTokenMs: null }]);
   });
 
-  test("fails when the process can wait no longer", async () => {
+  test("a stream fails when the process cannot wait any longer", async () => {
     const stop = new StopSignal();
     const { stream, events, outcomes } = openRelay({ options: { stop } });
     const body = allOf(stream);
@@ -145,7 +145,7 @@ describe("a stream that fails in the middle", () => {
     expect(events.closed).toBe(true);
   });
 
-  test("breaks off without [DONE] when it cannot be settled", async () => {
+  test("a stream breaks off without [DONE] when it cannot be settled", async () => {
     const onEnd = (): never => {
       throw new Error("disk full");
     };

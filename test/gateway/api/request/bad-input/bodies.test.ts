@@ -1,4 +1,4 @@
-/** Bytes that are no request: each is answered with what is wrong, and leaves nothing behind. */
+/** Bodies that are not requests: the gateway says what is wrong, and they leave no trace. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { expectRefused, post, settledAlone, stage, type Body, type Stage } from "./stage.ts";
 
@@ -27,7 +27,7 @@ describe("a body that is not JSON", () => {
     ["nothing but NUL bytes", new Uint8Array(100)],
   ];
 
-  test.each(bodies)("%s", async (_, body) => {
+  test.each(bodies)("a body is refused: %s", async (_, body) => {
     await expectRefused(on, (key) => post(on, key, body), {
       code: "invalid_request",
       message: "not valid JSON",
@@ -35,32 +35,38 @@ describe("a body that is not JSON", () => {
   });
 });
 
-test.each(["[]", `[${chat("")}]`, '"hello"', "7", "true", "null"])("a body that is no object: %s", async (body) => {
-  await expectRefused(on, (key) => post(on, key, body), { code: "invalid_request", message: "must be a JSON object" });
-});
+test.each(["[]", `[${chat("")}]`, '"hello"', "7", "true", "null"])(
+  "a body that is not an object is refused: %s",
+  async (body) => {
+    await expectRefused(on, (key) => post(on, key, body), { code: "invalid_request", message: "must be a JSON object" });
+  },
+);
 
 describe("a body that is not UTF-8", () => {
   test.each([
-    ["a byte that begins nothing", bytes(chat(',"user":"\xff"'))],
+    ["an invalid first byte", bytes(chat(',"user":"\xff"'))],
     ["half a character", bytes(chat(',"user":"\xc3"'))],
     ["half of a surrogate pair", bytes(chat(',"user":"\xed\xa0\xbd"'))],
     ["UTF-16", new Uint8Array(Buffer.from(chat(""), "utf16le"))],
-  ])("%s", async (_, body) => {
-    // UTF-16 of plain letters is UTF-8 with NUL bytes in it, which is no JSON.
+  ])("a body is refused: %s", async (_, body) => {
+    // UTF-16 of plain letters is UTF-8 with NUL bytes in it, which is not JSON.
     const refused = await expectRefused(on, (key) => post(on, key, body), { code: "invalid_request", message: "not valid" });
     expect(refused.status).toBe(400);
   });
 });
 
-test.each(["\\ud83d", "\\ude00", "\\ud83d\\ud83d", "\\uD83Dx"])("half of a surrogate pair, escaped: %s", async (text) => {
-  await expectRefused(on, (key) => post(on, key, chat(`,"user":"${text}"`)), {
-    code: "invalid_request",
-    message: "half of a surrogate pair",
-  });
-});
+test.each(["\\ud83d", "\\ude00", "\\ud83d\\ud83d", "\\uD83Dx"])(
+  "a body with half of a surrogate pair is refused: %s",
+  async (text) => {
+    await expectRefused(on, (key) => post(on, key, chat(`,"user":"${text}"`)), {
+      code: "invalid_request",
+      message: "half of a surrogate pair",
+    });
+  },
+);
 
-describe("a body that is too much to look into", () => {
-  test.each([65, 10_000])("%p levels deep", async (levels) => {
+describe("a body beyond the JSON limits", () => {
+  test.each([65, 10_000])("a body of %p levels is refused", async (levels) => {
     const nested = `${"[".repeat(levels)}${"]".repeat(levels)}`;
     await expectRefused(on, (key) => post(on, key, chat(`,"metadata":${nested}`)), {
       code: "invalid_request",
@@ -68,7 +74,7 @@ describe("a body that is too much to look into", () => {
     });
   });
 
-  test("200,001 values", async () => {
+  test("a body of 200,001 values is refused", async () => {
     const list = `[${"0,".repeat(200_000)}0]`;
     await expectRefused(on, (key) => post(on, key, `{"metadata":${list}}`), {
       code: "invalid_request",
@@ -76,24 +82,24 @@ describe("a body that is too much to look into", () => {
     });
   });
 
-  test("more than 8 MiB", async () => {
+  test("a body of more than 8 MiB is refused", async () => {
     const body = chat(`,"user":"${"x".repeat(8 * 1024 * 1024)}"`);
     await expectRefused(on, (key) => post(on, key, body), { code: "request_too_large" });
   });
 });
 
-describe("__proto__ is a field that nobody knows", () => {
+describe("the field __proto__", () => {
   test.each([
     ["__proto__", chat(',"__proto__":{"max_tokens":1}')],
     ["__proto__", chat(',"\\u005f_proto__":1')],
     ["constructor", chat(',"constructor":{"prototype":{"polluted":1}}')],
     ["messages[0].__proto__", '{"model":"stub/model","messages":[{"role":"user","content":"x","__proto__":{"role":"system"}}]}'],
     ["stream_options.__proto__", chat(',"stream":true,"stream_options":{"__proto__":{"include_usage":true}}')],
-  ])("%s", async (param, body) => {
+  ])("the gateway refuses %s as an unknown field", async (param, body) => {
     await expectRefused(on, (key) => post(on, key, body), { code: "unsupported_parameter", param });
   });
 
-  test("but in a schema of the client's, where it is sent on as it came", async () => {
+  test("__proto__ in the client's JSON Schema is sent on unchanged", async () => {
     const { key } = await on.customer();
     const schema = '{"type":"object","__proto__":{"a":1}}';
     await post(on, key, chat(`,"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}]`));
@@ -101,7 +107,7 @@ describe("__proto__ is a field that nobody knows", () => {
   });
 });
 
-test("of two equal keys the last one counts everywhere: what is checked is what is priced and sent", async () => {
+test("of two equal keys the last one counts everywhere: the checked value is the priced and sent value", async () => {
   const customer = await on.customer();
   const body = `{"model":"acme/none","max_tokens":1,"messages":[],"model":"stub/model","max_tokens":900,"messages":[${message}]}`;
   const response = await post(on, customer.key, body);
@@ -113,14 +119,14 @@ test("of two equal keys the last one counts everywhere: what is checked is what 
   expect(Number(reserved_usd)).toBeGreaterThanOrEqual(900 * 0.000_002);
 });
 
-test("a byte order mark, and any content type, are passed over", async () => {
+test("the gateway ignores a byte order mark and the content type", async () => {
   const customer = await on.customer();
   const response = await post(on, customer.key, `\uFEFF${chat("")}`, { "content-type": "text/plain" });
   expect(response.status).toBe(200);
   await settledAlone(on, customer, 10_000n + 4n * 2_000n);
 });
 
-test("NUL and other control characters in a text are text, and come back as they went", async () => {
+test("NUL and other control characters in a text come back unchanged", async () => {
   const customer = await on.customer();
   const text = "\0\u0001\u001f\u007f\u2028\u{10ffff}";
   const body = JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: text }] });

@@ -1,4 +1,4 @@
-/** Clients that misbehave below the level of requests: over bare sockets. What they may write in it is in test/hostile/corpus. */
+/** Clients that misbehave on the connection, over bare sockets. Hostile requests are in test/hostile/corpus. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { expectExactLedger } from "../../../../support/gateway/exact-ledger.ts";
@@ -23,14 +23,14 @@ function head(key: string, ...headers: string[]): string {
   return [...first, ...headers, "", ""].join("\r\n");
 }
 
-/** Whatever was tried with the key of `on.refused` left nothing behind. */
+/** The requests with the key of `on.refused` left no trace. */
 const expectNothing = () => expectExactLedger(on.fleet.operator(), on.refused, { credit: "10", generations: 0 });
 
 describe("a body that does not arrive", () => {
   test.each([
     ["of a length that was announced", ["Content-Length: 1000"], "{"],
     ["in chunks", ["Transfer-Encoding: chunked"], "1\r\n{\r\n"],
-  ])("%s is refused when its time is over, however it trickles", async (_, headers, piece) => {
+  ])("a body %s is refused when its time is over, although it trickles", async (_, headers, piece) => {
     using trickling = client();
     trickling.send(head(on.refused.key, ...headers, "Connection: close"));
     const startedAt = performance.now();
@@ -44,7 +44,7 @@ describe("a body that does not arrive", () => {
     await expectNothing();
   });
 
-  test("because its client breaks off leaves nothing behind", async () => {
+  test("a body whose client breaks off leaves no trace", async () => {
     const calls = on.stub.calls.length;
     for (const headers of [["Content-Length: 1000"], ["Transfer-Encoding: chunked"]]) {
       using breaking = client();
@@ -58,7 +58,7 @@ describe("a body that does not arrive", () => {
 });
 
 describe("a client that never reads", () => {
-  /** Writes as fast as its socket takes, for ever. */
+  /** Writes endlessly, at its socket's pace. */
   let written = 0;
   const endless: StubAnswer = async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -69,7 +69,7 @@ describe("a client that never reads", () => {
     }
   };
 
-  test("stops its provider; once it is gone it is charged what could be delivered, and the provider's call ends", async () => {
+  test("a client that never reads stops its provider; when it leaves, it pays for what could be delivered, and the call ends", async () => {
     const customer = await on.customer();
     on.stub.answerOnce(endless);
     const calls = on.stub.calls.length;
@@ -86,7 +86,7 @@ describe("a client that never reads", () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       return stopped;
     }, 20_000);
-    // Linux keeps up to 36 MiB for each of the two connections, the more of it the more went over loopback before.
+    // Linux buffers up to 36 MiB for each of the two connections, more after earlier traffic on loopback.
     expect(written).toBeLessThan(80 * 1024 * 1024);
     lazy.reset();
     expect((await on.stub.ended(calls + 1)).state).toBe("cancelled");
@@ -95,7 +95,7 @@ describe("a client that never reads", () => {
     expect(row.completion_tokens).toBeWithin(1, written / 4);
   }, 30_000);
 
-  test("owes a whole answer all the same: it was settled before it was sent", async () => {
+  test("a client that never reads pays for a full answer, which is settled before it is sent", async () => {
     const customer = await on.customer();
     on.stub.answerOnce(
       chat("x".repeat(8 * 1024 * 1024), { usage: { prompt_tokens: 10, completion_tokens: 900, total_tokens: 910 } }),
@@ -110,7 +110,7 @@ describe("a client that never reads", () => {
 });
 
 describe("headers", () => {
-  test("of the client reach no provider, and name nothing in the answer", async () => {
+  test("the client's headers do not reach the provider and do not change the response", async () => {
     const customer = await on.customer();
     const evil = ["x-request-id", "x-generation-id", "x-client-request-id", "traceparent", "cookie", "user-agent", "x-api-key"];
     const more = ["openai-organization", "anthropic-beta", "x-goog-api-key", "x-forwarded-for", "accept-encoding", "referer"];
@@ -139,14 +139,17 @@ describe("the Host header", () => {
     return (await asking.answer()).slice(0, 12);
   };
 
-  test.each(["a", "gw", "x.y", "gw:1", "127.0.0.1", "[::1]", "a_b", "%", "[", "a:b", "a:99999"])("may be %p", async (host) => {
-    expect(await ask("/key", host)).toBe("HTTP/1.1 200");
-    expect(await ask("/models/sandbox%2Fecho", host)).toBe("HTTP/1.1 200");
-    expect(await ask("/models?all=true", host)).toBe("HTTP/1.1 200");
-  });
+  test.each(["a", "gw", "x.y", "gw:1", "127.0.0.1", "[::1]", "a_b", "%", "[", "a:b", "a:99999"])(
+    "the Host header may be %p",
+    async (host) => {
+      expect(await ask("/key", host)).toBe("HTTP/1.1 200");
+      expect(await ask("/models/sandbox%2Fecho", host)).toBe("HTTP/1.1 200");
+      expect(await ask("/models?all=true", host)).toBe("HTTP/1.1 200");
+    },
+  );
 
   test.each(["", "a b", "a/b", "a?b", "a#b", "user@x", "<>", "http://weir"])(
-    "that is no host, as %p, finds nothing",
+    "the Host header %p, which is not a host, is 404 or 400",
     async (host) => {
       expect(await ask("/models?all=true", host)).toMatch(/^HTTP\/1\.1 40[04]$/);
     },

@@ -1,4 +1,4 @@
-/** Requests that are JSON and still cannot be meant: refused by the field's name before anything is held or sent. */
+/** JSON requests with wrong fields: refused by the field's name before anything is held or sent. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { expectRefused, post, settledAlone, stage, type Refusal, type Stage } from "./stage.ts";
 
@@ -15,7 +15,7 @@ function send(fields: Record<string, unknown>): (key: string) => Promise<Respons
 const invalid = (param: string, message = ""): Refusal => ({ code: "invalid_request", param, message });
 const unsupported = (param: string, message = ""): Refusal => ({ code: "unsupported_parameter", param, message });
 
-/** test/gateway/api/request/chat-fields.test.ts and chat-messages.test.ts have all values of all fields; here is one of each kind. */
+/** One of each kind; test/gateway/api/request/chat-fields.test.ts and chat-messages.test.ts have all values of all fields. */
 const refused: [string, Record<string, unknown>, Refusal][] = [
   ["no model", { model: undefined }, invalid("model", "required")],
   ["a model that is null", { model: null }, invalid("model")],
@@ -49,16 +49,16 @@ const refused: [string, Record<string, unknown>, Refusal][] = [
   ["a provider as a text", { provider: "openai" }, unsupported("provider")],
 ];
 
-test.each(refused)("%s", async (_, fields, refusal) => {
+test.each(refused)("the gateway refuses %s", async (_, fields, refusal) => {
   await expectRefused(on, send(fields), refusal);
 });
 
-test.each(["temperature", "seed", "max_tokens", "top_p"])("a %s beyond all numbers", async (param) => {
+test.each(["temperature", "seed", "max_tokens", "top_p"])("the gateway refuses a %s larger than any number", async (param) => {
   const body = `{"model":"stub/model","messages":[{"role":"user","content":"Hello"}],"${param}":1e400}`;
   await expectRefused(on, (key) => post(on, key, body), invalid(param));
 });
 
-describe("a model's id that the catalog does not have is model_not_found, and the message ends with it", () => {
+describe("a model id that is not in the catalog", () => {
   const ids = [
     "acme/none",
     "stub/model ",
@@ -78,14 +78,17 @@ describe("a model's id that the catalog does not have is model_not_found, and th
     "m".repeat(256),
   ];
 
-  test.each(ids.map((id) => [JSON.stringify(id).slice(0, 60), id]))("%s", async (_, id) => {
-    const response = await expectRefused(on, send({ model: id }), { code: "model_not_found", param: "model", message: id });
-    expect(response.headers.has("x-evil")).toBe(false);
-  });
+  test.each(ids.map((id) => [JSON.stringify(id).slice(0, 60), id]))(
+    "the id %s is model_not_found, at the end of the message",
+    async (_, id) => {
+      const response = await expectRefused(on, send({ model: id }), { code: "model_not_found", param: "model", message: id });
+      expect(response.headers.has("x-evil")).toBe(false);
+    },
+  );
 
   const paths = ["acme/none", "%", "%ff", "%00", "a%0d%0aX-Evil:1", "..%2f..%2fkey", "a b", "é", "a/b/models/c"];
 
-  test.each(paths)("GET /models/%s", async (path) => {
+  test.each(paths)("GET /models/%s is model_not_found", async (path) => {
     const get = (key: string) =>
       fetch(`${on.fleet.url()}/gpt/v1/models/${path}`, { headers: { authorization: `Bearer ${key}` } });
     const response = await expectRefused(on, get, { code: "model_not_found", param: "model" });
@@ -93,7 +96,7 @@ describe("a model's id that the catalog does not have is model_not_found, and th
   });
 });
 
-test("what is null, empty or the default is as good as absent: the provider gets the same", async () => {
+test("the provider gets the same request if a field is null, empty or the default as if it is absent", async () => {
   const customer = await on.customer();
   const nothings = {
     ...Object.fromEntries(
@@ -110,7 +113,7 @@ test("what is null, empty or the default is as good as absent: the provider gets
   await settledAlone(on, customer, 18_000n);
 });
 
-test("what is accepted reaches the provider as it came, with the bound that was reserved", async () => {
+test("accepted fields reach the provider unchanged, with the reserved bound", async () => {
   const customer = await on.customer();
   const tool = {
     type: "function",

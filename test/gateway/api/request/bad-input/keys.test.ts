@@ -1,4 +1,4 @@
-/** Keys of every wrong form: one answer for all of them, which never says which reason applied. */
+/** Wrong keys of every form get the same answer, which does not say which reason applied. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { operatorToken } from "../../../../support/servers/fleet.ts";
 import { expectRefused, stage, type Stage } from "./stage.ts";
@@ -12,12 +12,12 @@ const unknown = `platform-api-${hex}`;
 const headers: [string, (key: string) => Record<string, string>][] = [
   ["none", () => ({})],
   ["empty", () => ({ authorization: "" })],
-  ["the scheme alone", () => ({ authorization: "Bearer" })],
+  ["only the scheme", () => ({ authorization: "Bearer" })],
   ["the scheme and spaces", () => ({ authorization: "Bearer    " })],
   ["the key without a scheme", (key) => ({ authorization: key })],
   ["another scheme", (key) => ({ authorization: `Basic ${Buffer.from(`key:${key}`).toString("base64")}` })],
   ["a scheme that begins alike", (key) => ({ authorization: `BearerX ${key}` })],
-  ["a key that nobody has", () => ({ authorization: `Bearer ${unknown}` })],
+  ["an unknown key", () => ({ authorization: `Bearer ${unknown}` })],
   ["another prefix", () => ({ authorization: `Bearer sk-${hex}` })],
   ["the prefix of another case", (key) => ({ authorization: `Bearer ${key.replace("platform", "Platform")}` })],
   [
@@ -26,7 +26,7 @@ const headers: [string, (key: string) => Record<string, string>][] = [
   ],
   ["one character too few", (key) => ({ authorization: `Bearer ${key.slice(0, -1)}` })],
   ["one character too many", (key) => ({ authorization: `Bearer ${key}0` })],
-  ["a letter that is none of hexadecimal", (key) => ({ authorization: `Bearer ${key.slice(0, -1)}g` })],
+  ["a letter that is not hexadecimal", (key) => ({ authorization: `Bearer ${key.slice(0, -1)}g` })],
   ["two keys", (key) => ({ authorization: `Bearer ${key}, Bearer ${key}` })],
   ["two keys in one", (key) => ({ authorization: `Bearer ${key} ${key}` })],
   ["a no-break space behind it", (key) => ({ authorization: `Bearer ${key}\u00a0` })],
@@ -50,7 +50,7 @@ describe.each([
   ["GET", "/models/stub/model"],
   ["GET", "/key"],
 ])("%s %s", (method, path) => {
-  test.each(headers)("%s", async (_, headersOf) => {
+  test.each(headers)("the gateway refuses a wrong key: %s", async (_, headersOf) => {
     const body = JSON.stringify({ model: "stub/model", messages: [{ role: "user", content: "Hello" }] });
     const send = (key: string) =>
       fetch(`${on.fleet.url()}/gpt/v1${path}?api_key=${key}`, {
@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-test("a tools key, the operator's token and a revoked key open nothing either", async () => {
+test("the gateway refuses a tools key, the operator's token and a revoked key", async () => {
   const operator = on.fleet.operator();
   const { workspace, key, keys } = await on.customer();
   const tools = await operator.toolsKey({ workspace, owner: "owner@example.test" });
@@ -78,13 +78,13 @@ test("a tools key, the operator's token and a revoked key open nothing either", 
   }
 });
 
-test("spaces and tabs around the header's value, which HTTP takes away, are none of it", async () => {
+test("the gateway ignores spaces and tabs around the header's value, which HTTP removes", async () => {
   const authorization = ` \t Bearer ${on.refused.key}\t `;
   const response = await fetch(`${on.fleet.url()}/gpt/v1/key`, { headers: { authorization } });
   expect(response.status).toBe(200);
 });
 
-test.each(["bearer", "BEARER", "Bearer "])("the scheme %p opens as Bearer does", async (scheme) => {
+test.each(["bearer", "BEARER", "Bearer "])("the gateway accepts the scheme %p", async (scheme) => {
   const authorization = `${scheme} ${on.refused.key} `;
   const response = await fetch(`${on.fleet.url()}/gpt/v1/key`, { headers: { authorization } });
   expect(response.status).toBe(200);

@@ -1,4 +1,4 @@
-/** Providers that misbehave: what the client is told, and what is charged for it to the token. */
+/** Providers that misbehave: the error that the client gets, and the exact charge. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorCode } from "../../../../../src/kernel/errors.ts";
 import { errorTable } from "../../../../../src/kernel/errors.ts";
@@ -26,7 +26,7 @@ function ask(key: string, streamed: boolean): Promise<Response> {
   return post(on, key, JSON.stringify({ ...request, ...(streamed && { stream_options: { include_usage: true } }) }));
 }
 
-/** Every call is answered so until the next answer is named: what fails may be tried a second time. */
+/** The stub gives this answer to all calls until the next answer is set, since the gateway may retry. */
 async function answered(answer: StubAnswer, streamed: boolean) {
   const customer = await on.customer();
   on.stub.answer(answer);
@@ -37,7 +37,8 @@ async function answered(answer: StubAnswer, streamed: boolean) {
   return { customer, response, body };
 }
 
-const told = (error: Record<string, unknown>, status = 200) => json({ error: { message: "Do not show this", ...error } }, status);
+const reporting = (error: Record<string, unknown>, status = 200) =>
+  json({ error: { message: "Do not show this", ...error } }, status);
 const broken: StubAnswer = (response) => void response.socket?.destroy();
 const brokenHalfway: StubAnswer = (response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
@@ -45,11 +46,11 @@ const brokenHalfway: StubAnswer = (response) => {
   setTimeout(() => response.socket?.destroy(), 20);
 };
 
-describe("no answer, whatever its status, is an error and costs nothing", () => {
+describe("a provider that does not answer the request", () => {
   const answers: [string, StubAnswer, ErrorCode][] = [
-    ["an error with status 200", told({ type: "server_error" }), "upstream_error"],
-    ["a rate limit with status 200", told({ code: "rate_limit_exceeded" }), "upstream_rate_limited"],
-    ["our own quota with status 200", told({ code: "insufficient_quota" }), "upstream_auth"],
+    ["an error with status 200", reporting({ type: "server_error" }), "upstream_error"],
+    ["a rate limit with status 200", reporting({ code: "rate_limit_exceeded" }), "upstream_rate_limited"],
+    ["our own quota with status 200", reporting({ code: "insufficient_quota" }), "upstream_auth"],
     ["a page", htmlPage, "upstream_error"],
     ["nothing", empty, "upstream_error"],
     ["nothing, as JSON", text("", { type: "application/json" }), "upstream_error"],
@@ -61,14 +62,14 @@ describe("no answer, whatever its status, is an error and costs nothing", () => 
     ["a connection that breaks", broken, "upstream_error"],
     ["a redirect", redirect("https://example.com/"), "upstream_error"],
     ["a page with status 403", text("<html>Forbidden</html>", { status: 403, type: "text/html" }), "upstream_auth"],
-    ["a request that is at fault", told({ type: "invalid_request_error" }, 400), "upstream_rejected"],
+    ["a request that is at fault", reporting({ type: "invalid_request_error" }, 400), "upstream_rejected"],
   ];
 
   describe.each([
-    ["whole", false],
+    ["not streamed", false],
     ["streamed", true],
-  ])("%s:", (_, streamed) => {
-    test.each(answers)("%s", async (_name, answer, code) => {
+  ])("%s", (_, streamed) => {
+    test.each(answers)("%s is an error and costs nothing", async (_name, answer, code) => {
       const { customer, response, body } = await answered(answer, streamed);
       expect(response.status).toBe(errorTable[code].status);
       expect(JSON.parse(body)).toMatchObject({ error: { code, type: errorTable[code].type, param: null } });
@@ -90,7 +91,7 @@ describe("no answer, whatever its status, is an error and costs nothing", () => 
     ],
   ];
 
-  test.each(firstEvents)("a stream whose first event is %s", async (_, answer, code) => {
+  test.each(firstEvents)("a stream whose first event is %s is an error and costs nothing", async (_, answer, code) => {
     const { customer, response, body } = await answered(answer, true);
     expect(response.status).toBe(errorTable[code].status);
     expect(JSON.parse(body)).toMatchObject({ error: { code, param: null } });
@@ -99,7 +100,7 @@ describe("no answer, whatever its status, is an error and costs nothing", () => 
   });
 });
 
-describe("half a stream ends with an error event and is charged what was delivered", () => {
+describe("half a stream", () => {
   const begun = [chunk({ role: "assistant", content: "12345678" }), chunk({ content: "1234" })];
   const failing = `data: {"error":{"message":"Do not show this","code":"rate_limit_exceeded"}}\n\n`;
   const lines = begun.map((one) => `data: ${JSON.stringify(one)}\n\n`);
@@ -110,7 +111,7 @@ describe("half a stream ends with an error event and is charged what was deliver
     ["with an error in it", rawStream(...lines, failing)],
     ["with an event that is no JSON", rawStream(...lines, "data: {\n\n")],
     ["with an event that breaks off", rawStream(...lines, 'data: {"choices"')],
-  ])("%s", async (_, answer) => {
+  ])("a stream %s ends with an error event and is charged what was delivered", async (_, answer) => {
     const { customer, response, body } = await answered(answer, true);
     expect(response.status).toBe(200);
     const [error, usage, done] = body.trimEnd().split("\n\n").slice(-3);
@@ -126,7 +127,7 @@ describe("half a stream ends with an error event and is charged what was deliver
   });
 });
 
-test("a stream that breaks off before it has said a word costs nothing", async () => {
+test("a stream that breaks off before any text costs nothing", async () => {
   const { customer, response, body } = await answered(
     stream([chunk({ role: "assistant", content: "" })], { end: "break" }),
     true,
@@ -137,19 +138,19 @@ test("a stream that breaks off before it has said a word costs nothing", async (
   expect(row).toMatchObject({ code: "upstream_error", usage_estimated: false });
 });
 
-describe("usage that is wrong", () => {
+describe("a provider that reports wrong usage", () => {
   const wrong: [string, Record<string, unknown> | null][] = [
-    ["is told nowhere", null],
+    ["is absent", null],
     ["is zero", usageOf(0, 0)],
     ["is negative", { prompt_tokens: -5, completion_tokens: -1, total_tokens: -6 }],
     ["is text", { prompt_tokens: "9", completion_tokens: "2", total_tokens: "11" }],
     ["is a fraction", { prompt_tokens: 0.5, completion_tokens: 0.5 }],
-    ["is beyond all numbers", { prompt_tokens: 1e300, completion_tokens: 1e300 }],
+    ["is larger than any count", { prompt_tokens: 1e300, completion_tokens: 1e300 }],
     ["is null in each field", { prompt_tokens: null, completion_tokens: null, total_tokens: null }],
   ];
 
-  describe.each([false, true])("(streamed: %p)", (streamed) => {
-    test.each(wrong)("%s: what was delivered is counted here, and marked as estimated", async (_, usage) => {
+  describe.each([false, true])("in an answer (streamed: %p)", (streamed) => {
+    test.each(wrong)("the gateway estimates usage that %s, and marks it as estimated", async (_, usage) => {
       const { customer, response } = await answered(chat("12345678", { pieces: ["1234", "5678"], usage }), streamed);
       expect(response.status).toBe(200);
       const row = await settledAlone(on, customer);
@@ -157,7 +158,7 @@ describe("usage that is wrong", () => {
       expect(row.prompt_tokens).toBeWithin(1, 20);
     });
 
-    test("is above all that was reserved: the reservation is charged, and the log says what was counted", async () => {
+    test("the gateway charges the reservation for usage above it, and logs the provider's counts", async () => {
       const { customer } = await answered(chat("Hi", { usage: usageOf(5_000, 2_000) }), streamed);
       const row = await settledAlone(on, customer);
       expect(row.cost_usd).toBe(row.reserved_usd);
@@ -166,11 +167,11 @@ describe("usage that is wrong", () => {
   });
 
   test.each([
-    ["told twice, growing", [usageOf(9, 2), usageOf(9, 5)], [9, 5]],
-    ["told twice, the same", [usageOf(9, 5), usageOf(9, 5)], [9, 5]],
-    ["told twice, zeros at the end", [usageOf(9, 5), usageOf(0, 0)], [9, 5]],
-    ["told in two halves", [{ prompt_tokens: 9 }, { completion_tokens: 5 }], [9, 5]],
-  ])("is %s: it is counted once", async (_, usages, [prompt = 0, completionTokens = 0]) => {
+    ["reported twice, growing", [usageOf(9, 2), usageOf(9, 5)], [9, 5]],
+    ["reported twice, the same", [usageOf(9, 5), usageOf(9, 5)], [9, 5]],
+    ["reported twice, zeros at the end", [usageOf(9, 5), usageOf(0, 0)], [9, 5]],
+    ["reported in two halves", [{ prompt_tokens: 9 }, { completion_tokens: 5 }], [9, 5]],
+  ])("usage %s is counted once", async (_, usages, [prompt = 0, completionTokens = 0]) => {
     const head = { id: "chatcmpl-stub", object: "chat.completion.chunk", created: 1_795_000_000, model: "stub-model" };
     const chunks = [
       chunk({ role: "assistant", content: "Hi" }),
@@ -184,7 +185,7 @@ describe("usage that is wrong", () => {
   });
 });
 
-describe("a stream is the same to its client and to the ledger", () => {
+describe("the forms of a stream", () => {
   const data = [
     chunk({ role: "assistant", content: "é😀" }),
     chunk({ content: "\u2028b" }),
@@ -193,10 +194,10 @@ describe("a stream is the same to its client and to the ledger", () => {
   ].map((value) => JSON.stringify(value));
   const plain = [...data, "[DONE]"].map((one) => `data: ${one}\n\n`).join("");
   const shapes: [string, StubAnswer][] = [
-    ["as it should be", rawStream(plain)],
+    ["in the usual form", rawStream(plain)],
     ["split at every byte", rawStream(...Array.from(Buffer.from(plain), (byte) => Uint8Array.of(byte)))],
     ["with CRLF", rawStream(plain.replaceAll("\n", "\r\n"))],
-    ["with CR alone", rawStream(plain.replaceAll("\n", "\r"))],
+    ["with CR only", rawStream(plain.replaceAll("\n", "\r"))],
     ["without the space after data:", rawStream(plain.replaceAll("data: ", "data:"))],
     ["with comments everywhere", rawStream(plain.replaceAll("data: ", ": still there\n\n: and here\ndata: "))],
     ["with names, ids and retry times", rawStream(plain.replaceAll("data: ", "event: x\nid: 7\nretry: 1\ndata: "))],
@@ -206,7 +207,7 @@ describe("a stream is the same to its client and to the ledger", () => {
     ["with much after [DONE]", rawStream(plain, plain)],
   ];
 
-  test.each(shapes)("%s", async (_, answer) => {
+  test.each(shapes)("a stream %s is the same for its client and the ledger", async (_, answer) => {
     const { customer, body } = await answered(answer, true);
     const events = body.trimEnd().split("\n\n");
     const contents = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)).choices[0]?.delta.content);

@@ -1,6 +1,6 @@
 /**
- * The one process with a provider stub behind `stub/model`, for everything that clients and providers can do wrong: started
- * once for all files of this folder, when the first of them asks, and gone when the test process ends.
+ * The process with a provider stub behind `stub/model` that all tests of bad input share. The first file that needs it starts it, and
+ * the end of the test process stops it.
  */
 import { expect } from "bun:test";
 import { errorTable, type ErrorCode } from "../../../../../src/kernel/errors.ts";
@@ -13,17 +13,17 @@ import { startProviderStub, type ProviderStub } from "../../../../support/provid
 import { stubKeyEnv, writeStubCatalog } from "../../../../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../../../../support/temporary-folder.ts";
 
-/** In which the body of a request must arrive here. */
+/** A request's body must arrive within this time. */
 export const bodyMs = 1_000;
-/** USD of every customer. */
+/** Each customer's credit in USD. */
 const credit = "10";
 
 export interface Stage {
   fleet: Fleet;
   stub: ProviderStub;
-  /** Of a workspace of its own. */
+  /** Makes a client with a workspace of its own. */
   customer(): Promise<Client>;
-  /** The one of whom nothing is ever accepted. */
+  /** A client whose requests are all refused. */
   refused: Client;
 }
 
@@ -58,11 +58,11 @@ async function openStage(): Promise<Stage> {
 export interface Refusal {
   code: ErrorCode;
   param?: string | null;
-  /** What the message has in it. */
+  /** A part of the message. */
   message?: string;
 }
 
-/** Refused as it must be, and without a trace: no provider heard of it, and nothing of it is logged, held or charged. */
+/** Expects a refusal without a trace: no call of a provider, and nothing logged, held or charged. */
 export async function expectRefused(on: Stage, send: (key: string) => Promise<Response>, refusal: Refusal): Promise<Response> {
   const calls = on.stub.calls.length;
   const response = await send(on.refused.key);
@@ -78,7 +78,7 @@ export async function expectRefused(on: Stage, send: (key: string) => Promise<Re
   return response;
 }
 
-/** The only generation of the customer, once it is settled. */
+/** The customer's only generation, once it is settled. */
 export async function settledAlone(on: Stage, customer: Customer, costNano?: bigint): Promise<LogRow> {
   const [row] = await expectExactLedger(on.fleet.operator(), customer, {
     credit,
@@ -91,7 +91,7 @@ export async function settledAlone(on: Stage, customer: Customer, costNano?: big
 
 export type Body = string | Uint8Array<ArrayBuffer>;
 
-/** One chat of these bytes. */
+/** Sends a chat request with this body. */
 export function post(on: Stage, key: string, body: Body, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${on.fleet.url()}/gpt/v1/chat/completions`, {
     method: "POST",
