@@ -114,8 +114,8 @@ describe("a stream", () => {
   const streamOf = (events: FakeEvents): ProviderAnswer => ({ kind: "stream", events });
 
   test("dispatch returns a stream from its beginning once its first event has arrived", async () => {
-    const told = new FakeEvents([usage(5, 1), text("Hi"), finish(), end]);
-    const { outcome, clock } = given([streamOf(told)], { streamed: true });
+    const source = new FakeEvents([usage(5, 1), text("Hi"), finish(), end]);
+    const { outcome, clock } = given([streamOf(source)], { streamed: true });
     const opened = await outcome;
     if (opened.kind !== "stream") throw new Error(opened.kind);
     const events = new OneByOne(opened.events);
