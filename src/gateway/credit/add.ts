@@ -12,9 +12,9 @@ import type { CreditForm } from "./schema.ts";
 import { appendCredit, lockHead, selectCredit, type LedgerHead } from "./store.ts";
 
 /**
- * Adds credit: the next entry of the workspace's chain. The same reference with the same amount adds once.
- * @returns the head of the chain, which the counters are to know
- * @throws DomainError conflict when the reference stands with another amount, or the balance would pass 9,000,000 USD
+ * Adds credit as the next entry of the workspace's chain. The same reference with the same amount adds once.
+ * @returns the head of the chain, for the counters
+ * @throws DomainError conflict when the reference exists with another amount, or the balance would exceed 9,000,000 USD
  */
 export async function addCredit(
   { actor, workspace, credit }: { actor: Actor; workspace: WorkspaceId; credit: CreditForm },
@@ -38,7 +38,7 @@ export async function addCredit(
   });
 }
 
-/** @throws DomainError conflict when the reference stands with another amount */
+/** @throws DomainError conflict when the reference exists with another amount */
 async function wasAdded(
   { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
   tx: Transaction,

@@ -1,20 +1,20 @@
-/** The ledger's absolute values, as the counters take them. */
+/** The ledger's absolute values, in the form that counters load. */
 import type { Queries } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { selectAccount, selectHeads, selectKeyMonth } from "./store.ts";
 
-/** A hold lives twenty minutes, so only this month and the one before are still asked about. */
+/** A hold lasts twenty minutes, so requests need only this month and the previous one. */
 const monthsMax = 2;
 
 export interface LoadedAccount {
   account: AccountPush;
-  /** Those of the generations asked for that ended: they have their row in `charges`. */
+  /** Those of the requested generations that have ended, with a row in `charges`. */
   ended: Set<GenerationId>;
 }
 
-/** Balance, sequence, month totals and ended generations of one snapshot; null: there is no such workspace. */
+/** Balance, sequence, month totals and ended generations from one snapshot; null: there is no such workspace. */
 export async function loadAccount(
   { workspace, generations }: { workspace: WorkspaceId; generations: GenerationId[] },
   sql: Queries,
@@ -28,7 +28,7 @@ export async function loadAccount(
   };
 }
 
-/** What a key was charged in a month, with its version and the head of the ledger at that moment; zero and version zero before the first charge. */
+/** A key's total of a month, with its version and the ledger's sequence at that moment; all are zero before the first charge. */
 export async function loadKeyMonth(
   { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
   sql: Queries,
@@ -37,7 +37,7 @@ export async function loadKeyMonth(
   return { workspace, key, month, spent: row?.spent ?? 0n, version: row?.version ?? 0n, sequence: row?.sequence ?? 0n };
 }
 
-/** How far each ledger is; those that there are not are missing. */
+/** The sequence of each workspace's ledger; unknown workspaces are absent. */
 export async function loadHeads(workspaces: readonly WorkspaceId[], sql: Queries): Promise<ReadonlyMap<WorkspaceId, bigint>> {
   return new Map((await selectHeads(workspaces, sql)).map(({ workspace, sequence }) => [workspace, sequence]));
 }

@@ -8,8 +8,8 @@ import type { WorkspaceForm } from "../../accounts/workspaces/schema.ts";
 import { addCredit } from "./add.ts";
 
 /**
- * Opens a workspace with its first credit, where some is given: both or neither.
- * @throws DomainError of either
+ * Creates a workspace, with its first credit if an amount is given. The transaction holds both.
+ * @throws DomainError of either step
  */
 export async function openWorkspace(
   { actor, form, ref }: { actor: Actor; form: WorkspaceForm; ref: string },

@@ -1,6 +1,6 @@
 /**
- * Proof that credit was set aside: the only ticket to a provider. `callProvider` takes one, and admission alone makes them,
- * so a call that nobody reserved for cannot be written.
+ * Proof that credit was reserved, which every provider call needs. `callProvider` takes one and only admission makes them, so code
+ * cannot call a provider without a reservation.
  */
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { monthOf, type Month } from "../../kernel/clock.ts";
@@ -16,21 +16,21 @@ export interface Reservation {
   readonly request: string;
   readonly workspace: WorkspaceId;
   readonly key: KeyId;
-  /** UTC month of admission by the counters' clock: all of the generation is booked to it. */
+  /** UTC month of admission by the counters' clock, to which the whole generation is booked. */
   readonly month: Month;
   readonly amount: NanoUsd;
   /** Milliseconds, the counters' clock. */
   readonly admittedAt: number;
-  /** The output bound that was priced. */
+  /** The priced output bound. */
   readonly maxOutputTokens: number;
 }
 
-/** Called by admission with the facts of an `admitted` reply, and by nobody else (held by the architecture test). */
+/** Only admission calls it, with the facts of an `admitted` reply (enforced by the architecture test). */
 export function reservationFrom(facts: Omit<Reservation, typeof proof>): Reservation {
   return { ...facts, [proof]: true };
 }
 
-/** The ticket of a launch check, which is our own cost and nobody's credit: for the prober alone (held by the architecture test). */
+/** The ticket of a launch check, whose cost the service bears. Only the prober calls it (enforced by the architecture test). */
 export function probeTicket({
   generation,
   request,
@@ -40,6 +40,6 @@ export function probeTicket({
   request: string;
   nowMs: number;
 }): Reservation {
-  const nobody = { workspace: "", key: "", amount: 0n, maxOutputTokens: probeOutputTokensMax };
-  return { ...nobody, generation, request, month: monthOf(nowMs), admittedAt: nowMs, [proof]: true };
+  const withoutCredit = { workspace: "", key: "", amount: 0n, maxOutputTokens: probeOutputTokensMax };
+  return { ...withoutCredit, generation, request, month: monthOf(nowMs), admittedAt: nowMs, [proof]: true };
 }

@@ -3,8 +3,11 @@ import { line, usd } from "../../accounts/workspaces/fields.ts";
 import { WorkspaceView } from "../../accounts/workspaces/schema.ts";
 
 export const CreditForm = Type.Object({
-  usd: usd("What is added"),
-  ref: line("a reference of at most 200 characters", { minLength: 1, title: "Of the payment: the same reference adds once" }),
+  usd: usd("The amount added"),
+  ref: line("a reference of at most 200 characters", {
+    minLength: 1,
+    title: "The payment's reference; the same reference adds once",
+  }),
 });
 export type CreditForm = Static<typeof CreditForm>;
 

@@ -9,14 +9,14 @@ export interface LedgerHead {
   sequence: bigint;
 }
 
-/** Nothing else advances the chain until the transaction ends. */
+/** Locks the chain's head, so that no other transaction advances the chain until this one ends. */
 export async function lockHead(workspace: WorkspaceId, tx: Transaction): Promise<LedgerHead | undefined> {
   const [row] = await tx<LedgerHead[]>`
     SELECT balance_nano AS balance, sequence FROM credit_accounts WHERE workspace_id = ${workspace} FOR UPDATE`;
   return row;
 }
 
-/** What was added under this reference; undefined: nothing yet. */
+/** The amount added under this reference; undefined: none yet. */
 export async function selectCredit(
   { workspace, reference }: { workspace: WorkspaceId; reference: string },
   tx: Transaction,
@@ -33,7 +33,7 @@ export interface CreditEntry extends LedgerHead {
   reference: string;
 }
 
-/** Appends credit to the chain and moves its head there. The caller holds the head's lock. */
+/** Appends credit to the chain and advances its head. The caller holds the head's lock. */
 export async function appendCredit(entry: CreditEntry, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
@@ -49,8 +49,8 @@ export interface AccountRow extends LedgerHead {
 }
 
 /**
- * One statement, hence one snapshot: head, totals of the newest months, and which generations have their charge.
- * Totals travel as text: JSON has no 64-bit integers.
+ * Head, totals of the newest months, and those of the generations that are charged, by one statement and thus one snapshot.
+ * Totals are sent as text, since JSON has no 64-bit integers.
  */
 export async function selectAccount(
   { workspace, generations, monthsMax }: { workspace: WorkspaceId; generations: GenerationId[]; monthsMax: number },
@@ -74,7 +74,7 @@ export function selectHeads(
     SELECT workspace_id AS workspace, sequence FROM credit_accounts WHERE workspace_id = ANY(${workspaces}::text[])`;
 }
 
-/** One statement, hence one snapshot; undefined: there is no such workspace. */
+/** One statement, thus one snapshot; undefined: there is no such workspace. */
 export async function selectKeyMonth(
   { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
   sql: Queries,

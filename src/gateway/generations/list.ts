@@ -8,8 +8,8 @@ import { selectLog, selectLogOfKeys, selectWholeLog, type GenerationRow, type Lo
 import { viewGeneration } from "./view.ts";
 
 /**
- * The request log, newest first: a member's own requests, or everybody's to whoever oversees.
- * @param key one that the actor sees; null: any
+ * The request log, newest first: members see their own requests, overseers all requests.
+ * @param key a key that the actor may see; null: any key
  */
 export async function listGenerations(
   { actor, workspace, key, page }: { actor: Actor; workspace: WorkspaceId | null; key: KeyId | null; page: LogPage },

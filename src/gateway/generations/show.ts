@@ -15,8 +15,8 @@ export async function findGeneration(id: GenerationId, sql: Queries): Promise<Ge
 }
 
 /**
- * Lets pass what the actor may see in the workspace where they act.
- * @throws DomainError not_found also for a generation of somebody else or elsewhere
+ * Requires a generation that the actor may see in their current workspace.
+ * @throws DomainError not_found, also for a generation of another member or workspace
  */
 export async function requireVisibleGeneration(
   { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },

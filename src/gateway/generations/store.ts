@@ -51,7 +51,7 @@ export async function selectLog(
     ORDER BY generation_id DESC LIMIT ${limit}`;
 }
 
-/** Newest first over all workspaces: charges are in this order, and each leads to its row. */
+/** Newest first over all workspaces, by the order of charges, each joined with its row. */
 export async function selectWholeLog({ before, limit }: LogPage, sql: Queries): Promise<GenerationRow[]> {
   return sql<GenerationRow[]>`
     SELECT ${columns(sql)} FROM (
@@ -60,7 +60,7 @@ export async function selectWholeLog({ before, limit }: LogPage, sql: Queries): 
     ORDER BY generation_id DESC`;
 }
 
-/** Newest first over several keys: the newest of each by its index, then the newest of these. */
+/** Newest first over several keys: the newest rows of each key by its index, then the newest of these. */
 export async function selectLogOfKeys(
   { keys, before, limit }: LogPage & { keys: KeyId[] },
   sql: Queries,

@@ -1,4 +1,4 @@
-/** The message of an answer, put together from its pieces up to a bound. A whole answer is one piece. */
+/** Assembles the message of an answer from its pieces, up to a bound. A whole answer is one piece. */
 import { isJsonObject } from "../../http/json-object.ts";
 import { storedAnswerCharactersMax } from "../limits.ts";
 
@@ -9,22 +9,22 @@ export class AnswerAssembler {
   #room = storedAnswerCharactersMax;
   #truncated = false;
 
-  /** null: no piece said anything. */
+  /** null: no piece had content. */
   get message(): Fields | null {
     return this.#message;
   }
 
-  /** Characters of its texts. */
+  /** Count of characters in its texts. */
   get characters(): number {
     return storedAnswerCharactersMax - this.#room;
   }
 
-  /** There was more than is kept. */
+  /** Whether the answer was longer than the bound. */
   get truncated(): boolean {
     return this.#truncated;
   }
 
-  /** @param piece in the form of a chat completion's delta: texts go on, tool calls go on by their index */
+  /** @param piece in the form of a chat completion's delta: texts are appended, tool calls are merged by their index */
   append({ role: _role, ...piece }: Fields): void {
     if (this.#truncated || Object.keys(piece).length === 0) return;
     this.#message = this.#join(this.#message ?? blank(), piece);
@@ -59,7 +59,7 @@ export class AnswerAssembler {
   }
 }
 
-/** Without a prototype: a provider's field named `__proto__` is a field like any other. */
+/** Without a prototype, so that a provider's field named `__proto__` is an ordinary field. */
 function blank(): Fields {
   return Object.create(null);
 }

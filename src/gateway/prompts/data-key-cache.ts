@@ -1,4 +1,4 @@
-/** The data keys that this process has opened, so that storing a prompt costs no look-up. */
+/** A cache of unsealed data keys, which saves a look-up for each stored prompt. */
 import { LRUCache } from "lru-cache";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { SealKey } from "../../kernel/seal-key.ts";
@@ -13,7 +13,7 @@ export class DataKeyCache {
     this.#sources = sources;
   }
 
-  /** A workspace's data key never changes, only what it is sealed by. @throws SealError when the keyring cannot open it */
+  /** A workspace's data key never changes, only the key that seals it. @throws SealError when the keyring cannot unseal it */
   async get(workspace: WorkspaceId): Promise<SealKey> {
     const known = this.#keys.get(workspace);
     if (known) return known;

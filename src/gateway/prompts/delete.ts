@@ -12,8 +12,8 @@ import { deletePrompt, deletePromptsBefore, selectPromptWorkspace } from "./stor
 const action = "delete stored prompts";
 
 /**
- * Deletes the stored prompt of one generation, for good.
- * @throws DomainError not_found also for another workspace's; forbidden but to admins, super admins and the operator
+ * Permanently deletes the stored prompt of one generation.
+ * @throws DomainError not_found, also for another workspace's prompt; forbidden, except for admins, super admins and the operator
  */
 export async function deleteOnePrompt(
   { actor, workspace, generation }: { actor: Actor; workspace: WorkspaceId; generation: GenerationId },
@@ -28,9 +28,9 @@ export async function deleteOnePrompt(
 }
 
 /**
- * Deletes what a workspace stored of requests that were admitted before a time, for good. A bounded number at a time, each with
- * its audit row, so that nothing else waits for it; where it breaks off, the rest is deleted by the same once more.
- * @throws DomainError invalid_field, forbidden but to admins, super admins and the operator
+ * Permanently deletes a workspace's prompts of requests that were admitted before a time. It deletes in bounded batches, each with its
+ * audit row, so that no other statement waits long. After an interruption the same call deletes the rest.
+ * @throws DomainError invalid_field; forbidden, except for admins, super admins and the operator
  */
 export async function deletePromptsOf(
   { actor, workspace, before: typed }: { actor: Actor; workspace: WorkspaceId; before: string },
@@ -39,7 +39,7 @@ export async function deletePromptsOf(
   authorize(actor, { roles: managers, action });
   const before = new Date(typed);
   if (Number.isNaN(before.getTime())) {
-    throw new DomainError("invalid_field", `Cannot take "${typed}" as before: there is no such time`, { field: "before" });
+    throw new DomainError("invalid_field", `Cannot delete prompts before "${typed}": there is no such time`, { field: "before" });
   }
   const total = { deleted: 0 };
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Prompts on their way into the database. Nobody waits for them: an answer is never later for being stored, and what does not
- * fit into the queue, or cannot be written in a few tries, is dropped and counted.
+ * Writes prompts into the database in the background, so that storage delays no answer. Prompts that do not fit into the queue, or
+ * cannot be written in a few tries, are dropped and counted.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
@@ -22,12 +22,12 @@ import { insertPrompts } from "./store.ts";
 
 interface Waiting {
   prompt: PlainPrompt;
-  /** About what it takes in memory. */
+  /** Approximate size in memory. */
   bytes: number;
 }
 
 interface QueueParts {
-  /** A connection that nothing else waits for, where there is more than one. */
+  /** A connection for this queue only, if the database allows several. */
   sql: Queries;
   keyring: Keyring;
   clock: Clock;
@@ -44,10 +44,10 @@ export class PromptQueue {
   constructor(parts: QueueParts) {
     this.#parts = parts;
     this.#keys = new DataKeyCache(parts);
-    observe({ name: "weir_prompts_waiting", help: "Prompts that are to be stored" }, () => this.#waiting.length);
+    observe({ name: "weir_prompts_waiting", help: "Prompts that wait to be stored" }, () => this.#waiting.length);
   }
 
-  /** Never throws, and does nothing that takes time before the next turn. @param bytes about what the prompt takes in memory */
+  /** Never throws, and starts its work in the next turn of the event loop. @param bytes the prompt's approximate size in memory */
   add(prompt: PlainPrompt, bytes: number): void {
     const full = this.#waiting.length >= promptsWaitingMax || this.#bytes + bytes > promptBytesWaitingMax;
     if (full) return promptsDroppedTotal.inc({ reason: "full" });
@@ -56,7 +56,7 @@ export class PromptQueue {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when nothing waits, at the latest after `deadlineMs`. */
+  /** Resolves when the queue is empty, at the latest after `deadlineMs`. */
   async flushed(deadlineMs: number): Promise<void> {
     if (this.#writing) await Promise.race([this.#writing, sleep(this.#parts.clock, deadlineMs)]);
   }
@@ -72,7 +72,7 @@ export class PromptQueue {
     this.#writing = null;
   }
 
-  /** The first ones: few enough for one turn of the loop to seal and one statement to write. */
+  /** The first prompts, few enough to be sealed in one turn of the event loop and written by one statement. */
   #batch(): Waiting[] {
     let bytes = 0;
     const over = this.#waiting.findIndex((waiting, index) => {
@@ -97,7 +97,7 @@ export class PromptQueue {
     }
   }
 
-  /** A workspace whose data key cannot be opened keeps no other one from being stored. */
+  /** A data key that cannot be unsealed affects only its own workspace's prompts. */
   async #seal(prompts: PlainPrompt[]): Promise<SealedPrompt[]> {
     const sealed: SealedPrompt[] = [];
     for (const prompt of prompts) {
@@ -113,7 +113,7 @@ export class PromptQueue {
   }
 }
 
-/** A database may quote what it was sent, sealed as it is: its words stay out of the log. */
+/** A database's error text may quote the sealed prompts that it received, so it is not logged. */
 function reasonOf(error: unknown): { name: string; code: string; reason: string } {
   const cause = error instanceof Error ? error : new Error("unknown");
   const code = "code" in cause ? String(cause.code) : "";

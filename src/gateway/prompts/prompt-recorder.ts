@@ -1,4 +1,4 @@
-/** The prompt of one generation while its answer is under way. */
+/** Records the prompt of one generation and its answer until the answer ends. */
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { ProviderEventStream, ProviderEvent } from "../providers/provider.ts";
 import { AnswerAssembler } from "./answer-assembler.ts";
@@ -7,10 +7,10 @@ import type { PromptQueue } from "./prompt-queue.ts";
 export interface PromptFacts {
   generation: GenerationId;
   workspace: WorkspaceId;
-  /** Milliseconds: admission by the counters' clock. */
+  /** Time of admission in milliseconds of the counters' clock. */
   admittedAt: number;
   messages: Record<string, unknown>[];
-  /** UTF-8 bytes of their texts, or somewhat more. */
+  /** UTF-8 bytes of the messages' texts, or slightly more. */
   bytes: number;
 }
 
@@ -24,12 +24,12 @@ export class PromptRecorder {
     this.#queue = queue;
   }
 
-  /** Takes the message of a whole answer, or a piece of it. */
+  /** Appends the message of a whole answer, or a piece of it. */
   append(message: Record<string, unknown>): void {
     this.#answer.append(message);
   }
 
-  /** The same events, listened to. */
+  /** Returns the same events and records their deltas. */
   tap(events: ProviderEventStream): ProviderEventStream {
     return {
       next: (taker) => events.next({ take: (news) => taker.take(this.#record(news)) }),
@@ -43,7 +43,7 @@ export class PromptRecorder {
     return events;
   }
 
-  /** Once, when the answer has ended, however it did: what came of it is stored with the messages. */
+  /** Call it once when the answer has ended, with or without an error: it queues the messages and the received answer. */
   store(): void {
     const { generation, workspace, admittedAt: at, messages, bytes } = this.#facts;
     const { message: answer, truncated: answerCut, characters } = this.#answer;

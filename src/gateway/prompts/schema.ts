@@ -3,16 +3,16 @@ import { Type, type Static } from "@sinclair/typebox";
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
 export const PromptView = Type.Object({
-  generation_id: Type.String({ description: "What `X-Generation-Id` told the client" }),
-  workspace_id: Type.String({ description: "Whose prompt it is" }),
+  generation_id: Type.String({ description: "The value of the answer's `X-Generation-Id` header" }),
+  workspace_id: Type.String({ description: "The workspace of the prompt" }),
   at: Type.String({ description: "When the request was accepted, ISO 8601 in UTC" }),
-  messages: Type.Array(AnyObject, { description: "The conversation, as it was sent to the provider" }),
-  answer: Type.Union([AnyObject, Type.Null()], { description: "What the model answered, as far as it came; null: nothing" }),
-  answer_cut: Type.Boolean({ description: "Whether the answer went on beyond what is kept of one" }),
+  messages: Type.Array(AnyObject, { description: "The conversation that was sent to the provider" }),
+  answer: Type.Union([AnyObject, Type.Null()], { description: "The model's answer, as far as it was received; null: none" }),
+  answer_cut: Type.Boolean({ description: "Whether the answer was longer than the stored part" }),
 });
 export type PromptView = Static<typeof PromptView>;
 
-/** Either of one generation, or of a workspace before a time. */
+/** Deletes the prompt of one generation, or a workspace's prompts before a time. */
 export const PromptDeletion = Type.Object({
   id: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
   before: Type.Optional(
@@ -23,5 +23,5 @@ export const PromptDeletion = Type.Object({
   ),
 });
 
-export const PromptsDeleted = Type.Object({ deleted: Type.Integer({ description: "How many are gone" }) });
+export const PromptsDeleted = Type.Object({ deleted: Type.Integer({ description: "Count of deleted prompts" }) });
 export type PromptsDeleted = Static<typeof PromptsDeleted>;

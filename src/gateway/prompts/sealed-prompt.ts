@@ -1,8 +1,8 @@
-/** A prompt and its answer as they are stored: each field sealed by itself, and bound to its workspace, generation and name. */
+/** A stored prompt and its answer. Each field is sealed by itself and bound to its workspace, generation and name. */
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { SealKey } from "../../kernel/seal-key.ts";
 
-/** Whose it is, and when its request was admitted, in milliseconds. */
+/** The fields that are not sealed. `at` is the time of admission in milliseconds. */
 export interface PromptIdentity {
   generation: GenerationId;
   workspace: WorkspaceId;
@@ -12,7 +12,7 @@ export interface PromptIdentity {
 
 export interface PlainPrompt extends PromptIdentity {
   messages: Record<string, unknown>[];
-  /** null: nothing was answered. */
+  /** null: there was no answer. */
   answer: Record<string, unknown> | null;
 }
 
@@ -26,7 +26,7 @@ export function sealPrompt({ messages, answer, ...head }: PlainPrompt, key: Seal
   return { ...head, messages: seal("messages", messages), answer: answer && seal("answer", answer) };
 }
 
-/** @throws SealError when it was sealed with another key, or changed */
+/** @throws SealError when it was sealed with another key or has been changed */
 export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: SealKey): PlainPrompt {
   const open = (field: string, blob: Uint8Array) => JSON.parse(Buffer.from(key.open(blob, about(head, field))).toString());
   return { ...head, messages: open("messages", messages), answer: answer && open("answer", answer) };

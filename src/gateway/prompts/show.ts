@@ -12,7 +12,7 @@ import type { PromptView } from "./schema.ts";
 import { openPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
 import { selectPrompt, selectPromptWorkspace } from "./store.ts";
 
-/** Whose stored prompt it is. @throws DomainError not_found */
+/** The workspace of a stored prompt. @throws DomainError not_found */
 export async function findPromptWorkspace(generation: GenerationId, sql: Queries): Promise<WorkspaceId> {
   const workspace = await selectPromptWorkspace(generation, sql);
   if (workspace === undefined) throw promptNotFound(generation);
@@ -20,9 +20,9 @@ export async function findPromptWorkspace(generation: GenerationId, sql: Queries
 }
 
 /**
- * A stored prompt with its answer. Who looked is recorded.
- * @throws DomainError not_found also for another workspace's; forbidden but to admins, super admins and the operator;
- *   unavailable when the key that it needs is not among those of SECRETS_KEY
+ * A stored prompt with its answer. The access is recorded in the audit log.
+ * @throws DomainError not_found, also for another workspace's prompt; forbidden, except for admins, super admins and the operator;
+ *   unavailable when SECRETS_KEY lacks the key that it needs
  */
 export async function showPrompt(
   { actor, workspace, generation }: { actor: Actor; workspace: WorkspaceId; generation: GenerationId },

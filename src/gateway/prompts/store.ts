@@ -5,8 +5,8 @@ import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { SealedPrompt } from "./sealed-prompt.ts";
 
 /**
- * Stores prompts of workspaces whose storage is on at this moment, whatever was believed when their requests came: nothing is
- * written once the switch is off. A prompt that is there stays.
+ * Stores prompts of workspaces whose prompt storage is on at this moment, not at the time of the request: nothing is written once it is
+ * off. A prompt that exists already is not replaced.
  */
 export async function insertPrompts(prompts: SealedPrompt[], sql: Queries): Promise<void> {
   const column = <T>(read: (prompt: SealedPrompt) => T): T[] => prompts.map(read);
@@ -35,7 +35,7 @@ export async function selectPromptWorkspace(generation: GenerationId, sql: Queri
   return row?.workspace;
 }
 
-/** @returns whether it was there */
+/** @returns whether it existed */
 export async function deletePrompt(generation: GenerationId, tx: Transaction): Promise<boolean> {
   const { count } = await tx`DELETE FROM stored_prompts WHERE generation_id = ${generation}`;
   return count > 0;

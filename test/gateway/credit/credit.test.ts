@@ -17,7 +17,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
 
   const add = (workspace: string, usd: string, ref: string) => ({ body: { workspace, usd, ref } });
 
-  test("joins the workspace's chain: gapless, with a running balance", async () => {
+  test("credit extends the workspace's chain without gaps, with a running balance", async () => {
     const workspace = await control.workspace("chain", "1");
     const { id: key } = await control.key("chain");
     await book(database.sql, settlement({ workspace, key }));
@@ -32,7 +32,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
     ]);
   });
 
-  test("of the same reference is added once", async () => {
+  test("credit of the same reference is added once", async () => {
     await control.workspace("once");
     for (let times = 0; times < 3; times++) {
       expect(await control.expect("POST", "/credit", add("once", "5.0", "invoice 7"))).toMatchObject({
@@ -49,7 +49,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
     ]);
   });
 
-  test("of the same reference is added once by many at once", async () => {
+  test("credit of the same reference is added once by concurrent requests", async () => {
     await control.workspace("race");
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => control.expect("POST", "/credit", add("race", "2", "same"))),
@@ -61,7 +61,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
     expect(await verifyLedger({ sql: database.sql })).toMatchObject({ ok: true });
   });
 
-  test("of the same reference and another amount is a conflict, of the same reference elsewhere is not", async () => {
+  test("the same reference with another amount is a conflict, but not in another workspace", async () => {
     await control.workspace("conflict", "1");
     await control.workspace("elsewhere");
     await control.expect("POST", "/credit", add("conflict", "5", "invoice 8"));
@@ -71,7 +71,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
     });
   });
 
-  test("is above zero, and a balance holds at most 9,000,000 USD", async () => {
+  test("credit must be above zero, and a balance holds at most 9,000,000 USD", async () => {
     await control.workspace("bounds", "8999999.999999999");
     for (const usd of ["0", "-1", "x", "1e3", "0.0000000001", "9000001"]) {
       expect(await control.refusal("POST", "/credit", add("bounds", usd, usd))).toBe("400 invalid_field usd");
@@ -81,14 +81,14 @@ describe.each(databases)("credit on $name", ({ open }) => {
     expect(full).toMatchObject({ balance_usd: "9000000.000000000" });
   });
 
-  test("makes the counters read the ledger again before it answers", async () => {
+  test("the counters read the ledger again before the answer", async () => {
     const workspace = await control.workspace("counters");
     await control.expect("POST", "/credit", add("counters", "1", "told"));
     expect(control.refreshed.at(-1)).toBe(workspace);
   });
 
-  describe("as the counters load it", () => {
-    test("has balance, sequence, the newest months and the generations that ended", async () => {
+  describe("the account that counters load", () => {
+    test("the account has balance, sequence, the newest months and the ended generations", async () => {
       const workspace = await control.workspace("load", "1");
       const { id: key } = await control.key("load");
       const times = [Date.UTC(2026, 8, 30), Date.UTC(2026, 9, 31), Date.UTC(2026, 10, 1)];
@@ -113,7 +113,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
       expect(await loadKeyMonth(december, database.sql)).toEqual({ ...december, spent: 0n, version: 0n, sequence: 4n });
     });
 
-    test("is empty for a new workspace and null for none", async () => {
+    test("the account is empty for a new workspace and null for an unknown one", async () => {
       const workspace = await control.workspace("empty");
       expect(await loadAccount({ workspace, generations: [] }, database.sql)).toEqual({
         account: { workspace, balance: 0n, sequence: 0n, months: [] },

@@ -13,7 +13,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
   let mine: string;
   let theirs: string;
   const noon = Date.UTC(2026, 10, 20, 12);
-  /** Oldest first: one of October, then one of each key, in turn. */
+  /** Oldest first: one of October, then one of each key, alternating. */
   let ids: string[];
 
   beforeAll(async () => {
@@ -39,11 +39,11 @@ describe.each(databases)("the request log on $name", ({ open }) => {
   const listed = async (path: string, as?: string) =>
     (await control.list(path, as === undefined ? {} : { as })).map(({ generation_id }) => String(generation_id));
 
-  test("lists newest first, over months", async () => {
+  test("the log lists the newest requests first, across months", async () => {
     expect(await listed("/log?workspace=w")).toEqual(ids.toReversed());
   });
 
-  test("pages by the id of a generation without losing or repeating one", async () => {
+  test("pages by generation id neither lose nor repeat a request", async () => {
     const pages: string[] = [];
     for (let before = ""; ; before = `&before=${pages.at(-1)}`) {
       const page = await listed(`/log?workspace=w&limit=3${before}`);
@@ -53,7 +53,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
     expect(pages).toEqual(ids.toReversed());
   });
 
-  test("is that of one key, of one workspace, or of all", async () => {
+  test("the log shows one key, one workspace or all", async () => {
     const ofMine = ids.filter((_, index) => index === 0 || index % 2 === 1).toReversed();
     expect(await listed(`/log?key=${mine}`)).toEqual(ofMine);
     expect(await listed(`/log?key=${mine}&workspace=w&limit=2`)).toEqual(ofMine.slice(0, 2));
@@ -61,7 +61,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
     expect(await listed("/log")).toHaveLength(ids.length + 1);
   });
 
-  test("shows members their own requests and overseers everybody's", async () => {
+  test("members see their own requests, overseers see all requests", async () => {
     expect(await listed("/log?workspace=w", "member@w")).toEqual(await listed(`/log?key=${mine}`));
     expect(await listed("/log?workspace=w", "auditor@w")).toEqual(ids.toReversed());
     expect(await control.refusal("GET", `/log?workspace=w&key=${theirs}`, { as: "member@w" })).toBe("404 not_found id");
@@ -70,7 +70,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
     expect(await control.refusal("GET", `/log/${ids[1]}?workspace=other`)).toBe("404 not_found id");
   });
 
-  test("keeps metadata only, in the fields of the contract", async () => {
+  test("the log has only metadata, in the fields of the contract", async () => {
     const row = await control.expect("GET", `/log/${ids[1]}`);
     expect(Value.Check(GenerationView, row)).toBe(true);
     expect(row).toEqual({
@@ -96,14 +96,14 @@ describe.each(databases)("the request log on $name", ({ open }) => {
   });
 
   test.each(["limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "before=yesterday", "key=", "kye=1", "workspace=nowhere"])(
-    "refuses ?%s",
+    "the log refuses ?%s",
     async (query) => {
       const { status } = await control.call("GET", `/log?${query}`);
       expect(status).toBe(query === "key=" || query === "workspace=nowhere" ? 404 : 400);
     },
   );
 
-  test("shows nothing of a generation that has not ended", async () => {
+  test("the log does not show a generation that has not ended", async () => {
     expect(await control.refusal("GET", `/log/gen-${"a".repeat(26)}`)).toBe("404 not_found id");
   });
 });

@@ -8,13 +8,13 @@ function kept(...pieces: Record<string, unknown>[]): AnswerAssembler {
   return answer;
 }
 
-/** As it is stored. */
+/** The message in its stored form. */
 function message(...pieces: Record<string, unknown>[]): unknown {
   return JSON.parse(JSON.stringify(kept(...pieces).message));
 }
 
-describe("the answer that is kept", () => {
-  test("is the message of a whole answer", () => {
+describe("the assembler of stored answers", () => {
+  test("a whole answer gives its message", () => {
     const whole = {
       role: "assistant",
       content: null,
@@ -28,7 +28,7 @@ describe("the answer that is kept", () => {
     expect(message(whole)).toEqual(rest);
   });
 
-  test("is put together from the pieces of a stream: texts, reasoning, and calls by their index", () => {
+  test("the assembler joins the pieces of a stream: texts, reasoning, and calls by their index", () => {
     const stream = [
       { role: "assistant", content: "" },
       { reasoning_content: "Hm" },
@@ -56,12 +56,12 @@ describe("the answer that is kept", () => {
     });
   });
 
-  test("is null where no piece said anything", () => {
+  test("the message is null if no piece has content", () => {
     expect(kept().message).toBeNull();
     expect(kept({ role: "assistant" }, {}).message).toBeNull();
   });
 
-  test("is kept up to a bound, and says where there was more", () => {
+  test("the assembler keeps an answer up to its bound, and reports a longer one as truncated", () => {
     const half = "x".repeat(storedAnswerCharactersMax / 2);
     expect(kept({ content: half }, { content: half }).truncated).toBe(false);
     const longer = kept({ content: half }, { content: `${half}y` }, { content: "z" });
@@ -70,7 +70,7 @@ describe("the answer that is kept", () => {
     expect(longer.message?.["content"]).toBe(half + half);
   });
 
-  test("takes a provider's oddest field names for what they are", () => {
+  test("the assembler treats a provider's unusual field names as ordinary fields", () => {
     const odd = JSON.parse('{"tool_calls":[{"index":0,"custom":{"__proto__":{"polluted":"yes"},"input":"x"}}]}');
     const text = JSON.stringify(kept(odd, odd).message);
     expect(text).toBe('{"tool_calls":[{"custom":{"__proto__":{"polluted":"yesyes"},"input":"xx"}}]}');

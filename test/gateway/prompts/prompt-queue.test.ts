@@ -31,7 +31,7 @@ function prompt(workspace: string, text = "Hello"): PlainPrompt {
   return { generation: newGenerationId(at), workspace, at, messages, answer: { content: text }, answerCut: false };
 }
 
-describe.each(databases)("prompts on their way into $name", ({ open }) => {
+describe.each(databases)("the prompt queue on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe.each(databases)("prompts on their way into $name", ({ open }) => {
   const stored = async (id: string) =>
     (await database.sql<{ n: bigint }[]>`SELECT count(*) AS n FROM stored_prompts WHERE workspace_id = ${id}`)[0]?.n;
 
-  test("are written in batches, all of them, of several workspaces", async () => {
+  test("the queue writes all prompts of several workspaces in batches", async () => {
     const [a, b] = [await workspace(), await workspace()];
     const prompts = queue();
     for (let n = 0; n < 150; n++) for (const id of [a, b]) prompts.add(prompt(id), 100);
@@ -60,7 +60,7 @@ describe.each(databases)("prompts on their way into $name", ({ open }) => {
     expect([await stored(a), await stored(b)]).toEqual([150n, 150n]);
   });
 
-  test("are written once, however often they are tried", async () => {
+  test("a repeated write stores a prompt once", async () => {
     const id = await workspace();
     const prompts = queue();
     const one = prompt(id);
@@ -69,7 +69,7 @@ describe.each(databases)("prompts on their way into $name", ({ open }) => {
     expect(await stored(id)).toBe(1n);
   });
 
-  test("are not written where storage is off by then, whatever was believed when they came", async () => {
+  test("the queue writes no prompt if storage is off at the time of the write", async () => {
     const [off, on] = [await workspace({ storage: false }), await workspace()];
     const prompts = queue();
     for (const id of [off, on]) prompts.add(prompt(id), 100);
@@ -77,7 +77,7 @@ describe.each(databases)("prompts on their way into $name", ({ open }) => {
     expect([await stored(off), await stored(on)]).toEqual([0n, 1n]);
   });
 
-  test("of 8 MiB are written too", async () => {
+  test("the queue writes prompts of 8 MiB", async () => {
     const id = await workspace();
     const prompts = queue();
     prompts.add(prompt(id, "x".repeat(8 * 1024 * 1024)), 8 * 1024 * 1024);
@@ -85,7 +85,7 @@ describe.each(databases)("prompts on their way into $name", ({ open }) => {
     expect(await stored(id)).toBe(1n);
   }, 60_000);
 
-  test("of a workspace whose data key cannot be opened are dropped and counted, and keep no other from being stored", async () => {
+  test("the queue drops and counts prompts whose data key cannot be unsealed, and stores the others", async () => {
     const [locked, free] = [await workspace(), await workspace()];
     const first = queue();
     first.add(prompt(locked), 100);
@@ -101,8 +101,8 @@ describe.each(databases)("prompts on their way into $name", ({ open }) => {
   });
 });
 
-describe("a queue of prompts", () => {
-  /** A database that answers each statement when the test says how. */
+describe("the bounds of the prompt queue", () => {
+  /** A database whose results the test decides for each statement. */
   function stuck(): { sql: Queries; asked: () => number; fail(): void } {
     const waiting: ((error: Error) => void)[] = [];
     let asked = 0;
@@ -121,7 +121,7 @@ describe("a queue of prompts", () => {
     return new PromptQueue({ sql, keyring, clock, log: pino({}, { write: (line: string) => void logged.push(line) }) });
   }
 
-  test("does nothing in the turn in which a prompt is added, and never makes its caller wait", async () => {
+  test("the queue starts in the next turn of the event loop and never makes its caller wait", async () => {
     const { sql, asked } = stuck();
     const prompts = queueOf(sql);
     for (let n = 0; n < 100; n++) expect(prompts.add(prompt("ws-1"), 100)).toBeUndefined();
@@ -131,7 +131,7 @@ describe("a queue of prompts", () => {
     expect(asked()).toBe(1);
   });
 
-  test("drops and counts what is beyond its bounds, in number and in bytes", async () => {
+  test("the queue drops and counts prompts beyond its bounds in number and bytes", async () => {
     const before = await dropped("full");
     const many = queueOf(stuck().sql);
     for (let n = 0; n < promptsWaitingMax + 3; n++) many.add(prompt("ws-1"), 1);
@@ -141,7 +141,7 @@ describe("a queue of prompts", () => {
     expect(await dropped("full")).toBe(before + 4);
   });
 
-  test("tries a few times where the database does not answer, then drops, counts, and has room again", async () => {
+  test("the queue tries a few times if the database does not answer, then drops and counts the prompts and has room again", async () => {
     const [before, full] = [await dropped("failed"), await dropped("full")];
     const { sql, asked, fail } = stuck();
     const clock = new ManualClock();
@@ -161,7 +161,7 @@ describe("a queue of prompts", () => {
     expect(logged.join("")).not.toContain("canary");
   });
 
-  test("is waited for at the end of a process no longer than it is told", async () => {
+  test("a flush waits no longer than its deadline", async () => {
     const clock = new ManualClock();
     const prompts = queueOf(stuck().sql, clock);
     prompts.add(prompt("ws-1"), 100);

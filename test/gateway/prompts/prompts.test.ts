@@ -27,7 +27,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     await database[Symbol.asyncDispose]();
   });
 
-  /** Stores a prompt as a gateway does. @returns its generation */
+  /** Stores a prompt like a gateway. @returns its generation */
   async function store(workspace: string, { text = "Hello", at = noon } = {}): Promise<string> {
     const { id } = await control.expect("GET", `/workspaces/${workspace}`);
     const queue = new PromptQueue({ sql: database.sql, keyring: control.keyring, clock: systemClock, log: silentLog });
@@ -41,7 +41,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     (await control.list(`/audit?event=${event}`)).filter((row) => row["target"] === target);
   const none = (id: string) => `weir: There is no stored prompt of a generation with the id "${id}"`;
 
-  test("are shown with their answer to admins and super admins and the operator, and each look is recorded", async () => {
+  test("admins, super admins and the operator may read a stored prompt with its answer, and each access is recorded", async () => {
     const id = await store("w", { text: "What is a weir?" });
     for (const as of [["--as", "admin@w"], ["--as", "super_admin@w"], []]) {
       expect(await weir.json("prompt", "show", "--id", id, ...as)).toEqual({
@@ -60,7 +60,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     ]);
   });
 
-  test("are neither shown to nor deleted by members and auditors", async () => {
+  test("members and auditors may neither read nor delete stored prompts", async () => {
     const id = await store("w");
     for (const role of ["member", "auditor"]) {
       const as = ["--as", `${role}@w`];
@@ -76,7 +76,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     expect(await audits("prompt.deleted", id)).toEqual([]);
   });
 
-  test("are never another workspace's: there they do not exist", async () => {
+  test("a stored prompt does not exist for another workspace", async () => {
     const id = await store("w");
     for (const verb of ["show", "delete"]) {
       for (const as of [["--as", "admin@v"], []]) {
@@ -88,7 +88,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     expect(await weir.json("prompt", "show", "--id", id)).toMatchObject({ generation_id: id });
   });
 
-  test("open for their own workspace and generation alone: a row that was moved is not shown as another's", async () => {
+  test("a stored prompt can only be unsealed for its own workspace and generation, so a moved row is not shown", async () => {
     const [one, other] = [await store("w", { text: "one" }), await store("w", { text: "other" })];
     await database.sql`
       UPDATE stored_prompts SET messages = (SELECT messages FROM stored_prompts WHERE generation_id = ${one})
@@ -97,7 +97,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     expect(await audits("prompt.shown", other)).toEqual([]);
   });
 
-  test("are deleted one by one, and recorded", async () => {
+  test("a deletion of one prompt is recorded", async () => {
     const [gone, kept] = [await store("w"), await store("w")];
     expect(await weir.json("prompt", "delete", "--id", gone, "--as", "admin@w")).toEqual({ deleted: 1 });
     expect(await weir.refusal("prompt", "show", "--id", gone)).toBe(none(gone));
@@ -106,7 +106,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     expect(await audits("prompt.deleted", gone)).toMatchObject([{ actor: "admin@w", role: "admin", changes: {} }]);
   });
 
-  test("are deleted up to a time, which is left, and recorded with the number", async () => {
+  test("a deletion before a time keeps later prompts, and is recorded with its count", async () => {
     const { id: workspace } = await control.expect("POST", "/workspaces", { body: { name: `past-${crypto.randomUUID()}` } });
     const place = String(workspace);
     await control.expect("PATCH", `/workspaces/${place}`, { body: { prompt_storage: true } });
@@ -121,7 +121,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     ]);
   });
 
-  test("stay until they are deleted when storage is switched off", async () => {
+  test("stored prompts stay when storage is switched off, until they are deleted", async () => {
     const id = await store("w");
     await control.expect("PATCH", "/workspaces/w", { body: { prompt_storage: false } });
     const later = await store("w");
@@ -140,7 +140,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
     [{ workspace: "w", before: "2026-13-45T12:00:00Z" }, "before"],
     [{ workspace: "w", before: "2026-11-20" }, "before"],
     [{ id: "gen-1" }, "id"],
-  ])("are not deleted by half a request: %p", async (body, field) => {
+  ])("the API refuses an incomplete deletion: %p", async (body, field) => {
     expect(await control.refusal("POST", "/prompts/delete", { body })).toBe(`400 invalid_field ${field}`);
   });
 });
