@@ -1,6 +1,6 @@
 /** A long act as it goes: `{"checked": {…}}` for each part, then `{"result": {…}}` or `{"error": {…}}`, a line each. */
 import type { Logger } from "../kernel/log.ts";
-import { refuse } from "./refuse.ts";
+import { errorResponse } from "./error-response.ts";
 
 const ndjson = "application/x-ndjson";
 
@@ -18,7 +18,7 @@ export function streamProgress(act: (tell: (part: unknown) => void) => Promise<u
   const write = (line: unknown): void => void writer.write(encoder.encode(`${JSON.stringify(line)}\n`)).catch(() => {});
   act((checked) => write({ checked }))
     .then((result) => write({ result }))
-    .catch(async (error: unknown) => write(await refuse(error, log).json()))
+    .catch(async (error: unknown) => write(await errorResponse(error, log).json()))
     .finally(() => writer.close().catch(() => {}));
   return new Response(lines.readable, {
     headers: { "content-type": ndjson, "cache-control": "no-store", "x-content-type-options": "nosniff" },

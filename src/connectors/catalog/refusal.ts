@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { DomainError, errorStatuses, type ErrorCode } from "../../accounts/errors.ts";
 import { LimitReachedError, retryAfter } from "../../accounts/quotas/limit-reached.ts";
+import { MethodNotAllowedError } from "../../http/router.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Logger } from "../../kernel/log.ts";
 
@@ -10,10 +11,10 @@ export const RefusalBody = Type.Object({
 });
 
 /** The codes that these paths answer with. */
-type CatalogCode = "invalid_field" | "not_found" | "method_not_allowed" | "unavailable";
+type CatalogCode = "invalid_field" | "not_found" | "unavailable";
 
 export interface CatalogRefusal {
-  status: (typeof errorStatuses)[CatalogCode];
+  status: (typeof errorStatuses)[CatalogCode] | 405;
   message: string;
   headers: Record<string, string>;
 }
@@ -21,12 +22,13 @@ export interface CatalogRefusal {
 const headersOf: Record<CatalogCode, Record<string, string>> = {
   invalid_field: {},
   not_found: {},
-  method_not_allowed: { allow: "GET, HEAD" },
   unavailable: { "retry-after": "5" },
 };
 
 /** Maps an error to a refusal. Any error that no code here explains counts as the database's failure. */
 export function refusalOf(error: unknown, log: Logger): CatalogRefusal {
+  if (error instanceof MethodNotAllowedError)
+    return { status: 405, message: "Method Not Allowed", headers: { ...error.headers } };
   if (error instanceof LimitReachedError) return { status: 503, message: error.message, headers: retryAfter(error) };
   if (error instanceof DomainError && isCatalogCode(error.code)) {
     return { status: errorStatuses[error.code], message: error.message, headers: headersOf[error.code] };

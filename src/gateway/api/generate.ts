@@ -13,7 +13,7 @@ import type { CheckedChat } from "./request/chat.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
 import { dispatch, type DispatchResult } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
-import { internalError } from "./error-boundary.ts";
+import { internalError } from "./error-answer.ts";
 import { generationHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
 import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
 import { relay, type StreamOutcome } from "./stream/stream.ts";

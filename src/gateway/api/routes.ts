@@ -1,8 +1,9 @@
 /** Maps the six endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
-import { Elysia } from "elysia";
 import { bunStream } from "./stream/bun-stream.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
-import { withErrorBoundary } from "./error-boundary.ts";
+import { Router, type RouteContext, type Routes } from "../../http/router.ts";
+import { countRequest } from "../../kernel/metrics.ts";
+import { errorAnswer } from "./error-answer.ts";
 import { chatCompletion } from "./pipeline.ts";
 import { describeKey } from "./describe-key.ts";
 import { notServed } from "./not-served.ts";
@@ -13,27 +14,20 @@ import { jsonResponse } from "../../kernel/json-response.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
-/** Bun's server, whose idle timer must not end a quiet stream. Other runtimes have no such timer. */
-interface TimedServer {
-  timeout(request: Request, seconds: number): void;
-}
-
-interface RouteContext {
-  request: Request;
-  server?: TimedServer | null;
-}
-
 type Endpoint = (request: Request, gateway: Gateway, createStream: CreateStream) => Promise<Response>;
 
-export function inferenceRoutes(gateway: Gateway): Elysia {
-  const app = new Elysia({ prefix: inferencePrefix, normalize: false });
+export function inferenceRoutes(gateway: Gateway): Routes {
+  const router = new Router({ prefix: inferencePrefix, clock: gateway.clock });
+  const writeError = (error: unknown): Response => errorAnswer(error, gateway);
   const route = (method: "GET" | "POST", path: string, endpoint: Endpoint): void => {
-    const answer = ({ request, server }: RouteContext): Promise<Response> | Response => {
-      if (request.method !== method) return methodNotAllowed(method);
+    const handle = async ({ request, server }: RouteContext): Promise<Response> => {
+      // Bun's idle timer would end a quiet stream; other runtimes have none.
       server?.timeout(request, 0);
-      return withErrorBoundary(request, gateway, endpoint(request, gateway, server ? bunStream : webStream));
+      const response = await endpoint(request, gateway, server ? bunStream : webStream);
+      if (response.ok) countRequest(response.status, "none");
+      return response;
     };
-    app.all(path, answer as (context: unknown) => Promise<Response> | Response, { parse: "none" });
+    router.add({ path, methods: [method], handle, writeError });
   };
   route("POST", "/chat/completions", chatCompletion);
   route("POST", "/embeddings", notServed);
@@ -41,11 +35,7 @@ export function inferenceRoutes(gateway: Gateway): Elysia {
   route("GET", "/models", listModels);
   route("GET", "/models/*", showModel);
   route("GET", "/key", describeKey);
-  return app as unknown as Elysia;
-}
-
-export function methodNotAllowed(allow: string): Response {
-  return jsonResponse({ detail: "Method Not Allowed" }, { status: 405, headers: { allow } });
+  return router.app;
 }
 
 export function notFound(): Response {

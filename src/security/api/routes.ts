@@ -1,50 +1,54 @@
-/** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the handler for files beside them; no logic. */
-import { Elysia } from "elysia";
+/** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the path for attachments; no logic. */
 import { drainRequest } from "../../http/drain-request.ts";
-import { newRequestId } from "../../kernel/ids.ts";
-import type { Logger } from "../../kernel/log.ts";
 import { requestTarget } from "../../http/request-target.ts";
+import { Router, type RouteContext, type Routes } from "../../http/router.ts";
+import { newRequestId } from "../../kernel/ids.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
-import type { Operation } from "./operations/operation.ts";
+import type { Logger } from "../../kernel/log.ts";
 import { authenticate } from "./authenticate.ts";
 import type { AuthenticatedCall } from "./calls/authenticated-call.ts";
-import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./calls/paths.ts";
 import { failure, type Answer, type Written } from "./calls/envelope.ts";
-import { mcpHandler, mcpFailure } from "./mcp/mcp-handler.ts";
+import { errorAnswer } from "./calls/error-answer.ts";
 import { fullName, operations } from "./calls/operations.ts";
 import type { ToolsParts } from "./calls/parts.ts";
-import { runOperation, refuse } from "./calls/run-operation.ts";
+import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./calls/paths.ts";
 import { readInput } from "./calls/read-input.ts";
+import { runOperation } from "./calls/run-operation.ts";
 import { takeAttachment } from "./calls/take-attachment.ts";
+import { mcpErrorAnswer, mcpHandler } from "./mcp/mcp-handler.ts";
+import type { Operation } from "./operations/operation.ts";
 
-interface Context {
-  request: Request;
-}
-
-/** Answers a request whose caller is known. */
 type Handler = (call: AuthenticatedCall) => Promise<Answer | Response>;
+type ErrorAnswer = (error: unknown, log: Logger) => Written;
 
-interface Served {
-  handler: Handler;
-  /** How it says no. */
-  refusal(error: unknown, log: Logger): Written;
-}
-
-export function toolsRoutes(parts: ToolsParts): Elysia {
-  const app = new Elysia({ normalize: false });
-  const route = (path: string, handler: Handler, refusal: Served["refusal"] = refuse): void => {
-    app.all(path, ({ request }: Context) => answer(request, parts, { handler, refusal }), { parse: "none" });
+/** Methods and paths are public, so a wrong one is answered before the key is checked; the body is read after it. */
+export function toolsRoutes(parts: ToolsParts): Routes {
+  const { clock, log, slug, attachments } = parts;
+  const respond = ({ status, body, headers }: Written): Response => {
+    const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
+    return jsonResponse(body, { status, headers: { ...always, ...headers } });
   };
-  for (const operation of operations) route(`${toolsPrefix}/${fullName(parts.slug, operation)}`, callOf(operation, parts));
-  const { attachments } = parts;
-  if (attachments !== null) {
-    route(attachmentsPath, (call) => takeAttachment(call, { ...parts, attachments }));
-  }
-  route(mcpPath, mcpHandler(parts), mcpFailure);
-  for (const path of [toolsPrefix, `${toolsPrefix}/*`, ...(attachments === null ? [attachmentsPath] : [])]) {
-    app.all(path, ({ request }: Context) => unknownPath(request, parts), { parse: "none" });
-  }
-  return app as unknown as Elysia;
+  const router = new Router({ clock });
+  const add = (path: string, handler: Handler, toAnswer: ErrorAnswer = errorAnswer): void => {
+    const handle = async ({ request }: RouteContext): Promise<Response> => {
+      const answer = await handler(await authenticate(request, parts));
+      if (!(answer instanceof Response)) return respond(answer);
+      answer.headers.set("x-content-type-options", "nosniff");
+      return answer;
+    };
+    router.add({ path, methods: ["POST"], handle, writeError: (error) => respond(toAnswer(error, log)) });
+  };
+  for (const operation of operations) add(`${toolsPrefix}/${fullName(slug, operation)}`, callOf(operation, parts));
+  if (attachments !== null) add(attachmentsPath, (call) => takeAttachment(call, { ...parts, attachments }));
+  add(mcpPath, mcpHandler(parts), mcpErrorAnswer);
+  const unknownPath = async ({ request }: RouteContext): Promise<Response> => {
+    await drainRequest(request, clock);
+    return respond(failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json names all`));
+  };
+  const unknownPaths = [toolsPrefix, `${toolsPrefix}/*`, ...(attachments === null ? [attachmentsPath] : [])];
+  for (const path of unknownPaths)
+    router.add({ path, handle: unknownPath, writeError: (error) => respond(errorAnswer(error, log)) });
+  return router.app;
 }
 
 function callOf(operation: Operation, parts: ToolsParts): Handler {
@@ -53,31 +57,4 @@ function callOf(operation: Operation, parts: ToolsParts): Handler {
     const { request, caller } = call;
     return runOperation({ operation, input: fields, caller, attachment: request.headers.get(attachmentHeader), ...read }, parts);
   };
-}
-
-/** A wrong method comes before the key, for paths and methods are public; the key before the body. */
-async function answer(request: Request, parts: ToolsParts, { handler, refusal }: Served): Promise<Response> {
-  if (request.method !== "POST") {
-    const wrong = failure(405, `Cannot ${request.method} ${requestTarget(request).path}: it takes POST`);
-    return written(request, parts, { ...wrong, headers: { allow: "POST" } });
-  }
-  try {
-    const call = await authenticate(request, parts);
-    const answered = call === null ? failure(401, "Unauthorized") : await handler(call);
-    if (!(answered instanceof Response)) return await written(request, parts, answered);
-    answered.headers.set("x-content-type-options", "nosniff");
-    return answered;
-  } catch (error) {
-    return written(request, parts, refusal(error, parts.log));
-  }
-}
-
-function unknownPath(request: Request, parts: ToolsParts): Promise<Response> {
-  return written(request, parts, failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json names all`));
-}
-
-async function written(request: Request, { clock }: ToolsParts, { status, body, headers = {} }: Written): Promise<Response> {
-  await drainRequest(request, clock);
-  const always = { "cache-control": "no-store", "x-request-id": newRequestId(clock.now()) };
-  return jsonResponse(body, { status, headers: { ...always, ...headers } });
 }

@@ -1,8 +1,8 @@
 /** Maps the catalog's public paths to their documents, without any logic. */
-import { Elysia } from "elysia";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { requestTarget } from "../../../http/request-target.ts";
+import { Router, type ErrorWriter, type RouteContext, type Routes } from "../../../http/router.ts";
 import { connectorsDeadlineMs } from "../../limits.ts";
 import { answer } from "./answer.ts";
 import { changesDocument, exportDocument, listDocument, rowDocument, schemaDocument } from "./documents.ts";
@@ -23,12 +23,6 @@ export interface ConnectorParts {
   log: Logger;
 }
 
-interface Context {
-  request: Request;
-  /** Absent if the path has no query. */
-  params?: Record<string, string>;
-}
-
 interface Call {
   request: Request;
   query: URLSearchParams;
@@ -43,10 +37,13 @@ type Refuse = (refusal: CatalogRefusal, call: Call) => Response | Promise<Respon
 
 type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
 
-export function connectorRoutes({ catalogCache, clock, log }: ConnectorParts): Elysia {
-  const app = new Elysia({ normalize: false });
+export function connectorRoutes({ catalogCache, clock, log }: ConnectorParts): Routes {
+  const router = new Router({ clock });
   const route: Route = (path, endpoint, refuse = refusalResponse) => {
-    app.all(path, (context: Context) => guarded(context, endpoint, { clock, log, refuse }), { parse: "none" });
+    const handle = (context: RouteContext): Promise<Response> =>
+      withDeadline(clock, connectorsDeadlineMs, "The catalog's answer", endpoint(callOf(context)));
+    const writeError: ErrorWriter = (error, context) => refuse(refusalOf(error, log), callOf(context));
+    router.add({ path, methods: ["GET", "HEAD"], handle, writeError });
   };
   route("/api/connectors", async ({ request, query }) => {
     const published = present(catalogCache);
@@ -75,7 +72,7 @@ export function connectorRoutes({ catalogCache, clock, log }: ConnectorParts): E
     return answer(request, await schemaDocument(catalogCache), { stays: "until changed", ranges: false, version: null });
   });
   routePages(route, catalogCache);
-  return app as unknown as Elysia;
+  return router.app;
 }
 
 function routePages(route: Route, catalogCache: CatalogCache): void {
@@ -123,18 +120,6 @@ function present({ published }: CatalogCache): Published {
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
-async function guarded(
-  { request, params }: Context,
-  endpoint: Endpoint,
-  { clock, log, refuse }: Omit<ConnectorParts, "catalogCache"> & { refuse: Refuse },
-): Promise<Response> {
-  const call = { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
-  try {
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      throw new DomainError("method_not_allowed", "Method Not Allowed");
-    }
-    return await withDeadline(clock, connectorsDeadlineMs, "The catalog's answer", endpoint(call));
-  } catch (error) {
-    return refuse(refusalOf(error, log), call);
-  }
+function callOf({ request, params }: RouteContext): Call {
+  return { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
 }

@@ -1,14 +1,11 @@
-/** Runs an operation for a caller: the one way to an answer, from whichever door. */
-import { DeadlineError, withDeadline } from "../../../kernel/clock.ts";
-import type { Logger } from "../../../kernel/log.ts";
+/** Runs an operation for a caller, however it was called: over HTTP or MCP. */
+import { withDeadline } from "../../../kernel/clock.ts";
 import type { Caller } from "../operations/caller.ts";
-import { DomainError } from "../../../accounts/errors.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
-import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
-import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
-import { failure, limitReached, type Answer } from "./envelope.ts";
+import type { Answer } from "./envelope.ts";
+import { errorAnswer } from "./error-answer.ts";
 import type { ToolsParts } from "./parts.ts";
 
 export interface OperationRequest {
@@ -17,11 +14,11 @@ export interface OperationRequest {
   caller: Caller;
   attachment: string | null;
   sbom: SbomResult | null;
-  /** The call's turn, where it has it already. */
+  /** The slot that the call holds already. */
   release: ReleaseSlot | null;
 }
 
-/** Begins when it is the caller's turn; the turn ends when the work does, whoever waits for it. @throws LimitReachedError */
+/** Starts once the caller gets a slot, and holds the slot until the work ends, even if no one waits for it. @throws LimitReachedError */
 async function begin(
   { operation, release: has, ...call }: OperationRequest,
   parts: ToolsParts,
@@ -37,24 +34,6 @@ export async function runOperation(asked: OperationRequest, parts: ToolsParts): 
     const { data, message } = await withDeadline(parts.clock, asked.operation.deadlineMs, "The operation", ended);
     return { status: 200, body: { success: true, data, message } };
   } catch (error) {
-    return refuse(error, parts.log);
+    return errorAnswer(error, parts.log);
   }
-}
-
-/** Connection lost or refused, and statements that PostgreSQL gave up: the same call may succeed later. */
-const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
-
-/** Whatever a call ran into, as an answer: what the caller has to change, or that it is our fault. */
-export function refuse(error: unknown, log: Logger): Answer {
-  if (error instanceof DomainError || error instanceof SbomRefusal) {
-    return failure(400, error.message);
-  }
-  if (error instanceof LimitReachedError) return limitReached(error);
-  const cause = error instanceof Error ? error : new Error(String(error));
-  const code = "code" in cause ? String(cause.code) : "";
-  log.error({ event: "tools.failed", name: cause.name, code, stack: cause.stack }, "A call of the tools API failed");
-  if (error instanceof DeadlineError || passing.test(code)) {
-    return failure(500, "The database did not answer; whether a change was made is not known, so look before trying again");
-  }
-  return failure(500, "An unexpected error occurred");
 }

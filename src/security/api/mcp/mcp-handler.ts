@@ -15,13 +15,14 @@ import type { AuthenticatedCall } from "../calls/authenticated-call.ts";
 import { failure, type Written } from "../calls/envelope.ts";
 import { mcpServer } from "./mcp-server.ts";
 import type { ToolsParts } from "../calls/parts.ts";
-import { runOperation, refuse, type OperationRequest } from "../calls/run-operation.ts";
+import { errorAnswer } from "../calls/error-answer.ts";
+import { runOperation, type OperationRequest } from "../calls/run-operation.ts";
 import { throttled } from "../calls/read-input.ts";
 import { readDocument } from "../calls/read-document.ts";
 
 /**
- * A page of another site in a browser names its origin, and is refused: it is not to act with what a person's machine can reach.
- * Programs name none.
+ * Refuses requests that a browser sends for a page of another site, so that the page cannot use what the person's machine can reach.
+ * Such requests name their origin; programs send none.
  */
 export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Promise<Response> {
   const callers = new WeakMap<Request, Pick<OperationRequest, "caller" | "sbom" | "release">>();
@@ -54,11 +55,11 @@ const noBatches = "Batches are not part of the protocol: send one JSON-RPC messa
 const invalidRequest = -32600;
 const limitReachedCode = -32000;
 
-/** Clients of MCP read JSON-RPC: a limit that was reached is an error of it, which answers no message in particular. */
-export function mcpFailure(error: unknown, log: Logger): Written {
-  const refused = refuse(error, log);
-  if (!(error instanceof LimitReachedError)) return refused;
-  return { ...refused, body: rpcError(limitReachedCode, error.message) };
+/** MCP clients read JSON-RPC, so a reached limit is a JSON-RPC error without the id of a message. */
+export function mcpErrorAnswer(error: unknown, log: Logger): Written {
+  const answer = errorAnswer(error, log);
+  if (!(error instanceof LimitReachedError)) return answer;
+  return { ...answer, body: rpcError(limitReachedCode, error.message) };
 }
 
 function rpcError(code: number, message: string) {

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { refuse } from "../../src/control-api/refuse.ts";
+import { errorResponse } from "../../src/control-api/error-response.ts";
 import { DeadlineError } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { DomainError } from "../../src/accounts/errors.ts";
 
 test("a refusal is written as {error: {code, field, message}} with the status of its code", async () => {
-  const response = refuse(new DomainError("conflict", "Cannot add it twice", { field: "ref" }), silentLog);
+  const response = errorResponse(new DomainError("conflict", "Cannot add it twice", { field: "ref" }), silentLog);
   expect(response.status).toBe(409);
   expect(await response.json()).toEqual({ error: { code: "conflict", field: "ref", message: "Cannot add it twice" } });
 });
@@ -13,17 +13,17 @@ test("a refusal is written as {error: {code, field, message}} with the status of
 test.each(["CONNECTION_CLOSED", "CONNECT_TIMEOUT", "ECONNREFUSED", "57014", "57P01", "55P03", "40001", "53300"])(
   "a database that fails with %s is 503: the outcome is not known and the same may succeed later",
   async (code) => {
-    expect(refuse(Object.assign(new Error("refused"), { code }), silentLog).status).toBe(503);
+    expect(errorResponse(Object.assign(new Error("refused"), { code }), silentLog).status).toBe(503);
   },
 );
 
 test("a database that does not answer in time is 503", () => {
-  expect(refuse(new DeadlineError("The request did not end"), silentLog).status).toBe(503);
+  expect(errorResponse(new DeadlineError("The request did not end"), silentLog).status).toBe(503);
 });
 
 test("whatever else is 500, without a word of it", async () => {
   for (const error of [new TypeError("a secret"), Object.assign(new Error("a secret"), { code: "23505" }), "a secret"]) {
-    const response = refuse(error, silentLog);
+    const response = errorResponse(error, silentLog);
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("secret");
   }

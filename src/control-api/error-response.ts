@@ -1,15 +1,20 @@
-/** Whatever a request ran into, as the control API's error body. */
+/** Any error as the control API's error body. */
 import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { LimitReachedError, retryAfter } from "../accounts/quotas/limit-reached.ts";
 import { jsonResponse } from "../kernel/json-response.ts";
 import { DomainError, errorStatuses } from "../accounts/errors.ts";
+import { MethodNotAllowedError } from "../http/router.ts";
 
 /** Connection lost or refused, and statements that PostgreSQL gave up: the same request may succeed later. */
 const passing = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 
 /** `{error: {code, field, message}}` with the status of the code. */
-export function refuse(error: unknown, log: Logger): Response {
+export function errorResponse(error: unknown, log: Logger): Response {
+  if (error instanceof MethodNotAllowedError) {
+    const message = `Cannot ${error.method} this: it takes ${error.allowed.join(" and ")}`;
+    return written(new DomainError("method_not_allowed", message), error.headers);
+  }
   if (error instanceof LimitReachedError) return written(limitError(error), retryAfter(error));
   const known = error instanceof DomainError ? error : unexpected(error, log);
   return written(known, known.code === "rate_limited" ? { "retry-after": "1" } : {});

@@ -1,24 +1,21 @@
-/** Waits for an endpoint's answer, and turns an error into an error response. */
+/** Turns an error of an endpoint into an error response, and counts it. */
 import { RefusedError } from "../admission/client/client.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
-import { drainRequest } from "../../http/drain-request.ts";
+import { MethodNotAllowedError } from "../../http/router.ts";
+import { jsonResponse } from "../../kernel/json-response.ts";
 import { retryHeaders, windowHeaders } from "./response/headers.ts";
 
-export async function withErrorBoundary(request: Request, gateway: Gateway, answer: Promise<Response>): Promise<Response> {
-  try {
-    const response = await answer;
-    if (response.ok) countRequest(response.status, "none");
-    return response;
-  } catch (error) {
-    const gatewayError = error instanceof GatewayError ? error : internalError(error, gateway);
-    countRequest(gatewayError.status, gatewayError.code);
-    if (gatewayError.status >= 500)
-      gateway.log.debug({ event: "refused", code: gatewayError.code, reason: String(gatewayError.cause ?? "") });
-    await drainRequest(request, gateway.clock);
-    return errorResponse(gatewayError, rejectionHeaders(gatewayError));
+export function errorAnswer(error: unknown, gateway: Gateway): Response {
+  if (error instanceof MethodNotAllowedError) {
+    return jsonResponse({ detail: "Method Not Allowed" }, { status: 405, headers: error.headers });
   }
+  const gatewayError = error instanceof GatewayError ? error : internalError(error, gateway);
+  countRequest(gatewayError.status, gatewayError.code);
+  if (gatewayError.status >= 500)
+    gateway.log.debug({ event: "refused", code: gatewayError.code, reason: String(gatewayError.cause ?? "") });
+  return errorResponse(gatewayError, rejectionHeaders(gatewayError));
 }
 
 export function internalError(error: unknown, { log }: Gateway): GatewayError {
