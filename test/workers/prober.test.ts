@@ -45,12 +45,12 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  /** Processes around one database: whoever asks for checks, and, once `start` is called, a prober. */
+  /** Processes with one database: a gateway that requests checks and, after `start`, a prober. */
   async function world(providers: string[]): Promise<
     {
       gateway: Models;
       call: { answer: ProberParts["call"]; models: string[] };
-      /** @param options.calls where the models that it calls are noted */
+      /** @param options.calls receives the models that the prober calls */
       start(options?: { lock?: ProberParts["lock"]; calls?: string[] }): void;
       check(id: string | null): Promise<CheckOutcome[]>;
     } & AsyncDisposable
@@ -93,14 +93,14 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     return model && models.availability(model, { zeroDataRetention: false }).reason;
   };
 
-  test("that are missing run at start, each once, and make their model callable", async () => {
+  test("missing checks run once at start and make their model callable", async () => {
     await using at = await world(["a", "b"]);
     at.start();
     await until(() => reasonOf(at.gateway, "a/model") === null && reasonOf(at.gateway, "b/model") === null);
     expect(at.call.models.toSorted()).toEqual(["a/model", "b/model"]);
   });
 
-  test("run again when they are asked for; it is answered when all have ended, and what they found counts then", async () => {
+  test("requested checks run again; the request ends after all of them, and their results then apply", async () => {
     await using at = await world(["a", "b"]);
     at.start();
     await at.check(null);
@@ -120,7 +120,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     expect([reasonOf(at.gateway, "a/model"), reasonOf(at.gateway, "b/model")]).toEqual(["launch_check_failed", null]);
   });
 
-  test("of one model alone leave the others alone", async () => {
+  test("a check of one model does not run the others", async () => {
     await using at = await world(["a", "b"]);
     at.start();
     await at.check(null);
@@ -129,7 +129,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     expect(at.call.models).toEqual(["b/model"]);
   });
 
-  test("that run again keep their model callable until they have ended", async () => {
+  test("a repeated check keeps its model callable until it has ended", async () => {
     await using at = await world(["a"]);
     at.start();
     await at.check(null);
@@ -148,7 +148,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     expect(reasonOf(at.gateway, "a/model")).toBe("launch_check_failed");
   });
 
-  test("are a bounded number at a time", async () => {
+  test("the prober runs a bounded number of checks at a time", async () => {
     const names = Array.from({ length: 3 * launchChecksAtOnce }, (_, index) => `p${index}`);
     await using at = await world(names);
     let [now, most] = [0, 0];
@@ -163,12 +163,12 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     expect(most).toBe(launchChecksAtOnce);
   });
 
-  test("of a sandbox and of a model that lacks more than its check are none, and end at once", async () => {
+  test("the sandbox has no checks, so a request for them ends at once", async () => {
     await using at = await world([]);
     expect(await at.check("sandbox/echo")).toEqual([]);
   });
 
-  test("are run by one prober at a time: who has not got the lock runs none", async () => {
+  test("one prober runs checks at a time: a prober without the lock runs none", async () => {
     await using at = await world(["a"]);
     const lockedOut: string[] = [];
     at.start({ lock: async () => null, calls: lockedOut });
@@ -179,7 +179,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     expect(new Set(at.call.models)).toEqual(new Set(["a/model"]));
   });
 
-  test("that nobody runs are given up with the question whether there is a prober, and stay asked for", async () => {
+  test("without a prober a request for checks fails with a question about it, and the checks stay requested", async () => {
     await using at = await world(["a"]);
     const clock = new ManualClock();
     const sources = { sql: database.sql, clock, models: at.gateway, notify: () => {} };
@@ -187,13 +187,13 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
       () => "ended",
       (error: unknown) => String(error),
     );
-    let said: string | null = null;
-    void outcome.then((words) => (said = words));
+    let ended: string | null = null;
+    void outcome.then((result) => (ended = result));
     await until(() => {
       clock.advance(launchChecksSilenceMsMax / 10);
-      return said !== null;
+      return ended !== null;
     });
-    expect(said as string | null).toContain("is a prober running?");
+    expect(ended as string | null).toContain("is a prober running?");
     at.start();
     await until(async () => (await readLaunchChecks(database.sql)).size === 1);
   });

@@ -1,12 +1,12 @@
-/** Whether a model can be called, by which routes, and why not. One pure function for listing, admission and prober. */
+/** Whether a model can be called, by which routes, or why not. Listing, admission and prober use this pure function. */
 import type { ListedAs, Model, Route, UnavailableReason } from "./model.ts";
 
 export interface AvailabilityFacts {
-  /** Our key for a provider, by the name in its `key_env`. */
+  /** The service's key for a provider, by the name in its `key_env`. */
   providerKey(name: string): unknown;
-  /** By `Route.entry`: how the launch check of that entry ended; absent: it has not run. */
+  /** The result of each entry's launch check, by `Route.entry`; absent: it has not run. */
   checks: ReadonlyMap<string, { passed: boolean }>;
-  /** The workspace lets only providers serve that keep nothing. */
+  /** Whether the workspace allows only providers with zero data retention. */
   zeroDataRetention: boolean;
 }
 
@@ -15,13 +15,13 @@ export interface Availability {
   runnable: boolean;
   /** null: runnable. */
   reason: UnavailableReason | null;
-  /** Those that may serve, in the catalog's order; empty unless runnable. */
+  /** The routes that may serve, in the catalog's order; empty unless runnable. */
   routes: Route[];
 }
 
 type Obstacle = Exclude<UnavailableReason, "request_access" | "coming_soon" | "catalog_unreadable">;
 
-/** In the order in which they are looked at; of several routes the one that came furthest tells the reason. */
+/** In the order of the checks. Of several routes the one that passed most checks gives the reason. */
 const obstacles: readonly Obstacle[] = [
   "no_price",
   "provider_not_configured",
@@ -32,8 +32,8 @@ const obstacles: readonly Obstacle[] = [
 ];
 
 /**
- * `available` only where the catalog lists it so and a route has passed every launch check; what one workspace demands
- * (zero data retention) makes a model not runnable for it and leaves it available.
+ * `available` only if the catalog lists the model so and a route has passed its launch check. A workspace's own requirement (zero data
+ * retention) can make a model not runnable for that workspace, while it stays available.
  */
 export function availabilityOf(model: Model, facts: AvailabilityFacts): Availability {
   const listed = listedAs(model);
@@ -45,7 +45,7 @@ export function availabilityOf(model: Model, facts: AvailabilityFacts): Availabi
   return unavailable(reason === "zero_data_retention_required" ? "available" : "coming_soon", reason);
 }
 
-/** Embeddings are early access, and nothing serves them yet; a model that answers without a model serves nothing at all. */
+/** Embeddings are early access, and no endpoint serves them yet. Kind `none` answers without a model and has no route. */
 function listedAs(model: Model): ListedAs {
   if (model.listedAs !== "available") return model.listedAs;
   if (model.kind === "chat") return "available";
@@ -56,7 +56,7 @@ function unavailable(availability: ListedAs, reason: UnavailableReason): Availab
   return { availability, runnable: false, reason, routes: [] };
 }
 
-/** The first thing that keeps a route from serving; null: nothing. The sandbox has no key, no terms and nothing to check. */
+/** The first obstacle of a route; null: it may serve. The sandbox needs no key, terms or launch check. */
 function obstacleOf(route: Route, facts: AvailabilityFacts): Obstacle | null {
   const { provider } = route;
   if (route.prices === null) return "no_price";

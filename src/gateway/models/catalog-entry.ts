@@ -1,11 +1,11 @@
-/** Entries of the files to the catalog's own words. */
+/** Converts file entries into the catalog's types. */
 import { parsePricePerMillion } from "../../kernel/money.ts";
 import { trimmedEnd } from "../../kernel/trim-end.ts";
 import { entryDigest } from "./entry-digest.ts";
 import type { Model, Prices, ProviderRecord, Route } from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry } from "./schema.ts";
 
-/** An entry that is well-formed and still cannot be meant. */
+/** An entry that matches the schema and is still invalid. */
 export class EntryError extends Error {
   override name = "EntryError";
   readonly field: string;
@@ -33,7 +33,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
 }
 
 export interface CatalogContext {
-  /** The provider that an entry without `routes` means: the name of its file. */
+  /** The provider of an entry without `routes`: the name of its file. */
   fileProvider: string;
   providers: ReadonlyMap<string, ProviderRecord>;
 }
@@ -65,14 +65,14 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
   const { upstream_model, prices_per_1m_usd, hidden_input_tokens, max_tokens_field } = entry;
-  // Said of the model, they hold for every route that does not say otherwise.
+  // Set on the model, they apply to every route without its own value.
   const shared = {
     ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
     ...(max_tokens_field !== undefined && { max_tokens_field }),
   };
   if (entry.routes !== undefined) {
     if (upstream_model !== undefined || prices_per_1m_usd !== undefined) {
-      throw new EntryError("routes", "stands in place of upstream_model and prices_per_1m_usd, not beside them");
+      throw new EntryError("routes", "replaces upstream_model and prices_per_1m_usd, so an entry has one or the other");
     }
     return entry.routes.map((route) => ({ ...shared, ...route }));
   }
@@ -105,14 +105,14 @@ function pricesFrom(entry: PricesEntry | undefined): Prices | null {
   };
 }
 
-/** A model that is listed as available can be bounded and can be called; without that no reservation would hold. */
+/** A model listed as available needs a route and bounds, since reservations are computed from them. */
 function requireCallable(model: Model): void {
   if (model.listedAs !== "available") return;
   if (model.routes.length === 0)
-    throw new EntryError("upstream_model", "is needed where the model is listed as available, or routes");
-  if (model.contextLength === 0) throw new EntryError("context_length", "is needed where the model is listed as available");
+    throw new EntryError("upstream_model", "is required for a model listed as available, unless it has routes");
+  if (model.contextLength === 0) throw new EntryError("context_length", "is required for a model listed as available");
   if (model.kind === "chat" && model.maxOutputTokens === 0) {
-    throw new EntryError("max_output_tokens", "is needed where the model is listed as available");
+    throw new EntryError("max_output_tokens", "is required for a model listed as available");
   }
   const providers = model.routes.map((route) => route.provider.id);
   if (new Set(providers).size < providers.length) throw new EntryError("routes", "name a provider twice");

@@ -1,4 +1,4 @@
-/** The bytes of a catalog folder, before anybody has judged them. */
+/** The files of a catalog folder, before validation. */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A catalog folder to a Catalog: all of it or none. */
+/** Reads a catalog folder into a Catalog. One invalid entry makes the whole folder invalid. */
 import { Value } from "@sinclair/typebox/value";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { EntryError, modelFrom, providerFrom } from "./catalog-entry.ts";
@@ -13,11 +13,11 @@ export class CatalogError extends Error {
 }
 
 export interface CatalogOptions {
-  /** Adds the provider inside the process; off, whatever would be served by it is left out. */
+  /** Adds the sandbox provider. If off, models that it would serve are left out. */
   sandbox: boolean;
 }
 
-/** @throws CatalogError when the files say something that cannot be meant; Error of the file system when they cannot be read */
+/** @throws CatalogError when the files are invalid; Error of the file system when they cannot be read */
 export async function readCatalog(folder: string, options: CatalogOptions): Promise<Catalog> {
   return parseCatalog(await readCatalogFiles(folder), options);
 }
@@ -75,7 +75,7 @@ function parseFile<Schema extends TSchema>(file: CatalogFile, schema: Schema): S
   if (Value.Check(schema, value)) return value;
   const error = Value.Errors(schema, value).First();
   const [index = "", ...field] = (error?.path ?? "").split("/").slice(1);
-  throw problem(file.name, idOf(value, index), field.join("."), error?.message ?? "is not as it should be");
+  throw problem(file.name, idOf(value, index), field.join("."), error?.message ?? "is invalid");
 }
 
 function parseJson(file: CatalogFile): unknown {
@@ -86,7 +86,7 @@ function parseJson(file: CatalogFile): unknown {
   }
 }
 
-/** The id that the entry at this place bears, or else its place. */
+/** The id of the entry at this index, or else the index. */
 function idOf(value: unknown, index: string): string {
   const entry: unknown = Array.isArray(value) ? value[Number(index)] : null;
   if (typeof entry === "object" && entry !== null && "id" in entry && typeof entry.id === "string") return entry.id;

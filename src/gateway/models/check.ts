@@ -1,4 +1,4 @@
-/** Has the prober run launch checks again, wherever it runs, and waits until they have ended. What passed before stays callable. */
+/** Requests launch checks from the prober of the fleet, and waits until they have ended. Models that passed before stay callable. */
 import type { Queries } from "../../backing/backing.ts";
 import type { Notification } from "../../backing/bus.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
@@ -17,9 +17,9 @@ interface CheckSources {
 }
 
 /**
- * @param options.chosen of these, routes that nothing else keeps from serving are checked
- * @param options.onEnded told of each check as it ends
- * @throws DomainError unavailable when no check at all ends for longer than one can take: there is no prober
+ * @param options.chosen models whose routes are checked, except routes with another obstacle
+ * @param options.onEnded called with each check when it ends
+ * @throws DomainError unavailable when no check ends for longer than one can take: there is no prober
  */
 export async function checkModels(
   { chosen, onEnded = () => {} }: { chosen: Model[]; onEnded?: (outcome: CheckOutcome) => void },
@@ -28,7 +28,7 @@ export async function checkModels(
   const waiting = new Set(chosen.flatMap((model) => models.checkable(model).map(({ entry }) => entry)));
   await requestLaunchChecks([...waiting], sql);
   notify("checks-changed");
-  const heard = { ended: -1, at: clock.monotonic() };
+  const lastProgress = { ended: -1, at: clock.monotonic() };
   while (waiting.size > 0) {
     const ended = new Map([...(await readLaunchChecks(sql))].filter(([, { requested }]) => !requested));
     for (const entry of waiting) {
@@ -37,9 +37,9 @@ export async function checkModels(
       waiting.delete(entry);
       onEnded(check);
     }
-    // Checks of other models may come first: the prober lives as long as any check ends.
-    if (ended.size !== heard.ended) Object.assign(heard, { ended: ended.size, at: clock.monotonic() });
-    if (clock.monotonic() - heard.at > launchChecksSilenceMsMax) throw proberUnavailable(waiting.size);
+    // Checks of other models may come first: the prober is alive while any check ends.
+    if (ended.size !== lastProgress.ended) Object.assign(lastProgress, { ended: ended.size, at: clock.monotonic() });
+    if (clock.monotonic() - lastProgress.at > launchChecksSilenceMsMax) throw proberUnavailable(waiting.size);
     if (waiting.size > 0) await sleep(clock, launchChecksWaitMs);
   }
   await models.refreshChecks();

@@ -10,8 +10,8 @@ export interface CalledEntry {
 }
 
 /**
- * Names all that decides whether a call works: whom we call, how, with which key, and by which name of the model.
- * Prices and limits are left out: a new price is no reason to take a model away until it has been called again.
+ * A digest of everything that decides whether a call works: provider, format, address, key and model name. Prices and limits are left
+ * out, since a changed price needs no new launch check.
  */
 export function entryDigest({ model, provider, upstreamModel, maxTokensField }: CalledEntry): string {
   const facts = [model, provider.id, provider.format, provider.baseUrl, provider.keyEnv, upstreamModel, maxTokensField];

@@ -1,10 +1,10 @@
 /**
- * An upper bound of the tokens that a provider counts for what is sent, without its own hidden prompt. A token stands for at
- * least one byte of text in every byte-level vocabulary, so bytes bound tokens without a tokenizer, and 8 MiB take milliseconds.
+ * An upper bound of a provider's token count for the request, without its own hidden prompt. A token represents at least one byte of
+ * text in every byte-level vocabulary, so bytes bound tokens without a tokenizer, and 8 MiB take milliseconds.
  */
 import { inputTokensPerMessage } from "../limits.ts";
 
-/** Fields that steer the call and are no part of the prompt. Every other one is counted, so that a new field is never missed. */
+/** Fields that control the call and are not part of the prompt. All others are counted, so that a new field is never missed. */
 const notPrompt = new Set(["model", "messages", "metadata", "stream_options", "user", "safety_identifier", "prompt_cache_key"]);
 
 export interface SentChat {
@@ -30,7 +30,7 @@ function messageBytes(message: SentChat["messages"][number]): number {
   return bytes;
 }
 
-/** Structures are counted as JSON, for that is how providers write them into the prompt. Numbers and switches are no text. */
+/** Structures are counted as JSON, since providers write them so into the prompt. Numbers and booleans are not text. */
 function fieldBytes(value: unknown): number {
   if (typeof value === "string") return Buffer.byteLength(value);
   if (typeof value !== "object" || value === null) return 0;

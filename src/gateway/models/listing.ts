@@ -1,4 +1,4 @@
-/** A model as GET /models shows it: the official four fields and ours. */
+/** A model in GET /models: OpenAI's four fields and the service's own. */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";
 import type { Availability } from "./availability.ts";
@@ -17,16 +17,18 @@ const prices = Type.Union([PricesShown, Type.Null()], {
   description: "The provider's list prices, in USD per 1M tokens; null: not priced",
 });
 
-/** Of the last day, by real traffic through this service; null without measurements. */
+/** Measured on this service's real traffic of the last day; null without measurements. */
 const measured = {
   latency_ms: Nullable(Type.Number({ description: "Mean time to the first token in the last day, in milliseconds" })),
   uptime_percent: Nullable(
-    Type.Number({ description: "Answers given, in percent of those that the provider owed in the last day" }),
+    Type.Number({
+      description: "Successful answers in the last day, in percent of the requests that the provider had to answer",
+    }),
   ),
 };
 
 const RouteShown = Type.Object({
-  provider: Type.String({ description: "Who serves the model this way" }),
+  provider: Type.String({ description: "The provider of this route" }),
   prices_per_1m_usd: prices,
   ...measured,
 });
@@ -35,37 +37,35 @@ const addition = { "x-addition": true };
 const reasons = Type.Union(unavailableReasons.map((reason) => Type.Literal(reason)));
 
 export const ModelRecord = Type.Object({
-  id: Type.String({ description: "What a request names in `model`" }),
-  object: Type.Literal("model", { description: "What this is" }),
-  created: Type.Integer({ description: "Unix seconds; 0 where the day of release is not known" }),
-  owned_by: Type.String({ description: "Who made it: what stands before the slash of its id" }),
-  name: Type.String({ description: "Its name for people", ...addition }),
-  provider: Type.String({ description: "Who serves it; of several routes the first" }),
-  context_length: Nullable(Type.Integer({ description: "Tokens of request and answer together; null: not announced" })),
-  max_output_tokens: Nullable(Type.Integer({ description: "Tokens of an answer; null: not announced", ...addition })),
+  id: Type.String({ description: "The value of a request's `model`" }),
+  object: Type.Literal("model", { description: "The kind of object" }),
+  created: Type.Integer({ description: "Day of release in Unix seconds; 0: not known" }),
+  owned_by: Type.String({ description: "Its maker: the part of its id before the slash" }),
+  name: Type.String({ description: "Its display name", ...addition }),
+  provider: Type.String({ description: "Its provider; the first one of several routes" }),
+  context_length: Nullable(Type.Integer({ description: "Maximum tokens of request and answer together; null: not announced" })),
+  max_output_tokens: Nullable(Type.Integer({ description: "Maximum tokens of an answer; null: not announced", ...addition })),
   prices_per_1m_usd: prices,
   availability: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")], {
-    description: "As the catalog lists it; `available` once its launch checks have passed",
+    description: "The catalog's listing; `available` once a launch check has passed",
   }),
   runnable: Type.Boolean({ description: "Whether the calling key's workspace can call it now" }),
-  unavailable_reason: Type.Union([reasons, Type.Null()], { description: "Why it cannot be called; null where it can" }),
+  unavailable_reason: Type.Union([reasons, Type.Null()], { description: "Why it cannot be called; null: it can be called" }),
   ...measured,
-  parameters: Type.Optional(Type.Integer({ description: "Number of weights, told of the service's own models only" })),
-  routes: Type.Optional(
-    Type.Array(RouteShown, { description: "The ways to have it answered, where there are several", ...addition }),
-  ),
+  parameters: Type.Optional(Type.Integer({ description: "Number of weights, shown only for the service's own models" })),
+  routes: Type.Optional(Type.Array(RouteShown, { description: "Its routes, if there are several", ...addition })),
 });
 export type ModelRecord = Static<typeof ModelRecord>;
 
-/** What real traffic told of a route; null: nothing was measured. */
+/** Measurements of a route's real traffic; null: not measured. */
 export interface RouteMeasure {
   latencyMs: number | null;
   uptimePercent: number | null;
 }
 
 /**
- * @param availability of this model for the asking key's workspace
- * @param measure by route; the first route's figures are the model's
+ * @param availability of this model for the calling key's workspace
+ * @param measure returns a route's figures; the first route's are shown for the model
  */
 export function modelRecord(
   model: Model,

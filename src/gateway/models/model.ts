@@ -1,4 +1,4 @@
-/** The catalog's words. Read from files by catalog.ts, priced by price.ts, judged by availability.ts. */
+/** The catalog's types. catalog.ts reads them from files, price.ts computes costs, availability.ts decides what can be called. */
 import type { PicoUsdPerToken } from "../../kernel/money.ts";
 
 /** The wire formats that a provider of the catalog may have; providers/registry.ts implements them. */
@@ -11,11 +11,11 @@ export interface ProviderRecord {
   format: WireFormatName;
   /** Without a trailing slash; the format appends its path. */
   baseUrl: string;
-  /** The environment variable that holds our key; null: none is needed. */
+  /** The environment variable with the service's key; null: no key is needed. */
   keyEnv: string | null;
-  /** Whether a stream that is cancelled is billed no further. */
+  /** Whether cancelling a stream stops its billing. */
   cancelStopsBilling: boolean;
-  /** false: the provider refuses `stream_options` and tells its usage in every stream unasked. */
+  /** false: the provider refuses `stream_options` and always reports usage in streams. */
   streamOptions: boolean;
   zeroDataRetention: boolean;
   termsChecked: boolean;
@@ -30,17 +30,17 @@ export interface Prices {
   cacheWrite: PicoUsdPerToken;
 }
 
-/** One way to have a model answered. */
+/** A way to serve a model: a provider with its own model name and prices. */
 export interface Route {
   provider: ProviderRecord;
   upstreamModel: string;
-  /** null: not priced, hence not callable. */
+  /** null: not priced, so not callable. */
   prices: Prices | null;
   /** Tokens of a prompt that the provider adds itself; null: the default of price.ts. */
   hiddenInputTokens: number | null;
-  /** What the provider calls the bound on output tokens. */
+  /** The provider's field name for the bound on output tokens. */
   maxTokensField: MaxTokensField;
-  /** Names this way of calling this model: a launch check counts for the entry that it called, and for no later one. */
+  /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */
   entry: string;
 }
 
@@ -59,25 +59,25 @@ export interface Model {
   contextLength: number;
   /** 0: not announced. */
   maxOutputTokens: number;
-  /** Weights of the model, told of the service's own lineup only. */
+  /** Number of weights, only for the service's own models. */
   parameters: number | null;
-  /** In order of preference; the first is listed. Empty for the service's own lineup. */
+  /** In order of preference; the first is listed. Empty for the service's own models. */
   routes: Route[];
   listedAs: ListedAs;
   /** Unpublished models are never listed or served. */
   published: boolean;
-  /** Words of docs/inference.md such as "tools" and "json_schema". */
+  /** Support words of docs/inference.md, such as "tools" and "json_schema". */
   supports: ReadonlySet<string>;
-  /** It may think before it answers: its provider bills thoughts, and need not deliver them. */
+  /** The model may reason before it answers. Its provider bills reasoning tokens and may not deliver them. */
   reasons: boolean;
-  /** Request fields whose default value is the only one that the model takes. */
+  /** Request fields for which the model accepts only the default value. */
   defaultOnly: ReadonlySet<string>;
-  /** Prices shown where no route has any (Zero: 0). */
+  /** Prices shown if no route has prices (Zero: 0). */
   listPrices: Prices | null;
 }
 
 export interface Catalog {
-  /** Digest of the files: an admission names the catalog that it believed in. */
+  /** Digest of the files. */
   version: string;
   models: ReadonlyMap<string, Model>;
   providers: ReadonlyMap<string, ProviderRecord>;
@@ -97,19 +97,19 @@ export const unavailableReasons = [
 export type UnavailableReason = (typeof unavailableReasons)[number];
 
 /**
- * What a provider told of an answer's tokens; null: it did not tell that side. Nothing of it is charged before
- * `api/call/charged-usage.ts` has held it against what is possible.
+ * A provider's token counts of an answer; null: it did not report that count. They are charged only after
+ * `api/call/charged-usage.ts` has checked them against what is possible.
  */
 export interface ReportedUsage extends Omit<Usage, "promptTokens" | "completionTokens"> {
   promptTokens: number | null;
   completionTokens: number | null;
-  /** Tokens of the provider's total that its parts do not explain: reasoning that it did not count apart, or a mistake. Absent: none. */
+  /** Tokens of the provider's total that its parts do not include: reasoning without a count of its own, or a mistake. Absent: none. */
   unexplainedTokens?: number;
 }
 
 /**
  * Token counts of one answer. `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`;
- * `reasoningTokens` is a part of `completionTokens`, also where a provider counts it outside of its completion tokens.
+ * `reasoningTokens` is a part of `completionTokens`, also for providers that count it separately.
  */
 export interface Usage {
   promptTokens: number;

@@ -1,42 +1,42 @@
-/** The models of this process: what the catalog lists, and what of it can be called now. */
+/** The models of this process: the catalog's models, and which of them can be called now. */
 import { availabilityOf, type Availability } from "./availability.ts";
 import type { Catalog, Model, Route, UnavailableReason } from "./model.ts";
 import { watchCatalog, type WatchOptions } from "./watch-catalog.ts";
 import { watchLaunchChecks, type LaunchCheckSources } from "./watch-launch-checks.ts";
 
 export interface ModelsOptions extends WatchOptions, LaunchCheckSources {
-  /** Our key for a provider, by the name in its `key_env`. */
+  /** The service's key for a provider, by the name in its `key_env`. */
   providerKey(name: string): unknown;
 }
 
-/** What a workspace demands of whoever serves it. */
+/** A workspace's requirements for its providers. */
 export interface WorkspaceRequirements {
   zeroDataRetention: boolean;
 }
 
 export interface Models extends Disposable {
-  /** False while no good catalog could be read: every model is then `catalog_unreadable`. */
+  /** False until a valid catalog has been read: every model is then `catalog_unreadable`. */
   readable(): boolean;
   /** null while there is none. */
   catalog(): Catalog | null;
-  /** What is wrong with the files as they are now; null: nothing. */
+  /** The problem of the present files; null: none. */
   problem(): string | null;
   /** A published model. */
   find(id: string): Model | null;
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: WorkspaceRequirements): Availability;
-  /** Routes whose launch check decides, whatever its outcome: everything else speaks for them. */
+  /** Routes without another obstacle than the launch check, with any result of it. */
   checkable(model: Model): Route[];
-  /** Of these, the ones whose check has not run yet, or is to run again. */
+  /** Checkable routes whose check has not run yet or is requested again. */
   pendingChecks(model: Model): Route[];
-  /** The routes that may serve, or why there is none. */
+  /** The routes that may serve, or the reason why there is none. */
   usableRoutes(model: Model, demands: WorkspaceRequirements): { routes: Route[]; reason: UnavailableReason | null };
-  /** Reads the launch checks again, as after one has just run here. */
+  /** Reads the launch checks again, for example after one has run in this process. */
   refreshChecks(): Promise<void>;
 }
 
-/** Reads catalog and launch checks once; both are then followed until disposed. Never rejects for bad files or a silent database. */
+/** Reads catalog and launch checks, and refreshes them until disposed. Never rejects for invalid files or an unreachable database. */
 export async function openModels(options: ModelsOptions): Promise<Models> {
   const catalog = await watchCatalog(options);
   const checks = await watchLaunchChecks(options);

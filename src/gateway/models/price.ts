@@ -1,31 +1,31 @@
-/** What a request may cost at most, and what it did cost. Integers throughout: tokens × pico-USD. */
+/** A request's maximum cost and its actual cost. All values are integers: tokens × pico-USD. */
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
 import { hiddenInputTokensDefault, hiddenInputTokensWithTools } from "../limits.ts";
 import type { Model, Prices, Route, Usage } from "./model.ts";
 
 export interface PricedRequest {
   model: Pick<Model, "contextLength" | "maxOutputTokens">;
-  /** Those that may serve; the dearest one decides. */
+  /** The routes that may serve; the most expensive one decides. */
   routes: readonly Route[];
-  /** Upper bound of the provider's count for all that is sent (`inputTokensBound`). */
+  /** Upper bound of the provider's token count for the request (`inputTokensBound`). */
   inputTokens: number;
-  /** Tools are sent, hence a larger prompt that the provider adds itself. */
+  /** Whether tools are sent, which makes the provider's hidden prompt larger. */
   tools: boolean;
-  /** What the request allows; null: the model's maximum. */
+  /** The request's bound on output tokens; null: the model's maximum. */
   maxTokens: number | null;
 }
 
 export interface MaximumCost {
   /** Rounded up. */
   amount: NanoUsd;
-  /** What the provider must be told, or the amount bounds nothing. */
+  /** The bound that must be sent to the provider, or the amount is no upper bound. */
   maxOutputTokens: number;
-  /** With the provider's own prompt, capped by the context window; the largest over the routes. */
+  /** Including the provider's hidden prompt, capped by the context window; the largest of all routes. */
   inputTokens: number;
 }
 
 /**
- * The cost that no answer of these routes can exceed while the provider counts within the bounds.
+ * The maximum cost of an answer by any of these routes, if the provider counts within the bounds.
  * @throws RangeError when no route is given or one has no price
  */
 export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: PricedRequest): MaximumCost {
@@ -44,8 +44,8 @@ export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: Pr
 }
 
 /**
- * The exact cost in pico-USD. Every prompt token falls into one of three buckets (read from the cache, written to it, neither),
- * so none is charged twice, whatever a provider's parts sum up to.
+ * The exact cost in pico-USD. Every prompt token falls into one of three classes (read from the cache, written to it, neither), so none
+ * is charged twice even if a provider's parts exceed their total.
  */
 export function chargedCost(prices: Prices, usage: Usage): bigint {
   const cacheRead = Math.min(usage.cachedTokens, usage.promptTokens);
@@ -59,7 +59,7 @@ export function chargedCost(prices: Prices, usage: Usage): bigint {
   );
 }
 
-/** How many tokens of its own a provider may add to a prompt. */
+/** The number of tokens that a provider may add to a prompt. */
 export function hiddenInputTokens(route: Pick<Route, "hiddenInputTokens">, tools: boolean): number {
   return route.hiddenInputTokens ?? (tools ? hiddenInputTokensWithTools : hiddenInputTokensDefault);
 }

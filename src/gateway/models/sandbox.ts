@@ -1,4 +1,4 @@
-/** `sandbox/echo`: the model of the provider inside the process, in the words of the catalog files. */
+/** `sandbox/echo`: the model of the in-process provider, as entries of the catalog files. */
 import type { ModelEntry, ProviderEntry } from "./schema.ts";
 
 export const sandboxProvider: ProviderEntry = {
@@ -23,7 +23,7 @@ export const sandboxModel: ModelEntry = {
   prices_per_1m_usd: { input: "1.00", output: "2.00" },
   listed_as: "available",
   published: true,
-  // What an echo can honour: it samples nothing, and has nothing to reason about.
+  // An echo can honour these fields: it does not sample or reason.
   supports: ["tools", "reasoning", "verbosity", "penalties", "seed", "logit_bias", "prediction"],
   reasons: false,
   released: "2026-11-20",

@@ -1,6 +1,6 @@
 /**
- * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, for a mistyped price
- * would otherwise be charged as another one. catalog-data/README.md tells in prose what each field means.
+ * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, since a mistyped price field
+ * would otherwise be ignored. catalog-data/README.md explains each field.
  */
 import { wireFormatNames } from "./model.ts";
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
@@ -22,14 +22,14 @@ export const PricesEntry = strict({
 });
 export type PricesEntry = Static<typeof PricesEntry>;
 
-/** What a route says of itself, alone or within `routes`. */
+/** Fields of a single route, or of each entry of `routes`. */
 const routeFields = {
   upstream_model: Text,
-  /** Absent: not priced, hence not callable. */
+  /** Absent: not priced, so not callable. */
   prices_per_1m_usd: Type.Optional(PricesEntry),
   /** Tokens of a prompt that the provider adds. Absent: 64, with tools 1,024. */
   hidden_input_tokens: Type.Optional(Count),
-  /** What the provider calls the bound on output tokens. Absent: max_tokens. */
+  /** The provider's field name for the bound on output tokens. Absent: max_tokens. */
   max_tokens_field: Type.Optional(Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")])),
 };
 
@@ -44,28 +44,28 @@ export const ModelEntry = strict({
   context_length: Type.Union([Count, Type.Null()]),
   max_output_tokens: Type.Union([Count, Type.Null()]),
   ...routeFields,
-  /** Absent where `routes` stand, and on models that nobody serves yet. */
+  /** Absent if the entry has `routes`, and for models that no provider serves yet. */
   upstream_model: Type.Optional(Text),
-  /** Several ways to have the model answered, in order of preference, in place of the single one. */
+  /** Several routes in order of preference, in place of a single one. */
   routes: Type.Optional(Type.Array(RouteEntry, { minItems: 1 })),
   listed_as: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")]),
   published: Type.Boolean(),
-  /** The table of docs/inference.md tells which request fields each word opens. */
+  /** Support words; the table of docs/inference.md shows the request fields that each word allows. */
   supports: Type.Array(Type.String({ pattern: "^[a-z][a-z0-9_]*$" })),
   /**
-   * The model may think before it answers, which its provider bills and may not deliver: its streams are read to their end although
-   * their client has left. Absent: true where it supports reasoning or reasoning_content.
+   * The model may reason before it answers. Its provider bills reasoning tokens and may not deliver them, so its streams are read to
+   * their end after the client disconnects. Absent: true if it supports reasoning or reasoning_content.
    */
   reasons: Type.Optional(Type.Boolean()),
-  /** Fields that the model takes with their default value alone, and answers 400 to otherwise. */
+  /** Fields that the model accepts only with their default value, and answers with 400 otherwise. */
   default_only: Type.Optional(
     Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),
   ),
   /** Day of release: the `created` of the API. */
   released: Type.Optional(Day),
-  /** Number of weights, told of the service's own lineup. */
+  /** Number of weights, only for the service's own models. */
   parameters: Type.Optional(Type.Integer({ minimum: 0 })),
-  /** Where the facts of this entry were read, and on which day. */
+  /** The source of this entry's facts, and the day on which it was read. */
   source: Type.Optional(Source),
   seen: Type.Optional(Day),
 });
@@ -78,17 +78,17 @@ export const ProviderEntry = strict({
   name: Text,
   format: Type.Union(wireFormatNames.map((name) => Type.Literal(name))),
   base_url: Type.String({ pattern: "^https?://[^\\s/]" }),
-  /** The environment variable that holds our key; null: the provider takes none. */
+  /** The environment variable with the service's key; null: the provider needs none. */
   key_env: Type.Union([Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.Null()]),
   cancel_stops_billing: Type.Boolean(),
-  /** false: the provider refuses `stream_options` and tells its usage in every stream unasked. Absent: true. */
+  /** false: the provider refuses `stream_options` and always reports usage in streams. Absent: true. */
   stream_options: Type.Optional(Type.Boolean()),
   zero_data_retention: Type.Boolean(),
-  /** Somebody answerable has read the provider's terms and found that this service may pass requests on to it. */
+  /** A responsible person has read the provider's terms and confirmed that this service may forward requests to it. */
   terms_checked: Type.Boolean(),
-  /** The provider stands in the service's public list of subprocessors. */
+  /** The provider is in the service's public list of subprocessors. */
   subprocessor_listed: Type.Boolean(),
-  /** Where the provider's terms stand, for whoever is to check them. */
+  /** The address of the provider's terms. */
   terms: Type.Optional(Source),
   source: Type.Optional(Source),
   seen: Type.Optional(Day),

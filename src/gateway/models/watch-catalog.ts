@@ -1,4 +1,4 @@
-/** Keeps the catalog that the files say, looking again every few seconds; a bad file leaves the last good one in place. */
+/** Reads the catalog's files again every few seconds. An invalid file leaves the last valid catalog in place. */
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -11,13 +11,13 @@ export interface WatchOptions extends CatalogOptions {
   folder: string;
   clock: Clock;
   log: Logger;
-  /** A catalog other than the one before was read. */
+  /** Called when a changed catalog has been read. */
   changed?: (catalog: Catalog) => void;
-  /** The files are bad: told once for each state of them. */
+  /** Called once for each invalid state of the files. */
   alarm?: (error: Error) => void;
 }
 
-/** Reads the folder once before it resolves; never rejects for bad files. */
+/** Reads the folder once before it resolves. Never rejects for invalid files. */
 export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch> {
   const watch = new CatalogWatch(options);
   await watch.refresh();
@@ -28,7 +28,7 @@ export class CatalogWatch implements Disposable {
   readonly #options: WatchOptions;
   #catalog: Catalog | null = null;
   #problem: string | null = null;
-  /** The state of the files that was judged last: a digest, or why they could not be read. */
+  /** The state of the files at the last read: a digest, or the reason why they could not be read. */
   #lastState: string | null = null;
   #cancel: (() => void) | null = null;
   #disposed = false;
@@ -37,17 +37,17 @@ export class CatalogWatch implements Disposable {
     this.#options = options;
   }
 
-  /** The last good catalog; null when there was none yet, hence every model is `catalog_unreadable`. */
+  /** The last valid catalog; null: none yet, so every model is `catalog_unreadable`. */
   current(): Catalog | null {
     return this.#catalog;
   }
 
-  /** What is wrong with the files as they are now; null: nothing. */
+  /** The problem of the present files; null: none. */
   problem(): string | null {
     return this.#problem;
   }
 
-  /** Looks at the files now, and again after a while. */
+  /** Reads the files now, and again after a pause. */
   async refresh(): Promise<void> {
     this.#cancel?.();
     try {

@@ -1,4 +1,4 @@
-/** The launch checks as this process knows them: read again when told of a change, and regularly, for what is told may be lost. */
+/** This process's copy of the launch checks, read again at each notification, and regularly since a notification may be lost. */
 import type { Queries } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -13,7 +13,7 @@ export interface LaunchCheckSources {
   log: Logger;
 }
 
-/** Reads once before it resolves. Checks that cannot be read count as missing, so models stay out rather than slip in. */
+/** Reads once before it resolves. Checks that cannot be read count as missing, so their models are not callable. */
 export async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchCheckWatch> {
   const watch = new LaunchCheckWatch(sources);
   await watch.refresh();
@@ -38,8 +38,8 @@ export class LaunchCheckWatch implements Disposable {
   }
 
   /**
-   * Reads now, and again after a while. When the database does not answer, what was known stays, and it is asked again soon: a
-   * process that was started without it knows of no model until then.
+   * Reads now, and again after a pause. If the database does not answer, the previous checks stay and the pause is short, since a process
+   * that started without the database has no callable model until then.
    */
   async refresh(): Promise<void> {
     this.#cancel?.();

@@ -17,7 +17,7 @@ function judge(entry: Partial<ModelEntry>, provider: Partial<ProviderEntry>, fac
 }
 
 describe("a model is available only when the catalog lists it and it passed the launch checks", () => {
-  test("listed, priced, configured, terms checked, called with success: available and runnable", () => {
+  test("a listed, priced and configured model with checked terms and a passed check is available and runnable", () => {
     const judged = judge({}, {});
     expect(judged).toMatchObject({ availability: "available", runnable: true, reason: null });
     expect(judged.routes.map((route) => route.provider.id)).toEqual(["stub"]);
@@ -31,31 +31,31 @@ describe("a model is available only when the catalog lists it and it passed the 
     ["terms_not_checked", {}, { subprocessor_listed: false }, {}],
     ["launch_check_missing", {}, {}, { checks: new Map() }],
   ];
-  test.each(failing)("%s", (reason, entry, provider, facts) => {
+  test.each(failing)("an obstacle gives the reason %s", (reason, entry, provider, facts) => {
     const judged = judge(entry, provider, facts);
     expect(judged).toMatchObject({ runnable: false, reason, routes: [] });
     expect(judged.availability).toBe(reason === "request_access" ? "request_access" : "coming_soon");
   });
 
-  test("no_price", () => {
+  test("a model without a price has the reason no_price", () => {
     const model = aModel();
     const unpriced = { ...model, routes: model.routes.map((route) => ({ ...route, prices: null })) };
     expect(availabilityOf(unpriced, passing(model))).toMatchObject({ availability: "coming_soon", reason: "no_price" });
   });
 
-  test("launch_check_failed", () => {
+  test("a model with a failed check has the reason launch_check_failed", () => {
     const model = aModel();
     const checks = new Map(model.routes.map((route) => [route.entry, { passed: false }]));
     expect(availabilityOf(model, { ...passing(model), checks }).reason).toBe("launch_check_failed");
   });
 
-  test("a check of an entry that has changed since counts for nothing", () => {
+  test("the check of an entry that has changed since does not count", () => {
     const before = aModel();
     const after = aModel({ upstream_model: "stub-model-2" });
     expect(availabilityOf(after, passing(before)).reason).toBe("launch_check_missing");
   });
 
-  test("a new price takes no model away", () => {
+  test("a changed price does not make a model unavailable", () => {
     const before = aModel();
     const after = aModel({ prices_per_1m_usd: { input: "9.00", output: "9.00" } });
     expect(availabilityOf(after, passing(before)).runnable).toBe(true);
@@ -71,12 +71,12 @@ describe("a model is available only when the catalog lists it and it passed the 
 });
 
 describe("zero data retention", () => {
-  test("keeps a workspace that demands it from a provider that does not offer it; the model stays available", () => {
+  test("a workspace that requires it cannot use a provider without it; the model stays available", () => {
     const judged = judge({}, { zero_data_retention: false }, { zeroDataRetention: true });
     expect(judged).toMatchObject({ availability: "available", runnable: false, reason: "zero_data_retention_required" });
   });
 
-  test("is no obstacle where the provider offers it", () => {
+  test("a provider that offers it has no obstacle", () => {
     expect(judge({}, { zero_data_retention: true }, { zeroDataRetention: true }).runnable).toBe(true);
   });
 });
@@ -86,18 +86,18 @@ describe("several routes", () => {
   const model = aModel({ routes });
   const facts = passing(model);
 
-  test("all that can serve do, in the catalog's order", () => {
+  test("all routes without obstacles serve, in the catalog's order", () => {
     expect(availabilityOf(model, facts).routes.map((route) => route.provider.id)).toEqual(["first", "second"]);
   });
 
-  test("one is enough, and the others are left out", () => {
+  test("one route without obstacles is enough, and the others are left out", () => {
     const checks = new Map([[model.routes[1]?.entry ?? "", { passed: true }]]);
     const judged = availabilityOf(model, { ...facts, checks });
     expect(judged.runnable).toBe(true);
     expect(judged.routes.map((route) => route.provider.id)).toEqual(["second"]);
   });
 
-  test("where none can serve, the one that came furthest tells the reason", () => {
+  test("if no route can serve, the one that passed most checks gives the reason", () => {
     const [first, second] = model.routes;
     const checks = new Map([[second?.entry ?? "", { passed: false }]]);
     expect(first?.entry).not.toBe(second?.entry);

@@ -20,7 +20,7 @@ async function read(contents: CatalogContents, sandbox = false): Promise<Catalog
 const providers = [stubProvider()];
 
 describe("a catalog", () => {
-  test("takes the provider of a model from the name of its file", async () => {
+  test("a model's provider comes from the name of its file", async () => {
     const catalog = await read({
       providers: [stubProvider({ id: "acme" })],
       models: { acme: [stubModel({ id: "acme/large" })] },
@@ -28,7 +28,7 @@ describe("a catalog", () => {
     expect(catalog.models.get("acme/large")?.routes).toMatchObject([{ provider: { id: "acme" }, upstreamModel: "stub-model" }]);
   });
 
-  test("takes several routes in their order, each with its own prices", async () => {
+  test("a model may have several routes in order, each with its own prices", async () => {
     const routes = ["b", "a"].map((provider, index) => ({
       provider,
       upstream_model: `${provider}-model`,
@@ -46,7 +46,7 @@ describe("a catalog", () => {
     expect(model?.listPrices).toEqual({ input: 1_000_000n, output: 2_000_000n, cacheRead: 100_000n, cacheWrite: 1_000_000n });
   });
 
-  test("takes what is said of a model for every route that does not say otherwise", async () => {
+  test("a model's fields apply to every route without its own value", async () => {
     const routes = [
       { provider: "stub", upstream_model: "m" },
       { provider: "b", upstream_model: "m", hidden_input_tokens: 9 },
@@ -60,25 +60,25 @@ describe("a catalog", () => {
     ]);
   });
 
-  test("keeps prices exact to six decimals", async () => {
+  test("prices are exact to six decimals", async () => {
     const prices_per_1m_usd = { input: "0.000001", output: "999999999.999999" };
     const catalog = await read({ providers, models: { stub: [stubModel({ prices_per_1m_usd })] } });
     expect(catalog.models.get("stub/model")?.routes[0]?.prices).toMatchObject({ input: 1n, output: 999_999_999_999_999n });
   });
 
-  test("forgives a slash at the end of base_url", async () => {
+  test("a slash at the end of base_url is removed", async () => {
     const catalog = await read({ providers: [stubProvider({ base_url: "https://api.example.com/v1/" })] });
     expect(catalog.providers.get("stub")?.baseUrl).toBe("https://api.example.com/v1");
   });
 
-  test("shows the day of release as created, in Unix seconds, and 0 where nobody told it", async () => {
+  test("created is the day of release in Unix seconds, or 0 if it is not known", async () => {
     const models = { stub: [stubModel({ released: "2026-03-17" }), stubModel({ id: "stub/undated" })] };
     const catalog = await read({ providers, models });
     expect(catalog.models.get("stub/model")?.created).toBe(Date.UTC(2026, 2, 17) / 1_000);
     expect(catalog.models.get("stub/undated")?.created).toBe(0);
   });
 
-  test("has another version when a file or the sandbox changed, and the same one when nothing did", async () => {
+  test("the version changes only when a file or the sandbox setting changes", async () => {
     const contents = { providers, models: { stub: [stubModel()] } };
     const { version } = await read(contents);
     expect((await read(contents)).version).toBe(version);
@@ -88,19 +88,19 @@ describe("a catalog", () => {
 });
 
 describe("the sandbox", () => {
-  test("is listed while it is on: 1.00 and 2.00 USD, context 128,000, output at most 4,096", async () => {
+  test("the sandbox is listed while it is on: 1.00 and 2.00 USD, context 128,000, output at most 4,096", async () => {
     const model = (await read({}, true)).models.get("sandbox/echo");
     expect(model).toMatchObject({ contextLength: 128_000, maxOutputTokens: 4_096, published: true, listedAs: "available" });
     expect(model?.listPrices).toMatchObject({ input: 1_000_000n, output: 2_000_000n });
   });
 
-  test("is not there while it is off", async () => {
+  test("the sandbox is absent while it is off", async () => {
     const catalog = await read({ providers: [stubProvider({ format: "sandbox" })], models: { stub: [stubModel()] } });
     expect([...catalog.models.keys()]).toEqual([]);
   });
 });
 
-describe("a bad file is refused as a whole, naming file, id and field", () => {
+describe("an invalid file is refused as a whole, with file, id and field in the error", () => {
   const available = { upstream_model: "m" };
   const refusals: [string, CatalogContents, RegExp][] = [
     [
@@ -131,8 +131,8 @@ describe("a bad file is refused as a whole, naming file, id and field", () => {
     ],
     [
       "an unknown provider among routes",
-      { providers, models: { stub: [stubModel({ routes: [{ provider: "nobody", ...available }] })] } },
-      /there is no provider "nobody"/,
+      { providers, models: { stub: [stubModel({ routes: [{ provider: "unknown", ...available }] })] } },
+      /there is no provider "unknown"/,
     ],
     [
       "an id in two files",
@@ -160,30 +160,26 @@ describe("a bad file is refused as a whole, naming file, id and field", () => {
     [
       "routes beside a single one",
       { providers, models: { stub: [{ ...stubModel(), routes: [{ provider: "stub", ...available }] }] } },
-      /routes: stands in place of/,
+      /routes: replaces upstream_model/,
     ],
     [
       "an available model without a bound on its output",
       { providers, models: { stub: [stubModel({ max_output_tokens: null })] } },
-      /max_output_tokens: is needed/,
+      /max_output_tokens: is required/,
     ],
     [
       "an available model without a context window",
       { providers, models: { stub: [stubModel({ context_length: null })] } },
-      /context_length: is needed/,
+      /context_length: is required/,
     ],
-    ["a base_url that is none", { providers: [stubProvider({ base_url: "http://[" })] }, /providers\.json: stub: base_url/],
-    [
-      "a format that nobody knows",
-      { providers: [stubProvider({ format: "carrier-pigeon" as never })] },
-      /providers\.json: stub: format/,
-    ],
+    ["an invalid base_url", { providers: [stubProvider({ base_url: "http://[" })] }, /providers\.json: stub: base_url/],
+    ["an unknown format", { providers: [stubProvider({ format: "carrier-pigeon" as never })] }, /providers\.json: stub: format/],
   ];
-  test.each(refusals)("%s", async (_, contents, message) => {
+  test.each(refusals)("the catalog refuses %s", async (_, contents, message) => {
     await expect(read(contents)).rejects.toThrow(message);
   });
 
-  test("a file that is not JSON", async () => {
+  test("the catalog refuses a file that is not JSON", async () => {
     await using folder = await temporaryFolder();
     await writeStubCatalog(folder.path, { url: "http://127.0.0.1:9/v1" });
     await writeFile(join(folder.path, "models/stub.json"), "[{");
@@ -192,7 +188,7 @@ describe("a bad file is refused as a whole, naming file, id and field", () => {
     );
   });
 
-  test("a folder without providers.json", async () => {
+  test("the catalog refuses a folder without providers.json", async () => {
     await using folder = await temporaryFolder();
     await writeStubCatalog(folder.path, { url: "http://127.0.0.1:9/v1" });
     await rm(join(folder.path, "providers.json"));

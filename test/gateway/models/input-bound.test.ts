@@ -4,11 +4,11 @@ import { inputTokensBound } from "../../../src/gateway/models/input-bound.ts";
 
 const user = (content: unknown) => ({ role: "user", content });
 
-test("is the UTF-8 bytes of the texts and 16 a message", () => {
+test("the bound is the UTF-8 bytes of the texts plus 16 a message", () => {
   expect(inputTokensBound({ model: "m", messages: [user("hello"), user("né")] })).toBe(16 + 5 + 16 + 3);
 });
 
-test("counts names, tool calls and their arguments", () => {
+test("the bound counts names, tool calls and their arguments", () => {
   const call = { id: "call_1", type: "function", function: { name: "look", arguments: '{"a":1}' } };
   const bare = inputTokensBound({ messages: [{ role: "assistant", content: null }] });
   const calling = inputTokensBound({ messages: [{ role: "assistant", content: null, name: "ann", tool_calls: [call] }] });
@@ -16,20 +16,20 @@ test("counts names, tool calls and their arguments", () => {
   expect(calling).toBe(16 + 3 + Buffer.byteLength(JSON.stringify([call])));
 });
 
-test("counts tool schemas and response schemas as the JSON that providers put into the prompt", () => {
+test("the bound counts tool schemas and response schemas as the JSON that providers put into the prompt", () => {
   const tools = [{ type: "function", function: { name: "f", description: "déjà vu", parameters: { type: "object" } } }];
   const response_format = { type: "json_schema", json_schema: { name: "x", schema: { type: "string" } } };
   const bytes = Buffer.byteLength(JSON.stringify(tools)) + Buffer.byteLength(JSON.stringify(response_format));
   expect(inputTokensBound({ messages: [], tools, response_format })).toBe(bytes);
 });
 
-test("counts a field that nobody has heard of, and none that only steers or labels", () => {
+test("the bound counts unknown fields, and no field that only controls or labels the call", () => {
   expect(inputTokensBound({ messages: [], someday: "12345" })).toBe(5);
   const labels = { model: "m", metadata: { a: "b" }, user: "u", stream: true, stream_options: {}, temperature: 1, max_tokens: 5 };
   expect(inputTokensBound({ messages: [], ...labels })).toBe(0);
 });
 
-test("counts every text part", () => {
+test("the bound counts every text part", () => {
   const parts = [
     { type: "text", text: "abc" },
     { type: "text", text: "défg" },
@@ -37,7 +37,7 @@ test("counts every text part", () => {
   expect(inputTokensBound({ messages: [user(parts)] })).toBeGreaterThanOrEqual(16 + 3 + 5);
 });
 
-test("is never below the bytes of any text that is sent", () => {
+test("the bound is never below the bytes of the texts", () => {
   const texts = fc.array(fc.string({ unit: "binary" }), { maxLength: 20 });
   fc.assert(
     fc.property(texts, texts, (plain, parts) => {
@@ -48,7 +48,7 @@ test("is never below the bytes of any text that is sent", () => {
   );
 });
 
-test("takes 8 MiB, plain or in parts, without holding up other requests", () => {
+test("the bound of 8 MiB, plain or in parts, is computed without delaying other requests", () => {
   const text = "é\n".repeat((8 * 1024 * 1024) / 3);
   const started = performance.now();
   inputTokensBound({ messages: [user(text)] });

@@ -10,7 +10,7 @@ function judged(model: Model): Availability {
   return availabilityOf(model, { providerKey: () => "key", checks, zeroDataRetention: false });
 }
 
-test("an entry carries the official four fields and ours", () => {
+test("an entry has OpenAI's four fields and the service's own", () => {
   const model = aModel({ released: "2026-01-02", prices_per_1m_usd: { input: "0.25", output: "2", cache_read: "0.025" } });
   const record = modelRecord(model, judged(model), () => null);
   expect(record).toEqual({
@@ -32,7 +32,7 @@ test("an entry carries the official four fields and ours", () => {
   expect(Value.Check(ModelRecord, record)).toBe(true);
 });
 
-test("measurements are those of real traffic, and of the first route where there are several", () => {
+test("measurements come from real traffic, and from the first of several routes", () => {
   const routes = ["a", "b"].map((provider) => ({
     provider,
     upstream_model: "m",
@@ -52,7 +52,7 @@ test("measurements are those of real traffic, and of the first route where there
   expect(Value.Check(ModelRecord, record)).toBe(true);
 });
 
-test("a model that cannot be called says why", () => {
+test("a model that cannot be called has a reason", () => {
   const model = aModel({ listed_as: "request_access" });
   expect(modelRecord(model, judged(model), () => null)).toMatchObject({
     availability: "request_access",

@@ -21,16 +21,16 @@ class Topics {
     return { [Symbol.dispose]: () => void handlers.delete(handler) };
   }
 
-  tell(topic: Topic): void {
+  broadcast(topic: Topic): void {
     for (const handler of this.#handlers.get(topic) ?? []) handler(new Uint8Array());
   }
 }
 
-const demands = { zeroDataRetention: false };
+const requirements = { zeroDataRetention: false };
 
 function reasonOf(models: Models): string | null {
   const model = models.find("stub/model");
-  return model === null ? "not found" : models.usableRoutes(model, demands).reason;
+  return model === null ? "not found" : models.usableRoutes(model, requirements).reason;
 }
 
 function passed(models: Models): CheckOutcome {
@@ -52,7 +52,7 @@ for (const database of databases) {
     }, 60_000);
     afterAll(() => store[Symbol.asyncDispose]());
 
-    test("the last check of a model and provider is kept", async () => {
+    test("the store keeps the last check of a model and provider", async () => {
       const check: CheckOutcome = { model: "m", provider: "p", entry: "one", passed: false, code: "upstream_auth" };
       await recordLaunchCheck(store.sql, check);
       await recordLaunchCheck(store.sql, { ...check, entry: "two", passed: true, code: null });
@@ -63,21 +63,21 @@ for (const database of databases) {
       expect(checks.get("two")).toMatchObject({ provider: "p", passed: true, code: null });
     });
 
-    test("make a model callable as soon as their change is told, or within seconds where nobody told it", async () => {
+    test("a passed check makes a model callable at the notification, or within seconds without one", async () => {
       await using folder = await temporaryFolder();
       const bus = new Topics();
       const clock = new ManualClock();
       using models = await open(folder.path, store.sql, bus, clock);
       expect(reasonOf(models)).toBe("launch_check_missing");
       await recordLaunchCheck(store.sql, passed(models));
-      bus.tell("checks-changed");
+      bus.broadcast("checks-changed");
       await until(() => reasonOf(models) === null);
       await recordLaunchCheck(store.sql, { ...passed(models), passed: false });
       clock.advance(launchChecksPollMs);
       await until(() => reasonOf(models) === "launch_check_failed");
     });
 
-    test("are read half a second after the database is back, where a process was started without it", async () => {
+    test("a process that started without the database reads the checks half a second after it is back", async () => {
       await using folder = await temporaryFolder();
       const clock = new ManualClock();
       const away = Object.assign(() => Promise.reject(new Error("away")), {}) as unknown as Queries;
@@ -93,31 +93,31 @@ for (const database of databases) {
   });
 }
 
-/** A database that has the same answer to everything; nothing but a statement is asked of it here. */
-function answering(answer: () => Promise<unknown[]>): Queries {
-  return answer as unknown as Queries;
+/** A database with the same result for every statement. */
+function databaseWith(result: () => Promise<unknown[]>): Queries {
+  return result as unknown as Queries;
 }
 
 describe("the models of a process", () => {
-  test("are those that are published", async () => {
+  test("the models are the published ones", async () => {
     await using folder = await temporaryFolder();
     using models = await open(
       folder.path,
-      answering(() => Promise.resolve([])),
+      databaseWith(() => Promise.resolve([])),
     );
     expect(models.find("stub/hidden")).toBeNull();
     expect(models.find("nobody/nothing")).toBeNull();
     expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo"]);
   });
 
-  test("without a database only what needs no launch check can be called", async () => {
+  test("without a database only models that need no launch check can be called", async () => {
     await using folder = await temporaryFolder();
     using models = await open(
       folder.path,
-      answering(() => Promise.reject(new Error("no database"))),
+      databaseWith(() => Promise.reject(new Error("no database"))),
     );
     const echo = models.find("sandbox/echo");
-    expect(echo && models.usableRoutes(echo, demands).reason).toBeNull();
+    expect(echo && models.usableRoutes(echo, requirements).reason).toBeNull();
     expect(reasonOf(models)).toBe("launch_check_missing");
   });
 });

@@ -25,21 +25,21 @@ function routeWith(routePrices: Prices | null, hiddenInputTokens: number | null 
 describe("the maximum cost", () => {
   const model = { contextLength: 100_000, maxOutputTokens: 1_000 };
 
-  test("is the input with the provider's own prompt, and the output bound, at the route's prices", () => {
+  test("the maximum is the input with the provider's hidden prompt, plus the output bound, at the route's prices", () => {
     const cost = maximumCost({ model, routes: [aRoute()], inputTokens: 100, tools: false, maxTokens: 10 });
     expect(cost).toEqual({ amount: (100n + 64n) * 1_000n + 10n * 2_000n, maxOutputTokens: 10, inputTokens: 164 });
   });
 
-  test("allows for the larger prompt that providers add when tools are sent", () => {
+  test("the maximum includes the larger hidden prompt of a request with tools", () => {
     expect(maximumCost({ model, routes: [aRoute()], inputTokens: 100, tools: true, maxTokens: 10 }).inputTokens).toBe(1_124);
   });
 
-  test("takes the hidden prompt that the catalog tells of a route in place of the default", () => {
+  test("a route's hidden prompt in the catalog replaces the default", () => {
     const routes = [aRoute({}, { hidden_input_tokens: 530 })];
     expect(maximumCost({ model, routes, inputTokens: 100, tools: true, maxTokens: 10 }).inputTokens).toBe(630);
   });
 
-  test("caps the input by the context window", () => {
+  test("the context window caps the input", () => {
     const cost = maximumCost({ model, routes: [aRoute()], inputTokens: 8 * 1024 * 1024, tools: true, maxTokens: 1 });
     expect(cost.inputTokens).toBe(100_000);
   });
@@ -48,29 +48,29 @@ describe("the maximum cost", () => {
     [null, 1_000],
     [1, 1],
     [5_000, 1_000],
-  ])("max_tokens %p makes an output bound of %p", (maxTokens, bound) => {
+  ])("max_tokens %p gives an output bound of %p", (maxTokens, bound) => {
     expect(maximumCost({ model, routes: [aRoute()], inputTokens: 1, tools: false, maxTokens }).maxOutputTokens).toBe(bound);
   });
 
-  test("never lets the output exceed a small context window", () => {
+  test("the output bound never exceeds a small context window", () => {
     const small = { contextLength: 500, maxOutputTokens: 1_000 };
     expect(maximumCost({ model: small, routes: [aRoute()], inputTokens: 1, tools: false, maxTokens: null }).maxOutputTokens).toBe(
       500,
     );
   });
 
-  test("is rounded up to the nano-USD", () => {
+  test("the maximum is rounded up to the nano-USD", () => {
     const routes = [routeWith({ input: 1n, output: 0n, cacheRead: 1n, cacheWrite: 1n })];
     expect(maximumCost({ model, routes, inputTokens: 1, tools: false, maxTokens: 1 }).amount).toBe(1n);
   });
 
-  test("cannot be told without a route, or for a route without a price", () => {
+  test("there is no maximum without a route, or for a route without a price", () => {
     const request = { model, inputTokens: 1, tools: false, maxTokens: 1 };
     expect(() => maximumCost({ ...request, routes: [] })).toThrow(RangeError);
     expect(() => maximumCost({ ...request, routes: [routeWith(null)] })).toThrow(RangeError);
   });
 
-  test("covers every charge within its bounds, by any of the routes", () => {
+  test("the maximum covers every charge within its bounds, by any of the routes", () => {
     const requests = fc.record({
       all: fc.array(prices, { minLength: 1, maxLength: 4 }),
       inputTokens: count,
@@ -95,7 +95,7 @@ describe("the maximum cost", () => {
     );
   });
 
-  test("rises with the input and with the output bound", () => {
+  test("the maximum rises with the input and with the output bound", () => {
     fc.assert(
       fc.property(prices, count, count, fc.integer({ min: 1, max: 900 }), (one, input, more, maxTokens) => {
         const amount = (inputTokens: number, out: number) =>
@@ -111,7 +111,7 @@ describe("the charge", () => {
   const four: Prices = { input: 8n, output: 100n, cacheRead: 1n, cacheWrite: 10n };
   const none: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
-  test("counts each prompt token once: read from the cache, written to it, or neither", () => {
+  test("the charge counts each prompt token once: read from the cache, written to it, or neither", () => {
     const told = {
       ...none,
       promptTokens: 1_000,
@@ -123,11 +123,11 @@ describe("the charge", () => {
     expect(chargedCost(four, told)).toBe(100n * 8n + 600n * 1n + 300n * 10n + 5n * 100n);
   });
 
-  test("of nothing is nothing", () => {
+  test("the charge without tokens is zero", () => {
     expect(chargedCost(four, none)).toBe(0n);
   });
 
-  test("prices exactly the tokens that were told, whatever the parts sum up to", () => {
+  test("the charge covers exactly the reported tokens, whatever the sum of their parts", () => {
     fc.assert(
       fc.property(usage, (told) => {
         const one: Prices = { input: 1n, output: 1n, cacheRead: 1n, cacheWrite: 1n };
@@ -136,7 +136,7 @@ describe("the charge", () => {
     );
   });
 
-  test("takes the input price for cache tokens where the catalog tells no other", () => {
+  test("cache tokens without a price of their own have the input price", () => {
     const [route] = aModel().routes;
     expect(route?.prices).toEqual({ input: 1_000_000n, output: 2_000_000n, cacheRead: 1_000_000n, cacheWrite: 1_000_000n });
   });

@@ -30,13 +30,13 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
     return health;
   }
 
-  test("are null without measurements", async () => {
+  test("latency and uptime are null without measurements", async () => {
     const health = await gateway();
     health.recordAnswer(other, 10);
     expect(health.measure(route)).toBeNull();
   });
 
-  test("are known at once where they were measured", async () => {
+  test("a gateway shows its own measurements at once", async () => {
     const health = await gateway();
     health.recordAnswer(route, 100);
     health.recordAnswer(route, 301);
@@ -44,7 +44,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
     expect(health.measure(route)).toEqual({ latencyMs: 201, uptimePercent: 66.67 });
   });
 
-  test("are those of all gateways, each answer counted once", async () => {
+  test("a gateway shows the measurements of all gateways, with each answer counted once", async () => {
     const [first, second] = [await gateway(), await gateway()];
     first.recordAnswer(route, 100);
     second.recordAnswer(route, 300);
@@ -56,7 +56,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
     expect(second.measure(route)).toEqual(first.measure(route));
   });
 
-  test("an answer that was not timed counts as one, and leaves the latency as it was", async () => {
+  test("an answer without a time counts for uptime and does not change the latency", async () => {
     const health = await gateway();
     health.recordAnswer(route, null);
     expect(health.measure(route)).toEqual({ latencyMs: null, uptimePercent: 100 });
@@ -64,13 +64,13 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
     expect(health.measure(route)).toEqual({ latencyMs: 50, uptimePercent: 100 });
   });
 
-  test("a route that only fails is never up", async () => {
+  test("a route that only fails has an uptime of zero", async () => {
     const health = await gateway();
     health.recordFailure(route);
     expect(health.measure(route)).toEqual({ latencyMs: null, uptimePercent: 0 });
   });
 
-  test("outlive a restart and are of the last day: older hours count no longer and are removed", async () => {
+  test("measurements survive a restart for one day, and older hours are deleted", async () => {
     const health = await gateway();
     health.recordFailure(route);
     await health[Symbol.asyncDispose]();
@@ -86,7 +86,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
     expect(hours.map((row) => row.entry)).toEqual([other.entry]);
   });
 
-  test("a gateway that ends shares what it counted, and sets no further timer", async () => {
+  test("a gateway shares its counts when it ends, and leaves no timer", async () => {
     const health = await gateway();
     health.recordAnswer(route, 7);
     await health[Symbol.asyncDispose]();
@@ -94,7 +94,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
     expect((await gateway()).measure(route)).toEqual({ latencyMs: 7, uptimePercent: 100 });
   });
 
-  test("are shared regularly by themselves", async () => {
+  test("gateways share their counts regularly", async () => {
     const [first, second] = [await gateway(), await gateway()];
     first.recordAnswer(route, 40);
     await until(() => {
@@ -105,7 +105,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
   });
 });
 
-test("while the database does not answer, what is counted is kept and shared once it does", async () => {
+test("counts are kept while the database does not answer, and shared once it does", async () => {
   await using database = await (databases[0]?.open() ?? Promise.reject(new Error("There is no database")));
   const clock = new ManualClock();
   await database.sql`ALTER TABLE route_hours RENAME TO hidden`;

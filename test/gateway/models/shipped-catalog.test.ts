@@ -27,25 +27,25 @@ function routesOf(models: Model[]): Route[] {
   return models.flatMap((model) => model.routes);
 }
 
-describe("the catalog that is shipped", () => {
-  test("lists at least 60 chat models of at least 8 providers", () => {
+describe("the shipped catalog", () => {
+  test("the catalog lists at least 60 chat models of at least 8 providers", () => {
     expect(real.filter((model) => model.kind === "chat").length).toBeGreaterThanOrEqual(60);
     expect(new Set(routesOf(real).map((route) => route.provider.id)).size).toBeGreaterThanOrEqual(8);
   });
 
-  test("has a use for every provider that it names", () => {
+  test("every provider in the catalog serves a model", () => {
     const used = new Set(routesOf(real).map((route) => route.provider.id));
     expect(providers.map((provider) => provider.id).filter((id) => !used.has(id))).toEqual([]);
   });
 
-  test("names the source of every real model, route and provider, and the day on which it was read", () => {
+  test("every real model, route and provider has a source and the day on which it was read", () => {
     for (const entry of [...entries, ...providers])
       expect([entry.id, entry.source, entry.seen]).toEqual([entry.id, expect.stringMatching(/^https:/), expect.any(String)]);
     for (const { id, routes = [] } of entries)
       for (const route of routes) expect([id, route.source]).toEqual([id, expect.stringMatching(/^https:/)]);
   });
 
-  test("prices every route, and reading from a provider's cache never above sending anew", () => {
+  test("every route has prices, and a cached token never costs more than an input token", () => {
     for (const { provider, upstreamModel, prices } of routesOf(real)) {
       const told = [provider.id, upstreamModel];
       expect([...told, prices !== null && prices.input > 0n && prices.output > 0n]).toEqual([...told, true]);
@@ -53,23 +53,23 @@ describe("the catalog that is shipped", () => {
     }
   });
 
-  test("names no model of a provider twice", () => {
+  test("no model of a provider appears twice", () => {
     const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  test("bounds every answer within the model's context", () => {
+  test("every answer's bound is within the model's context", () => {
     const wrong = real.filter((model) => model.maxOutputTokens === 0 || model.maxOutputTokens > model.contextLength);
     expect(wrong.map((model) => model.id)).toEqual([]);
   });
 
-  test("says of a model's abilities only what opens a request field, and prediction of none", () => {
+  test("every support word of a model allows a request field, and no model supports prediction", () => {
     const known = new Set(Object.keys(supportWords).filter((word) => word !== "prediction"));
     const unknown = models.flatMap((model) => [...model.supports].filter((word) => !known.has(word)));
     expect(unknown).toEqual([]);
   });
 
-  test("has several routes for at least three models, and reserves for the dearest", () => {
+  test("at least three models have several routes, and reservations cover the most expensive one", () => {
     const several = real.filter((model) => model.routes.length > 1);
     expect(several.length).toBeGreaterThanOrEqual(3);
     for (const model of several) {
@@ -81,13 +81,13 @@ describe("the catalog that is shipped", () => {
   });
 });
 
-describe("what an operator has to do for a real model", () => {
-  test("without any account every one says provider_not_configured", () => {
+describe("an operator's steps for a real model", () => {
+  test("without any provider key every model has the reason provider_not_configured", () => {
     for (const model of real)
       expect([model.id, availabilityOf(model, noAccount).reason]).toEqual([model.id, "provider_not_configured"]);
   });
 
-  test("with a provider's key it says terms_not_checked: terms, subprocessor list and zero data retention are a person's to decide", () => {
+  test("with a provider's key the reason is terms_not_checked: a person decides on terms, subprocessor list and zero data retention", () => {
     for (const model of real) {
       const reason = availabilityOf(model, { ...noAccount, providerKey: () => "key" }).reason;
       expect([model.id, reason]).toEqual([model.id, "terms_not_checked"]);
@@ -97,16 +97,16 @@ describe("what an operator has to do for a real model", () => {
     }
   });
 
-  test("the terms to be checked are named for every provider", () => {
+  test("every provider has the address of its terms", () => {
     for (const { id, terms } of providers) expect([id, terms]).toEqual([id, expect.stringMatching(/^https:/)]);
   });
 });
 
-describe("the service's own lineup", () => {
+describe("the service's own models", () => {
   const own = models.filter((model) => model.id.startsWith("weir/"));
   const records = own.map((model) => modelRecord(model, availabilityOf(model, noAccount), () => null));
 
-  test("is three models plus Zero, with the specified context windows and parameters", () => {
+  test("there are three models plus Zero, with the specified context windows and parameters", () => {
     expect(records.map((record) => [record.context_length, record.parameters])).toEqual([
       [1_100_000, 750_000_000_000],
       [1_000_000, 70_000_000_000],
@@ -119,7 +119,7 @@ describe("the service's own lineup", () => {
     expect(records.at(-1)?.prices_per_1m_usd).toMatchObject({ input: "0.00", output: "0.00" });
   });
 
-  test("cannot be called yet, whatever the workspace and the keys", () => {
+  test("no workspace or key can call them yet", () => {
     for (const model of own) {
       expect(availabilityOf(model, { ...noAccount, providerKey: () => "key" })).toMatchObject({
         runnable: false,

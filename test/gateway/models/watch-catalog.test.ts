@@ -32,7 +32,7 @@ async function watching(folder: string) {
   return { clock, changes, alarms, watch };
 }
 
-test("a change counts within 30 seconds", async () => {
+test("a changed catalog applies within 30 seconds", async () => {
   await using folder = await temporaryFolder();
   await writeStubCatalog(folder.path, { url });
   const { clock, changes, watch } = await watching(folder.path);
@@ -43,7 +43,7 @@ test("a change counts within 30 seconds", async () => {
   expect(watch.current()?.models.get("stub/model")?.name).toBe("Renamed");
 });
 
-test("a bad file keeps the last good catalog and raises one alarm; a good one clears the problem", async () => {
+test("an invalid file keeps the last valid catalog and raises one alarm; a valid one clears the problem", async () => {
   await using folder = await temporaryFolder();
   await writeStubCatalog(folder.path, { url });
   const { clock, changes, alarms, watch } = await watching(folder.path);
@@ -62,7 +62,7 @@ test("a bad file keeps the last good catalog and raises one alarm; a good one cl
   expect(changes.value.at(-1)?.models.get("stub/model")?.name).toBe("Mended");
 });
 
-test("the same files again after a bad one are the catalog that was kept", async () => {
+test("the same valid files after an invalid one give the kept catalog", async () => {
   await using folder = await temporaryFolder();
   await writeStubCatalog(folder.path, { url });
   const { changes, watch } = await watching(folder.path);
@@ -76,7 +76,7 @@ test("the same files again after a bad one are the catalog that was kept", async
   expect(changes.value).toHaveLength(1);
 });
 
-test("with no good catalog there is none, which clears itself when the files are there", async () => {
+test("without a valid catalog there is none, until the files are valid", async () => {
   await using folder = await temporaryFolder();
   const { clock, changes, alarms, watch } = await watching(join(folder.path, "not-yet"));
   using _watch = watch;
@@ -88,7 +88,7 @@ test("with no good catalog there is none, which clears itself when the files are
   expect(watch.problem()).toBeNull();
 });
 
-test("a disposed watch sets no further timer", async () => {
+test("a disposed watch leaves no timer", async () => {
   await using folder = await temporaryFolder();
   await writeStubCatalog(folder.path, { url });
   const { clock, watch } = await watching(folder.path);

@@ -1,11 +1,11 @@
-/** Routes that charged us more than was reserved: others are preferred for a while. Where there is no other, they serve on. */
+/** Routes that cost more than their reservation: other routes are preferred for some time. A sole route still serves. */
 import type { Clock } from "../../../kernel/clock.ts";
 import { routeCoolDownMs } from "../../limits.ts";
 import type { Route } from "../model.ts";
 
 export class RouteCoolDown {
   readonly #clock: Clock;
-  /** By `Route.entry`: until when, in monotonic milliseconds. */
+  /** The end of each cool-down in monotonic milliseconds, by `Route.entry`. */
   readonly #until = new Map<string, number>();
 
   constructor(clock: Clock) {

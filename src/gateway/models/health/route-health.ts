@@ -1,6 +1,6 @@
 /**
- * How well each route served in the last day, by real traffic alone. Counted in memory, which costs a request nothing, and
- * shared between gateways by way of the database every few seconds. Measurements, not money: what is lost is not missed.
+ * Latency and uptime of each route in the last day, from real traffic only. Gateways count in memory, at no cost to a request, and share
+ * their counts through the database every few seconds. A lost count does no harm.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
@@ -20,10 +20,10 @@ export interface RouteHealthParts {
 
 export class RouteHealth implements AsyncDisposable {
   readonly #parts: RouteHealthParts;
-  /** Counted here since the last time that it was shared, and what is being shared now. */
+  /** Counts since the last share, and counts that are being shared now. */
   #unshared: Tallies = new Map();
   #beingShared: Tallies = new Map();
-  /** Of all gateways, as read last. */
+  /** Counts of all gateways at the last read. */
   #shared: Tallies = new Map();
   #sharing: Promise<void> = Promise.resolve();
   #cancel: (() => void) | null = null;
@@ -33,18 +33,18 @@ export class RouteHealth implements AsyncDisposable {
     this.share();
   }
 
-  /** @param firstTokenMs from calling this route on; null: not timed */
+  /** @param firstTokenMs time from the call of this route; null: not timed */
   recordAnswer({ entry }: Route, firstTokenMs: number | null): void {
     const timed = firstTokenMs === null ? {} : { timed: 1, firstTokenMs: Math.round(firstTokenMs) };
     addTally(this.#unshared, entry, { answered: 1, ...timed });
   }
 
-  /** The provider did not answer or broke off. A request that it rejected counts neither way: say nothing of it. */
+  /** Call it when the provider did not answer or broke off, not when it rejected the request. */
   recordFailure({ entry }: Route): void {
     addTally(this.#unshared, entry, { failed: 1 });
   }
 
-  /** null: nothing was measured. */
+  /** null: not measured. */
   measure({ entry }: Pick<Route, "entry">): RouteMeasure | null {
     const sum: Tallies = new Map();
     for (const tallies of [this.#shared, this.#beingShared, this.#unshared]) addTally(sum, entry, tallies.get(entry) ?? {});
@@ -56,7 +56,7 @@ export class RouteHealth implements AsyncDisposable {
     };
   }
 
-  /** Tells the others what was counted here and reads what they told; again after a while. Never rejects. */
+  /** Writes this gateway's counts and reads those of all gateways, now and again after a pause. Never rejects. */
   share(): Promise<void> {
     this.#cancel?.();
     this.#sharing = this.#sharing.then(() => this.#shareNow());
@@ -68,12 +68,7 @@ export class RouteHealth implements AsyncDisposable {
     const { clock, log } = this.#parts;
     [this.#beingShared, this.#unshared] = [this.#unshared, new Map()];
     try {
-      this.#shared = await withDeadline(
-        clock,
-        databaseDeadlineMs,
-        "Sharing how routes served",
-        this.#exchange(this.#beingShared),
-      );
+      this.#shared = await withDeadline(clock, databaseDeadlineMs, "Sharing route health", this.#exchange(this.#beingShared));
     } catch (error) {
       for (const [entry, tally] of this.#beingShared) addTally(this.#unshared, entry, tally);
       log.warn({ event: "route_health.not_shared", reason: error instanceof Error ? error.message : String(error) });
@@ -88,7 +83,7 @@ export class RouteHealth implements AsyncDisposable {
     return readTallies(nowMs, sql);
   }
 
-  /** Shares a last time. */
+  /** Shares one last time. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.share();
     this.#cancel?.();

@@ -1,6 +1,6 @@
 /**
- * How quickly each route writes, by what its provider counted: what a stream is charged by that was ended before its provider had
- * told a count. Of this process alone, and recent answers weigh most.
+ * The output speed of each route, from its provider's token counts. A stream that ended before its provider reported a count is charged
+ * by it. Each process measures for itself, and recent answers weigh most.
  */
 import { presumedTokensPerSecond, routeSpeedTokensMin, routeSpeedWindowMs } from "../../limits.ts";
 import type { Route } from "../model.ts";
@@ -14,9 +14,9 @@ export class RouteSpeeds {
   /** By `Route.entry`. */
   readonly #written = new Map<string, Written>();
 
-  /** An answer that was read as quickly as it came. @param ms from calling the route to the end of its answer */
+  /** Records an answer that was read without delays. @param ms from the call of the route to the end of its answer */
   record({ entry }: Pick<Route, "entry">, { tokens, ms }: Written): void {
-    // Most of the time of a short answer is not spent on writing.
+    // A short answer takes most of its time before its first token.
     if (tokens < routeSpeedTokensMin) return;
     const sum = this.#written.get(entry) ?? { tokens: 0, ms: 0 };
     const kept = sum.ms > routeSpeedWindowMs ? 0.5 : 1;
@@ -24,8 +24,8 @@ export class RouteSpeeds {
   }
 
   /**
-   * Tokens that the route writes in such a time.
-   * @param hides it may write what it does not send: where nothing was measured a usual speed is presumed, else 0
+   * Estimates the tokens that the route writes in this time.
+   * @param hides whether it may write tokens that it does not send; without measurements a usual speed is then assumed, otherwise 0
    */
   estimateTokens({ entry }: Pick<Route, "entry">, { ms, hides }: { ms: number; hides: boolean }): number {
     const sum = this.#written.get(entry) ?? { tokens: hides ? presumedTokensPerSecond : 0, ms: 1_000 };

@@ -1,4 +1,4 @@
-/** SQL of what gateways count of their routes: one row for each way of calling a model and hour. */
+/** SQL of route health: one row for each route entry and hour. */
 import type { Queries } from "../../../backing/backing.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { routeHealthWindowMs } from "../../limits.ts";
@@ -6,7 +6,7 @@ import type { Tallies, Tally } from "./tally.ts";
 
 const hourMs = 3_600_000;
 
-/** Adds to this hour, and forgets the hours that no longer count. Rows are locked in the order of their entries. */
+/** Adds counts to this hour and deletes hours that no longer count. Rows are locked in the order of their entries. */
 export async function addTallies({ tallies, nowMs }: { tallies: Tallies; nowMs: number }, sql: Queries): Promise<void> {
   const entries = [...tallies.keys()].toSorted();
   const column = (name: keyof Tally): number[] => entries.map((entry) => tallies.get(entry)?.[name] ?? 0);
@@ -21,7 +21,7 @@ export async function addTallies({ tallies, nowMs }: { tallies: Tallies; nowMs: 
   await sql`DELETE FROM route_hours WHERE hour <= ${isoTime(nowMs - routeHealthWindowMs - hourMs)}`;
 }
 
-/** What all gateways counted within the window, its first hour whole. */
+/** Counts of all gateways within the window, including the whole of its first hour. */
 export async function readTallies(nowMs: number, sql: Queries): Promise<Tallies> {
   const rows = await sql<(Tally & { entry: string })[]>`
     SELECT entry, sum(answered)::float8 AS answered, sum(failed)::float8 AS failed, sum(timed)::float8 AS timed,

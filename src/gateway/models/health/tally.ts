@@ -1,7 +1,7 @@
-/** What was counted of one route: sums, so that the counts of several gateways and hours add up. */
+/** The counts of one route, as sums, so that counts of several gateways and hours can be added. */
 export interface Tally {
   answered: number;
-  /** Answers that the provider owed and did not give, or broke off. */
+  /** Answers that the provider did not give or broke off. */
   failed: number;
   /** Answers whose first token was timed, and the sum of those times. */
   timed: number;
