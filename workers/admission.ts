@@ -1,4 +1,4 @@
-/** The worker that decides admissions: answers the questions of every front. Any number of them may run. */
+/** The worker that decides admissions for all gateways. Any number of workers may run. */
 import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
 import type { ModelsView } from "../src/gateway/admission/decide.ts";
 import { MeteringLagGuard } from "../src/gateway/admission/worker/metering-lag-guard.ts";

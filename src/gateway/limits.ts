@@ -1,4 +1,4 @@
-/** Limits of the inference gateway. Each value has its row in docs/limits.md. */
+/** Limits of the inference gateway. Each value has a row in docs/limits.md. */
 
 // From the specification
 export const bodyBytesMax = 8 * 1024 * 1024;
@@ -19,26 +19,26 @@ export const rebuildReportMs = 300;
 
 // Metering
 export const settlementBatchMax = 400;
-/** Settlements leave a gateway at most this often, unless a batch is full: what ends meanwhile travels together. */
+/** Pause between a gateway's publications of settlements, unless a batch is full. Settlements of that time are sent together. */
 export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
 export const settlementTransactionMax = 2_000;
-/** Metering takes events at most this often, unless as many as it takes at once were there: transactions are large under load. */
+/** Pause between metering's deliveries, unless one had the maximum number of events. It makes transactions large under load. */
 export const settlementPaceMs = 100;
 export const settlementEventsMax = 64;
-/** Above this many generations without a confirmed charge a gateway admits no more. */
+/** A gateway with so many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
 export const meteringLagMsMax = 300_000;
 
 // Streams
-/** How late the end of a wait of a provider call or of a stream may be noticed. */
+/** How late a timeout of a provider call or stream may fire. */
 export const timerStepMs = 500;
 export const streamCommentMs = 15_000;
-/** A stream whose provider is silent for this long starts with a comment, and its later failures are events in it. */
+/** After this silence of its provider a stream starts with a comment, and later failures are sent as events. */
 export const firstEventMsMax = 15_000;
-/** A client that takes nothing for this long while something waits for it counts as gone. */
+/** A client that reads nothing for this long while data waits for it counts as disconnected. */
 export const streamStallMsMax = 60_000;
-/** A stream whose client has left is read on for so long at most. */
+/** After its client has disconnected, a stream is read for at most this long. */
 export const drainMsMax = 60_000;
 export const drainsMax = 1_024;
 export const drainsPerWorkspaceMax = 16;
@@ -49,15 +49,15 @@ export const probeOutputTokensMax = 16;
 export const recordsCachedMax = 100_000;
 export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
-/** How often a ledger that is used is looked at beside its counters: a database may have been restored. */
+/** How often the ledger of a used workspace is compared with its counters, since the database may have been restored. */
 export const ledgerCheckMs = 30_000;
-/** Looks that nobody waits for are gathered for so long. */
+/** Background checks are batched for this long. */
 export const ledgerCheckBatchMs = 250;
-/** A record that is used at this age is read again while it serves. */
+/** A key record that is used at this age is read again in the background. */
 export const readAheadAgeMs = 20_000;
-/** Such reads are gathered for so long. */
+/** Background reads are batched for this long. */
 export const readAheadPauseMs = 50;
-/** How long a worker lets a message wait for counters that are being loaded before it says "ask again". */
+/** How long a message may wait for counters that are being loaded before the worker replies "again". */
 export const loadDeadlineMs = 40;
 export const admissionRetryMs = 20;
 export const countersTimeAgeMsMax = 1_000;
@@ -68,12 +68,12 @@ export const backlogPollMs = 5_000;
 
 // The spool and the settlement publisher
 export const spoolSegmentBytesMax = 1024 * 1024;
-/** How often the spool is told how far open generations are, and after how long what it was told is told again. */
+/** How often the progress of open generations is written to the spool, and after how long unchanged progress is written again. */
 export const progressMs = 900;
 export const progressRefreshMs = 30_000;
 export const publishesInFlightMax = 4;
 export const publishDeadlineMs = 10_000;
-/** Doubled from attempt to attempt. */
+/** Doubles with each attempt. */
 export const publishRetryMs = 50;
 export const publishRetryMsMax = 5_000;
 export const confirmationMs = 10_000;
@@ -90,7 +90,7 @@ export const proberPauseMs = 5_000;
 export const inFlightPollMs = 50;
 
 // Models and providers
-/** Well within the 30 s in which a changed catalog counts. */
+/** Well within the 30 s in which a changed catalog must apply. */
 export const catalogPollMs = 5_000;
 export const launchChecksPollMs = 10_000;
 export const launchChecksReadMs = 2_000;
@@ -98,37 +98,37 @@ export const launchChecksRetryMs = 500;
 export const hiddenInputTokensDefault = 64;
 export const hiddenInputTokensWithTools = 1_024;
 export const inputTokensPerMessage = 16;
-/** How often gateways share what they counted of their routes, and for how long it counts. */
+/** How often gateways share their counts of routes, and how long a count is included. */
 export const routeHealthMs = 10_000;
 export const routeHealthWindowMs = 86_400_000;
-/** How quickly a route writes is the mean over its last answers, so much of their time or more. */
+/** A route's speed is the mean over the last answers that took at least this long together. */
 export const routeSpeedWindowMs = 600_000;
-/** Shorter answers tell nothing of it. */
+/** Answers with fewer tokens do not count for the speed. */
 export const routeSpeedTokensMin = 100;
-/** Of a route that may hide what it writes, until an answer of it was measured. */
+/** The assumed speed of a route that may hide tokens, until an answer of it was measured. */
 export const presumedTokensPerSecond = 100;
-/** A route that counted more than was reserved comes after all others for so long. */
+/** How long other routes are preferred to a route that cost more than its reservation. */
 export const routeCoolDownMs = 60_000;
-/** A connection to a provider that has carried nothing for longer is closed when the next call would take it. */
+/** A connection to a provider that was idle for longer is closed instead of reused by the next call. */
 export const idleConnectionMsMax = 50_000;
-/** A kept connection that is closed so soon after a request was sent over it, without an answer, counts as closed before it. */
+/** A reused connection that closes without an answer this soon after a request counts as closed before the request. */
 export const staleConnectionMsMax = 100;
 export const idleConnectionsPerOrigin = 256;
 export const upstreamHeadBytesMax = 64 * 1024;
-/** What may wait in here of an answer that nobody reads: more is left to the network, which slows its sender down. */
+/** Buffer for an answer that is not read. Above it the gateway stops reading, so the network slows the sender down. */
 export const upstreamReadAheadBytesMax = 64 * 1024;
-/** Of calls of tools in a stream whose name has not come yet; without it a client can make nothing of them. */
+/** Buffer for a stream's tool calls until their names arrive: clients cannot use a tool call without a name. */
 export const heldToolCallCharactersMax = 64 * 1024;
 export const upstreamErrorBytesMax = 64 * 1024;
 export const upstreamEventBytesMax = 4 * 1024 * 1024;
-/** After the last event: how long and how far a body may go on before its connection is given up. */
+/** How long and how far a body may continue after the last event before its connection is closed. */
 export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;
 
-// Stored prompts and the keys that they are sealed with
-/** UTF-16 units of an answer's texts; an answer that is longer is kept up to here. */
+// Stored prompts and their data keys
+/** UTF-16 units of an answer's texts. A longer answer is truncated. */
 export const storedAnswerCharactersMax = 1_048_576;
-/** Prompts that do not fit are dropped and counted: no answer waits for its prompt to be stored. */
+/** Prompts that do not fit are dropped and counted, so that storage delays no answer. */
 export const promptsWaitingMax = 1_000;
 export const promptBytesWaitingMax = 32 * 1024 * 1024;
 export const promptBatchMax = 64;
@@ -141,7 +141,7 @@ export const dataKeysCachedMax = 10_000;
 // Launch checks
 export const launchCheckMsMax = 60_000;
 export const launchChecksAtOnce = 8;
-/** How long `model check` waits without hearing of any check before it takes the prober for dead. */
+/** How long `model check` waits without the end of any check before it reports that no prober runs. */
 export const launchChecksSilenceMsMax = 90_000;
 export const launchChecksWaitMs = 200;
 
@@ -152,7 +152,7 @@ export const ledgerStatementMsMax = 600_000;
 export const bodiesBytesMax = 640 * 1024 * 1024;
 export const bodiesPerWorkspaceBytesMax = 256 * 1024 * 1024;
 export const bodiesPerKeyBytesMax = 192 * 1024 * 1024;
-/** Of all, what only bodies of at most `bodySmallBytes` may take. */
+/** The part of the total that is reserved for bodies of at most `bodySmallBytes`. */
 export const bodiesReserveBytes = 64 * 1024 * 1024;
 export const bodySmallBytes = 64 * 1024;
 export const openAnswersMax = 20_000;

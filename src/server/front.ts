@@ -100,7 +100,7 @@ export function openFront(parts: FrontParts): Front {
   observe({ name: "weir_generations_open", help: "Answers under way" }, () => inFlight.size);
   observe({ name: "weir_streams_read_on", help: "Streams read to their end after the client left" }, () => drainLimit.active);
   observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => journal.unsettled);
-  observe({ name: "weir_admissions_unknown", help: "Admissions to be given up, outcome unknown" }, () => admission.releases.size);
+  observe({ name: "weir_admissions_unknown", help: "Admissions to release, outcome unknown" }, () => admission.releases.size);
   const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
   return {
     app,

@@ -9,7 +9,7 @@ const invariant = Type.String({ description: "Its name, as in the documentation'
 const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "Count of rows checked" }) });
 export type Checked = Static<typeof Checked>;
 
-const Broken = Type.Object({ invariant, detail: Type.String({ description: "Where it does not hold" }) });
+const Broken = Type.Object({ invariant, detail: Type.String({ description: "The first row that breaks it" }) });
 
 export const Verification = Type.Object({
   ok: Type.Boolean({ description: "Whether every invariant holds" }),

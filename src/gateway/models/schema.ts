@@ -40,7 +40,7 @@ export const ModelEntry = strict({
   id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._:/-]*$", maxLength: 200 }),
   name: Text,
   kind: Type.Union([Type.Literal("chat"), Type.Literal("embeddings"), Type.Literal("none")]),
-  /** null: not announced; not allowed where the model is available. */
+  /** null: not announced; not allowed for an available model. */
   context_length: Type.Union([Count, Type.Null()]),
   max_output_tokens: Type.Union([Count, Type.Null()]),
   ...routeFields,

@@ -83,7 +83,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
 
   test("the counters read the ledger again before the answer", async () => {
     const workspace = await control.workspace("counters");
-    await control.expect("POST", "/credit", add("counters", "1", "told"));
+    await control.expect("POST", "/credit", add("counters", "1", "pushed"));
     expect(control.refreshed.at(-1)).toBe(workspace);
   });
 

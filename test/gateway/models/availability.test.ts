@@ -108,7 +108,7 @@ describe("several routes", () => {
 test("the sandbox needs no key, no terms and no launch check", () => {
   const judged = judge(
     {},
-    { format: "sandbox", key_env: "NOBODY", terms_checked: false },
+    { format: "sandbox", key_env: "UNUSED_KEY", terms_checked: false },
     { providerKey: () => null, checks: new Map() },
   );
   expect(judged.runnable).toBe(true);

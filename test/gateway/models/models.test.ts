@@ -106,7 +106,7 @@ describe("the models of a process", () => {
       databaseWith(() => Promise.resolve([])),
     );
     expect(models.find("stub/hidden")).toBeNull();
-    expect(models.find("nobody/nothing")).toBeNull();
+    expect(models.find("unknown/model")).toBeNull();
     expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo"]);
   });
 

@@ -76,17 +76,17 @@ describe("the maximum cost", () => {
       inputTokens: count,
       maxTokens: fc.option(fc.integer({ min: 1, max: 200_000 })),
       tools: fc.boolean(),
-      told: usage,
+      reported: usage,
       served: fc.nat(),
     });
     fc.assert(
-      fc.property(requests, ({ all, inputTokens, maxTokens, tools, told, served }) => {
+      fc.property(requests, ({ all, inputTokens, maxTokens, tools, reported, served }) => {
         const routes = all.map((one) => routeWith(one, null));
         const bound = maximumCost({ model, routes, inputTokens, tools, maxTokens });
         const within: Usage = {
-          ...told,
-          promptTokens: Math.min(told.promptTokens, bound.inputTokens),
-          completionTokens: Math.min(told.completionTokens, bound.maxOutputTokens),
+          ...reported,
+          promptTokens: Math.min(reported.promptTokens, bound.inputTokens),
+          completionTokens: Math.min(reported.completionTokens, bound.maxOutputTokens),
         };
         const charge = nanoRoundedHalfUp(chargedCost(all[served % all.length] ?? noPrices, within));
         expect(charge <= bound.amount).toBe(true);
@@ -112,7 +112,7 @@ describe("the charge", () => {
   const none: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
   test("the charge counts each prompt token once: read from the cache, written to it, or neither", () => {
-    const told = {
+    const reported = {
       ...none,
       promptTokens: 1_000,
       cachedTokens: 600,
@@ -120,18 +120,18 @@ describe("the charge", () => {
       completionTokens: 5,
       reasoningTokens: 3,
     };
-    expect(chargedCost(four, told)).toBe(100n * 8n + 600n * 1n + 300n * 10n + 5n * 100n);
+    expect(chargedCost(four, reported)).toBe(100n * 8n + 600n * 1n + 300n * 10n + 5n * 100n);
   });
 
   test("the charge without tokens is zero", () => {
     expect(chargedCost(four, none)).toBe(0n);
   });
 
-  test("the charge covers exactly the reported tokens, whatever the sum of their parts", () => {
+  test("the charge covers exactly the reported tokens, for any sum of their parts", () => {
     fc.assert(
-      fc.property(usage, (told) => {
+      fc.property(usage, (reported) => {
         const one: Prices = { input: 1n, output: 1n, cacheRead: 1n, cacheWrite: 1n };
-        expect(chargedCost(one, told)).toBe(BigInt(told.promptTokens) + BigInt(told.completionTokens));
+        expect(chargedCost(one, reported)).toBe(BigInt(reported.promptTokens) + BigInt(reported.completionTokens));
       }),
     );
   });

@@ -47,9 +47,9 @@ describe("the shipped catalog", () => {
 
   test("every route has prices, and a cached token never costs more than an input token", () => {
     for (const { provider, upstreamModel, prices } of routesOf(real)) {
-      const told = [provider.id, upstreamModel];
-      expect([...told, prices !== null && prices.input > 0n && prices.output > 0n]).toEqual([...told, true]);
-      expect([...told, prices !== null && prices.cacheRead <= prices.input]).toEqual([...told, true]);
+      const route = [provider.id, upstreamModel];
+      expect([...route, prices !== null && prices.input > 0n && prices.output > 0n]).toEqual([...route, true]);
+      expect([...route, prices !== null && prices.cacheRead <= prices.input]).toEqual([...route, true]);
     }
   });
 

@@ -103,18 +103,18 @@ describe.each(databases)("the prompt queue on $name", ({ open }) => {
 
 describe("the bounds of the prompt queue", () => {
   /** A database whose results the test decides for each statement. */
-  function stuck(): { sql: Queries; asked: () => number; fail(): void } {
+  function stuck(): { sql: Queries; statements: () => number; fail(): void } {
     const waiting: ((error: Error) => void)[] = [];
-    let asked = 0;
+    let statements = 0;
     const statement = (): Promise<never> => {
-      asked++;
+      statements++;
       return new Promise((_, reject) => waiting.push(reject));
     };
     const fail = () => {
       for (const reject of waiting.splice(0))
         reject(Object.assign(new Error("canary of a database"), { code: "CONNECTION_CLOSED" }));
     };
-    return { sql: statement as unknown as Queries, asked: () => asked, fail };
+    return { sql: statement as unknown as Queries, statements: () => statements, fail };
   }
 
   function queueOf(sql: Queries, clock = new ManualClock(), logged: string[] = []) {
@@ -122,13 +122,13 @@ describe("the bounds of the prompt queue", () => {
   }
 
   test("the queue starts in the next turn of the event loop and never makes its caller wait", async () => {
-    const { sql, asked } = stuck();
+    const { sql, statements } = stuck();
     const prompts = queueOf(sql);
     for (let n = 0; n < 100; n++) expect(prompts.add(prompt("ws-1"), 100)).toBeUndefined();
     await Promise.resolve();
-    expect(asked()).toBe(0);
+    expect(statements()).toBe(0);
     await settled();
-    expect(asked()).toBe(1);
+    expect(statements()).toBe(1);
   });
 
   test("the queue drops and counts prompts beyond its bounds in number and bytes", async () => {
@@ -143,14 +143,14 @@ describe("the bounds of the prompt queue", () => {
 
   test("the queue tries a few times if the database does not answer, then drops and counts the prompts and has room again", async () => {
     const [before, full] = [await dropped("failed"), await dropped("full")];
-    const { sql, asked, fail } = stuck();
+    const { sql, statements, fail } = stuck();
     const clock = new ManualClock();
     const logged: string[] = [];
     const prompts = queueOf(sql, clock, logged);
     prompts.add(prompt("ws-1", "canary of a prompt"), promptBytesWaitingMax);
     for (let attempt = 1; attempt <= promptWriteAttemptsMax; attempt++) {
       await settled();
-      expect(asked()).toBe(attempt);
+      expect(statements()).toBe(attempt);
       fail();
       await clock.pass(promptWriteRetryMs);
     }

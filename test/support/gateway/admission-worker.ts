@@ -18,7 +18,7 @@ import { chatModel } from "../providers/model.ts";
 /** "acme/one" costs 1,000 nano-USD an input token and 2,000 an output token; its hidden prompt has 64 tokens. */
 const model = chatModel();
 
-/** What `admitAsk` reserves: (36 + 64) × 1,000 + 50 × 2,000 nano-USD. */
+/** The amount that `admitRequest` reserves: (36 + 64) × 1,000 + 50 × 2,000 nano-USD. */
 export const reservedAmount = 200_000n;
 
 export function admitRequest(fields: Partial<AdmitGeneration> = {}): AdmitGeneration {

@@ -1,4 +1,4 @@
-/** Runs the check of a chat completion on a request that is right but for what a test gives. */
+/** Runs the check of a chat completion on a valid request with a test's fields. */
 import { expect } from "bun:test";
 import { GatewayError } from "../../../src/kernel/errors.ts";
 import { checkChat, type CheckedChat } from "../../../src/gateway/api/request/chat.ts";

@@ -1,4 +1,4 @@
-/** What requests did to a workspace: exactly what the log says, and nothing that is still under way. */
+/** The effects of requests on a workspace must equal its log, with no request in flight. */
 import { expect } from "bun:test";
 import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
 import type { Customer, LogRow, Operator } from "../operator.ts";
@@ -9,7 +9,7 @@ export interface Expected {
   credit: string;
   /** Accepted requests. */
   generations: number;
-  /** Charged in all, in nano-USD; absent: whatever the log says. */
+  /** Total charge in nano-USD; absent: the log's sum. */
   costNano?: bigint;
 }
 

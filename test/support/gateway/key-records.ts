@@ -21,7 +21,7 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
   };
 }
 
-/** A hash as the front sends it. */
+/** A key hash in the form that gateways send. */
 export function hashOf(name: string): string {
   return hashKey(name);
 }

@@ -23,7 +23,7 @@ export class Load {
     this.#loops = Array.from({ length: plan.connections }, (_, index) => this.#loop(index));
   }
 
-  /** Resolves when every request under way has ended. */
+  /** Resolves when every request in flight has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#loops);
@@ -40,7 +40,7 @@ export class Load {
     }
   }
 
-  /** A client that is refused waits a little before it comes again. */
+  /** A refused client waits for a short time before its next request. */
   async #failed(name: string): Promise<void> {
     this.failures[name] = (this.failures[name] ?? 0) + 1;
     await new Promise((resolve) => setTimeout(resolve, 10));

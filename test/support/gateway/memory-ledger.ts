@@ -1,4 +1,4 @@
-/** The ledger in memory: what `metering/store.ts` and `credit/load.ts` promise, without a database. */
+/** The ledger in memory: the contract of `metering/store.ts` and `credit/load.ts` without a database. */
 import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
 import type { AccountPush, KeyMonthPush } from "../../../src/backing/counters.ts";
 import type { Charge } from "../../../src/gateway/metering/charge.ts";
@@ -7,7 +7,7 @@ import type { Booked, SettlementStore } from "../../../src/gateway/metering/sett
 interface Account {
   balance: bigint;
   sequence: bigint;
-  /** Its chain, from the first on. */
+  /** Its chain, from the first entry. */
   entries: { kind: "credit" | "charge"; amount: bigint; balanceAfter: bigint; reference: string }[];
 }
 
@@ -89,7 +89,10 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return this.#keyMonth({ workspace, key, month });
   }
 
-  /** As it is booked, within what is there: once, and once more where its end had not been known. null: it was before. */
+  /**
+   * The charge as booked, limited to the balance. A generation is booked once, and once more after an unknown end; null: it was booked
+   * before.
+   */
   #insert(charge: Charge): Charge | null {
     const { generation, outcome, workspace } = charge.settlement;
     const present = this.charges.get(generation);
@@ -108,7 +111,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     this.#spend(settlement, cost);
   }
 
-  /** A month that is named has its totals, be they zero. */
+  /** A named month has its totals, even if they are zero. */
   #spend({ workspace, key, month }: Charge["settlement"], cost: bigint): void {
     const name = `${workspace} ${month}`;
     this.workspaceMonths.set(name, (this.workspaceMonths.get(name) ?? 0n) + cost);

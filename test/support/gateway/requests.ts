@@ -1,4 +1,4 @@
-/** Requests of the inference API as a client sends them. */
+/** Requests to the inference API, like a client's. */
 
 export interface ChatPlan {
   url: string;
@@ -25,7 +25,7 @@ export interface Outcome {
   headers: Headers;
 }
 
-/** The request read to its end; status 0 where the connection broke. */
+/** Sends a request and reads its answer to the end; status 0: the connection broke. */
 export async function outcomeOf(request: Promise<Response>): Promise<Outcome> {
   try {
     const response = await request;

@@ -1,4 +1,4 @@
-/** Ended generations as fronts report them, booked the way metering books them. */
+/** Ended generations as gateways settle them, booked like metering does. */
 import type { Database } from "../../../src/backing/backing.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { monthOf } from "../../../src/kernel/clock.ts";

@@ -1,4 +1,4 @@
-/** Customers in a database, metering over it, and what the database then holds. */
+/** Customers in a database, metering for them, and the money rows that result. */
 import { expect } from "bun:test";
 import type { Database } from "../../../src/backing/backing.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
@@ -32,7 +32,7 @@ export class StoredMoney {
     this.control = new Control(sql);
   }
 
-  /** A workspace of its own with 1 USD, a key, and metering over it. */
+  /** A new workspace with 1 USD and a key, and metering for it. */
   async customer(): Promise<Customer> {
     const name = `w${++this.#customers}`;
     const workspace = await this.control.workspace(name, "1");
