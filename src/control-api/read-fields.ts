@@ -1,11 +1,10 @@
-/** What a request sends: the query of a GET or DELETE, the JSON object in the body of anything else. */
-import { withDeadline, type Clock } from "../kernel/clock.ts";
+/** Reads the fields of a request: the query of a GET or DELETE, the JSON object in the body of any other method. */
+import type { Clock } from "../kernel/clock.ts";
 import { requestTarget } from "../http/request-target.ts";
-import { BodyReader, joined } from "../http/body-reader.ts";
-import { isEncoded } from "../http/content-coding.ts";
+import { bodyPieces, type BodyErrors } from "../http/body-pieces.ts";
+import { joined } from "../http/body-reader.ts";
 import { isJsonObject } from "../http/json-object.ts";
 import { scanJson } from "../http/json-scan.ts";
-import { drainRequest } from "../http/drain-request.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import { controlBodyBytesMax, controlDeadlineMs, controlFileMs } from "./limits.ts";
 import { callJsonValuesMax } from "../http/limits.ts";
@@ -35,32 +34,26 @@ function readQuery(request: Request): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-/** The body in the pieces in which it came. @throws DomainError invalid_body, body_too_large */
-export async function readPieces(
+const bodyErrors: BodyErrors = {
+  encoded: () => invalidBody("The body must not be compressed"),
+  incomplete: () => invalidBody("The body did not arrive in full and in time"),
+  tooLarge: (bytesMax) => new DomainError("body_too_large", `The body is larger than ${bytesMax} bytes`),
+};
+
+/** The body in the pieces in which it arrived. @throws DomainError invalid_body, body_too_large */
+export function readPieces(
   request: Request,
   { bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">,
   clock: Clock,
 ): Promise<Uint8Array[]> {
-  if (isEncoded(request)) throw invalidBody("The body must not be compressed");
-  if (request.body === null) return [];
-  const reader = new BodyReader(request.body);
   const withinMs = bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs;
-  const reading = withDeadline(clock, withinMs, "The request body", reader.piecesUpTo(bytesMax));
-  const pieces = await reading.catch(() => {
-    reader.discard();
-    throw invalidBody("The body did not arrive in full and in time");
-  });
-  if (pieces === null) {
-    await drainRequest(request, clock, reader);
-    throw new DomainError("body_too_large", `The body is larger than ${bytesMax} bytes`);
-  }
-  return pieces;
+  return Array.fromAsync(bodyPieces(request, { clock, bytesMax, withinMs, errors: bodyErrors }));
 }
 
-/** Each record is judged by itself, and one that is refused refuses no other. */
+/** Each record is checked by itself; a refused one does not affect the others. */
 const boundedOneByOne = { valuesMax: Infinity, depthMax: Infinity };
 
-/** @param bringsRecords which have bounds of their own for what they hold */
+/** @param bringsRecords the body holds records, which have bounds of their own */
 function parseObject(bytes: Uint8Array, bringsRecords: boolean): Record<string, unknown> {
   let body: unknown;
   try {

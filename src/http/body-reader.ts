@@ -1,10 +1,10 @@
-/** What is used of a stream's reader: the runtimes' own types of it differ. */
+/** The part of a stream's reader that is used here; the runtimes' own types of it differ. */
 interface ChunkReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
 
-/** Reads a body of unknown length chunk by chunk, and counts. */
+/** Reads a body of unknown length chunk by chunk, and counts its bytes. */
 export class BodyReader {
   readonly #reader: ChunkReader;
 
@@ -12,7 +12,7 @@ export class BodyReader {
     this.#reader = body.getReader();
   }
 
-  /** The next bytes, at least one; null at the end. Rejects when the client breaks off. */
+  /** The next bytes, at least one; null at the end. Rejects if the client disconnects. */
   async next(): Promise<Uint8Array | null> {
     for (;;) {
       const { value } = await this.#reader.read();
@@ -22,29 +22,23 @@ export class BodyReader {
   }
 
   /**
-   * All bytes, or null as soon as there are more than `bytesMax`. Rejects when the client breaks off.
-   * @param take told of each piece before it is kept; what it throws ends the reading
+   * All bytes, or null as soon as there are more than `bytesMax`. Rejects if the client disconnects.
+   * @param count receives the length of each piece; an error that it throws ends the reading
    */
-  async readUpTo(bytesMax: number, take?: (bytes: number) => void): Promise<Uint8Array | null> {
-    const pieces = await this.piecesUpTo(bytesMax, take);
-    return pieces && joined(pieces);
-  }
-
-  /** The same as it came, for who hands it on: to join many megabytes holds the thread for milliseconds. */
-  async piecesUpTo(bytesMax: number, take?: (bytes: number) => void): Promise<Uint8Array[] | null> {
+  async readUpTo(bytesMax: number, count?: (bytes: number) => void): Promise<Uint8Array | null> {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
     for (;;) {
       const { value } = await this.#reader.read();
-      if (value === undefined) return pieces;
+      if (value === undefined) return joined(pieces);
       bytes += value.length;
       if (bytes > bytesMax) return null;
-      take?.(value.length);
+      count?.(value.length);
       pieces.push(value);
     }
   }
 
-  /** Lets the server drop what else arrives. */
+  /** Lets the server drop the bytes that still arrive. */
   discard(): void {
     this.#reader.cancel().catch(() => {});
   }

@@ -3,13 +3,12 @@ import { SbomRefusal } from "../../sboms/refusal.ts";
 import type { SbomReader } from "../../sboms/reader/reader.ts";
 import type { ParsedBody } from "../../sboms/reader/parse-sbom-field.ts";
 import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
-import type { bodyPieces } from "./body-pieces.ts";
 import type { AuthenticatedCall } from "./authenticated-call.ts";
 
 interface Reading {
   sboms: SbomReader;
   /** The body. */
-  pieces: ReturnType<typeof bodyPieces>;
+  pieces: AsyncIterable<Uint8Array>;
   path: readonly string[];
   /** The call's turn, taken before the document is read: what was read waits for nothing in memory. null: none is needed. */
   turn(large: boolean): Promise<ReleaseSlot> | null;

@@ -10,7 +10,7 @@ import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { largeBodyThrottle } from "../../../http/byte-throttle.ts";
 import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
-import { bodyPieces } from "./body-pieces.ts";
+import { callBody } from "./call-body.ts";
 import { holderOf } from "./call-limits.ts";
 import type { AuthenticatedCall } from "./authenticated-call.ts";
 import type { ToolsParts } from "./parts.ts";
@@ -33,7 +33,7 @@ export async function readInput(call: AuthenticatedCall, operation: Operation, p
   const { bodies, documents } = parts.limits;
   using lease = (operation.takesSbom ? documents : bodies).lease(holderOf(call.caller));
   if (!operation.takesSbom) return { fields: fieldsOf(await whole(call, lease, parts)), sbom: null, release: null };
-  const pieces = bodyPieces(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
+  const pieces = callBody(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
   const turn = () => parts.limits.acquire(operation, call.caller);
   const { sbom, rest, release } = await readDocument(call, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
   try {
@@ -54,7 +54,7 @@ export function throttled({ clock, limits }: Pick<ToolsParts, "clock" | "limits"
 }
 
 async function whole({ request }: AuthenticatedCall, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
-  return joined(await Array.fromAsync(bodyPieces(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
+  return joined(await Array.fromAsync(callBody(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
 }
 
 function requireJson(request: Request): void {

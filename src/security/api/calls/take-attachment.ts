@@ -2,7 +2,7 @@
 import { attachmentBytesMax } from "../../limits.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
-import { bodyPieces } from "./body-pieces.ts";
+import { callBody } from "./call-body.ts";
 import { holderOf } from "./call-limits.ts";
 import type { AuthenticatedCall } from "./authenticated-call.ts";
 import { attachmentNameHeader } from "./paths.ts";
@@ -21,7 +21,7 @@ export async function takeAttachment(
   await parts.disk.require();
   const { workspace, actor } = caller;
   using lease = parts.limits.documents.lease(holderOf(caller));
-  const pieces = bodyPieces(request, { ...throttled(parts), lease, bytesMax: attachmentBytesMax });
+  const pieces = callBody(request, { ...throttled(parts), lease, bytesMax: attachmentBytesMax });
   const { id, sizeBytes } = await attachments.keep({ workspace, owner: actor.email, name, pieces }, parts);
   return {
     status: 200,

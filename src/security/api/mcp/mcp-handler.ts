@@ -9,7 +9,7 @@ import { DomainError } from "../../../accounts/errors.ts";
 import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
-import { bodyPieces } from "../calls/body-pieces.ts";
+import { callBody } from "../calls/call-body.ts";
 import { holderOf } from "../calls/call-limits.ts";
 import type { AuthenticatedCall } from "../calls/authenticated-call.ts";
 import { failure, type Written } from "../calls/envelope.ts";
@@ -76,7 +76,7 @@ async function readMessage(
 ): Promise<{ message: unknown; sbom: SbomResult | null; release: ReleaseSlot | null }> {
   const { sboms, limits } = parts;
   using lease = limits.documents.lease(holderOf(call.caller));
-  const pieces = bodyPieces(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
+  const pieces = callBody(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
   const turn = (large: boolean) => (large ? limits.acquireLong(call.caller) : null);
   const { sbom, rest, release } = await readDocument(call, { sboms, pieces, path: sbomPath, turn });
   try {
