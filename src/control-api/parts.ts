@@ -1,6 +1,6 @@
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
-import type { SafeFetch } from "../http/safe-fetch.ts";
+import type { SafeFetch } from "../http/outbound/safe-fetch.ts";
 import type { ProbeFetch } from "../connectors/connections/probe.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import type { Clock, Month } from "../kernel/clock.ts";

@@ -6,7 +6,7 @@ import type { Backing, Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
-import { createSafeFetch } from "../http/safe-fetch.ts";
+import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
 import { createProbeFetch } from "../connectors/connections/probe-fetch.ts";
 import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { nearest } from "../../src/kernel/nearest.ts";
 import { readYarnClassicLock } from "../../src/security/lockfiles/npm/yarn-classic.ts";
 import { readRequirements } from "../../src/security/lockfiles/pypi/requirements.ts";
-import { parseBaseUrl } from "../../src/http/base-url.ts";
+import { parseBaseUrl } from "../../src/http/outbound/base-url.ts";
 import { isSpdxLicenseId } from "../../src/security/sboms/license-ids.ts";
 import { graphOf } from "../../src/security/sboms/spdx/graph.ts";
 import { extractSpdx2 } from "../../src/security/sboms/spdx/extract-2.ts";

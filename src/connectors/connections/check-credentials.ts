@@ -4,7 +4,7 @@ import type { Field } from "../catalog/files/schema.ts";
 import { nearest } from "../../kernel/nearest.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { BaseUrlError, parseBaseUrl } from "../../http/base-url.ts";
+import { BaseUrlError, parseBaseUrl } from "../../http/outbound/base-url.ts";
 import { isJsonObject } from "../../http/json-object.ts";
 
 /** Values by the keys of their fields. */

@@ -1,6 +1,6 @@
 /** How tests of connections reach vendors: https alone, to hosts that are reachable from everywhere, and to no others. */
 import { probeAnswerBytesMax, probeCallMs } from "../limits.ts";
-import { createSafeFetch, type SafeFetchOptions } from "../../http/safe-fetch.ts";
+import { createSafeFetch, type SafeFetchOptions } from "../../http/outbound/safe-fetch.ts";
 import type { ProbeFetch } from "./probe.ts";
 
 export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {

@@ -2,7 +2,7 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { findToken } from "../../connectors/connections/find-token.ts";
-import type { SafeFetch } from "../../http/safe-fetch.ts";
+import type { SafeFetch } from "../../http/outbound/safe-fetch.ts";
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";

@@ -1,5 +1,5 @@
 /** The files of a repository through the real client, at a stub. */
-import { createSafeFetch } from "../../../src/http/safe-fetch.ts";
+import { createSafeFetch } from "../../../src/http/outbound/safe-fetch.ts";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import { github } from "../../../src/security/repositories/hosts/github.ts";
 import { gitlab } from "../../../src/security/repositories/hosts/gitlab.ts";

@@ -1,4 +1,4 @@
-import { BaseUrlError, parseBaseUrl } from "../../../http/base-url.ts";
+import { BaseUrlError, parseBaseUrl } from "../../../http/outbound/base-url.ts";
 import { CredentialError } from "../probe.ts";
 
 /**

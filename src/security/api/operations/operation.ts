@@ -2,7 +2,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Database } from "../../../backing/backing.ts";
 import type { Notification } from "../../../backing/bus.ts";
-import type { SafeFetch } from "../../../http/safe-fetch.ts";
+import type { SafeFetch } from "../../../http/outbound/safe-fetch.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { toolsDeadlineMs } from "../../limits.ts";

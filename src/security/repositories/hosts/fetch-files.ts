@@ -3,7 +3,7 @@ import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from ".
 import { isLockFileOrCompanion } from "../../lockfiles/formats.ts";
 import { CollectedFiles, isIgnored } from "../collected-files.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { TooLargeError } from "../../../http/safe-fetch.ts";
+import { TooLargeError } from "../../../http/outbound/safe-fetch.ts";
 
 export interface ListedFile {
   path: string;

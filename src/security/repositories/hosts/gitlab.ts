@@ -3,7 +3,7 @@
  * Sources: https://docs.gitlab.com/api/projects/#get-a-single-project, https://docs.gitlab.com/api/repositories/#list-repository-tree,
  * https://docs.gitlab.com/api/repositories/#raw-blob-content, https://docs.gitlab.com/api/rest/#keyset-based-pagination
  */
-import type { SafeResponse } from "../../../http/safe-fetch.ts";
+import type { SafeResponse } from "../../../http/outbound/safe-fetch.ts";
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../../limits.ts";
 import { fieldOf, isObject, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { DomainError } from "../../../accounts/errors.ts";

@@ -1,6 +1,6 @@
 /** Calls of a platform's API: the same patience, bounds and words for all of them. */
-import { BaseUrlError } from "../../../http/base-url.ts";
-import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../../http/safe-fetch.ts";
+import { BaseUrlError } from "../../../http/outbound/base-url.ts";
+import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../../http/outbound/safe-fetch.ts";
 import { isoTime, sleep, type Clock } from "../../../kernel/clock.ts";
 import {
   repositoryCallMs,

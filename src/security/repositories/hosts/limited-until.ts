@@ -3,7 +3,7 @@
  * Sources: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
  * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
  */
-import type { SafeResponse } from "../../../http/safe-fetch.ts";
+import type { SafeResponse } from "../../../http/outbound/safe-fetch.ts";
 
 const withoutWordMs = 60_000;
 

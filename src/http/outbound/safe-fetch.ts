@@ -2,7 +2,7 @@
 import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "node:dns";
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import { requirePublicHost } from "./base-url.ts";
 import { isPublicAddress } from "./public-address.ts";
 

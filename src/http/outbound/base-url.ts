@@ -1,6 +1,6 @@
 /** Addresses that a user gives for a vendor: the service calls them, so they must not lead into the network that it stands in. */
 import { isIP } from "node:net";
-import { trimmedEnd } from "../kernel/trim-end.ts";
+import { trimmedEnd } from "../../kernel/trim-end.ts";
 import { isPublicAddress } from "./public-address.ts";
 
 /** Says what the address must be; the field that holds it is named by who asks. */

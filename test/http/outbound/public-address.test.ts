@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseBaseUrl } from "../../src/http/base-url.ts";
-import { isPublicAddress } from "../../src/http/public-address.ts";
+import { parseBaseUrl } from "../../../src/http/outbound/base-url.ts";
+import { isPublicAddress } from "../../../src/http/outbound/public-address.ts";
 
 describe("an address that IANA's registries do not list as globally reachable", () => {
   test.each([
