@@ -4,7 +4,6 @@ import { ProductForm, ProductView } from "./schema.ts";
 import { viewProductOf } from "./view.ts";
 
 export const createProduct = operation({
-  name: "create_product",
   title: "Create a product",
   description: "Creates a product, which groups projects. Names are unique in a workspace, to the letter.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },

@@ -9,7 +9,6 @@ import { countProducts, selectProducts } from "./store.ts";
 import { viewProducts } from "./view.ts";
 
 export const listProducts = operation({
-  name: "list_products",
   title: "List products",
   description:
     "Lists products of the active scope by name, with their projects, SBOMs, live vulnerabilities and security posture. Where the scope " +

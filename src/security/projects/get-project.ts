@@ -6,7 +6,6 @@ import { ProjectDetailsView } from "./schema.ts";
 import { showProject } from "./show.ts";
 
 export const getProject = operation({
-  name: "get_project",
   title: "Get a project",
   description:
     `Shows a project with its components, live vulnerabilities and what cannot be matched, the first ${projectItemsMax} of each with ` +

@@ -9,7 +9,6 @@ import { countProjects, selectProjects } from "./store.ts";
 import { viewProjects } from "./view.ts";
 
 export const listProjects = operation({
-  name: "list_projects",
   title: "List projects",
   description:
     "Lists projects of the active scope by name, with the state of their scans and how many live vulnerabilities they have. `name` is " +

@@ -9,7 +9,6 @@ import { setProduct } from "./set-product.ts";
 import { viewProjectOf } from "./view.ts";
 
 export const updateProject = operation({
-  name: "update_project",
   title: "Move a project",
   description: "Puts a project into a product, or takes it out of the one that it is in. Its findings follow.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },

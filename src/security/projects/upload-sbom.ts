@@ -13,7 +13,6 @@ const sbomField = Type.Union([Type.Object({}), Type.String()], {
 });
 
 export const uploadSbom = operation({
-  name: "upload_sbom",
   title: "Upload an SBOM",
   description:
     "Makes an SBOM the present one of a project, which is then scanned against all known advisories. A project or product that is named " +

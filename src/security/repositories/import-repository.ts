@@ -7,7 +7,6 @@ import { importHosted } from "./import-hosted.ts";
 import { ImportedRepository } from "./schema.ts";
 
 export const importRepository = operation({
-  name: "import_repository",
   title: "Import a repository",
   description:
     "Reads the lock files of a repository at GitHub or GitLab, makes them its project's present SBOM, and asks for a scan. " +

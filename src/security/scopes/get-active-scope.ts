@@ -3,7 +3,6 @@ import { operation, reading } from "../api/operations/operation.ts";
 import { ScopeView } from "./schema.ts";
 
 export const getActiveScope = operation({
-  name: "get_active_scope",
   title: "Get the active scope",
   description: "Tells what lists of this key show: its whole workspace, one product or one project.",
   annotations: reading,

@@ -9,7 +9,6 @@ import { requireResource } from "../resources/resource.ts";
 import { ScopeView } from "./schema.ts";
 
 export const setActiveScope = operation({
-  name: "set_active_scope",
   title: "Set the active scope",
   description: "Chooses what lists of this key show from now on: its whole workspace, one product or one project.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },

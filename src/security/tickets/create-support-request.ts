@@ -7,7 +7,6 @@ import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText } from "./schema.ts";
 
 export const createSupportRequest = operation({
-  name: "create_support_request",
   title: "Create a support request",
   description: "Asks the people who run this service for help. A ticket is logged, which list_my_tickets shows.",
   annotations: ticketAnnotations,

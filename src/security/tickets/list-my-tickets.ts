@@ -9,7 +9,6 @@ import { TicketRow, ticketStatuses, ticketTypes } from "./schema.ts";
 import { countTickets, selectTickets, type TicketRecord } from "./store.ts";
 
 export const listMyTickets = operation({
-  name: "list_my_tickets",
   title: "List my tickets",
   description: "Lists the tickets that the owner of the key has logged in this workspace, newest first.",
   annotations: reading,

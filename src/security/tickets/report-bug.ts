@@ -9,7 +9,6 @@ import { aboutFields, Confirmation, ticketText } from "./schema.ts";
 import { subjectOf } from "./subject.ts";
 
 export const reportBug = operation({
-  name: "report_bug",
   title: "Report a bug",
   description:
     "Files a bug with what you expected and what happened instead. A ticket is logged, which list_my_tickets shows, and an e-mail " +

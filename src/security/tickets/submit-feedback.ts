@@ -8,7 +8,6 @@ import { aboutFields, Confirmation, ticketText } from "./schema.ts";
 import { subjectOf } from "./subject.ts";
 
 export const submitFeedback = operation({
-  name: "submit_feedback",
   title: "Submit feedback",
   description:
     "Sends feedback, a wish, praise or a complaint to the people who run this service. A ticket is logged, and an e-mail with its " +

@@ -14,7 +14,7 @@ export function toolsInputs(of: { finding_id: unknown; project_id: unknown }): R
     import_repository: { url: "https://github.com/acme/app" },
     get_active_scope: {},
     set_active_scope: { kind: "workspace" },
-    list_vulnerabilities: {},
+    list_vulnerabilities: { severity: "high", ecosystem: "npm" },
     get_vulnerability: { cve_id: "CVE-2026-0001" },
     list_findings: { project_id },
     update_finding: { finding_id, status: "in_progress", note: "As told" },
@@ -23,6 +23,6 @@ export function toolsInputs(of: { finding_id: unknown; project_id: unknown }): R
     submit_feedback: { message: "As described" },
     report_bug: { expected_behavior: "As described", actual_behavior: "Otherwise" },
     create_support_request: { subject: "Words", message: "As described" },
-    list_my_tickets: { limit: 1 },
+    list_my_tickets: { limit: 2, offset: 1 },
   };
 }

@@ -1,5 +1,5 @@
-/** All operations of the tools API: routes, MCP tools and the documents are made from this list. A new one is a line here. */
-import type { Operation } from "../operations/operation.ts";
+/** All operations of the tools API by the specification's names. Routes, MCP tools and the OpenAPI document are made from this list. */
+import type { Operation, UnnamedOperation } from "../operations/operation.ts";
 import { getRemediation } from "../../findings/remediation/get-remediation.ts";
 import { listFindingEvents } from "../../findings/triage/list-finding-events.ts";
 import { listFindings } from "../../findings/lists/list-findings.ts";
@@ -20,29 +20,32 @@ import { reportBug } from "../../tickets/report-bug.ts";
 import { submitFeedback } from "../../tickets/submit-feedback.ts";
 import { getVulnerability } from "../../vulnerabilities/get-vulnerability.ts";
 
-export const operations: readonly Operation[] = [
-  listProjects,
-  getProject,
-  listProducts,
-  uploadSbom,
-  importRepository,
-  createProduct,
-  updateProject,
-  getActiveScope,
-  setActiveScope,
-  listVulnerabilities,
-  getVulnerability,
-  listFindings,
-  updateFinding,
-  listFindingEvents,
-  getRemediation,
-  submitFeedback,
-  reportBug,
-  createSupportRequest,
-  listMyTickets,
-];
+const named: Record<string, UnnamedOperation> = {
+  list_projects: listProjects,
+  get_project: getProject,
+  list_products: listProducts,
+  upload_sbom: uploadSbom,
+  import_repository: importRepository,
+  create_product: createProduct,
+  update_project: updateProject,
+  get_active_scope: getActiveScope,
+  set_active_scope: setActiveScope,
+  list_vulnerabilities: listVulnerabilities,
+  get_vulnerability: getVulnerability,
+  list_findings: listFindings,
+  update_finding: updateFinding,
+  list_finding_events: listFindingEvents,
+  get_remediation: getRemediation,
+  submit_feedback: submitFeedback,
+  report_bug: reportBug,
+  create_support_request: createSupportRequest,
+  list_my_tickets: listMyTickets,
+};
 
-/** What callers call it: `platform_submit_feedback`. @param slug the service's own name */
+/** In the order of the lists that clients see. */
+export const operations: readonly Operation[] = Object.entries(named).map(([name, unnamed]) => ({ name, ...unnamed }));
+
+/** The name that callers use, such as `platform_submit_feedback`. @param slug the service's own name */
 export function fullName(slug: string, { name }: Operation): string {
   return `${slug}_${name}`;
 }

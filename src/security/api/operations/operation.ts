@@ -30,24 +30,24 @@ export interface OperationParts {
   hostUrls: { github: string; gitlab: string };
 }
 
-/** One call, after its fields were checked and their defaults filled in. */
+/** One call, with checked fields and their defaults. */
 export interface Call<Input> {
   input: Input;
   caller: Caller;
   /** Id of a file that the caller sent ahead; null: none. */
   attachment: string | null;
-  /** What the field `sbom` of an operation that takes one holds; null: nothing that could be one. */
+  /** The document in the field `sbom`, if the operation takes one; null: the field holds none. */
   sbom: SbomResult | null;
   parts: OperationParts;
 }
 
-/** For people, beside the data: what was done, and what an empty answer may mean. */
 export interface Outcome<Data> {
   data: Data;
+  /** For people: what was done, and what an empty answer may mean. */
   message: string;
 }
 
-/** What MCP clients are told before they call: https://modelcontextprotocol.io/specification, ToolAnnotations. */
+/** What MCP clients learn before they call: https://modelcontextprotocol.io/specification, ToolAnnotations. */
 export interface Annotations {
   readOnlyHint: boolean;
   destructiveHint: boolean;
@@ -56,17 +56,15 @@ export interface Annotations {
 }
 
 interface Definition<Input extends TObject, Data extends TObject> {
-  /** Follows `<slug>_`. */
-  name: string;
   title: string;
-  /** For whoever chooses among operations, a person or a model. */
+  /** For the person or model that chooses an operation. */
   description: string;
   annotations: Annotations;
-  /** The specification does not name it. */
+  /** Not in the specification. */
   addition?: true;
-  /** Its field `sbom` is a document: taken as the bytes that were sent, by bounds of its own, before the call's other fields. */
+  /** The field `sbom` is a document. It is read from the bytes that were sent, within its own bounds, before the other fields. */
   takesSbom?: true;
-  /** For what takes longer than a list does. */
+  /** For an operation that takes longer than a list. */
   deadlineMs?: number;
   input: Input;
   /** `data` of the answer. */
@@ -74,8 +72,8 @@ interface Definition<Input extends TObject, Data extends TObject> {
   handle(call: Call<Static<Input>>): Promise<Outcome<Static<Data>>>;
 }
 
-/** An operation as the routes, the MCP server and the documents read it. */
-export interface Operation extends Omit<Definition<TObject, TObject>, "handle" | "addition" | "takesSbom" | "deadlineMs"> {
+/** An operation without the name that the list of operations gives it. */
+export interface UnnamedOperation extends Omit<Definition<TObject, TObject>, "handle" | "addition" | "takesSbom" | "deadlineMs"> {
   addition: boolean;
   takesSbom: boolean;
   deadlineMs: number;
@@ -83,7 +81,13 @@ export interface Operation extends Omit<Definition<TObject, TObject>, "handle" |
   run(call: Call<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
 }
 
-export function operation<Input extends TObject, Data extends TObject>(definition: Definition<Input, Data>): Operation {
+/** An operation as the routes, the MCP server and the documents read it. */
+export interface Operation extends UnnamedOperation {
+  /** The specification's name, which follows `<slug>_`. */
+  name: string;
+}
+
+export function operation<Input extends TObject, Data extends TObject>(definition: Definition<Input, Data>): UnnamedOperation {
   const { handle, addition = false, takesSbom = false, deadlineMs = toolsDeadlineMs, ...described } = definition;
   return {
     ...described,
@@ -94,10 +98,10 @@ export function operation<Input extends TObject, Data extends TObject>(definitio
   };
 }
 
-/** The schema of `data` is an object's, hence so is what it describes. */
+/** The schema of `data` describes an object, so the data is one. */
 function handled(outcome: Outcome<unknown>): Outcome<Record<string, unknown>> {
   return outcome as Outcome<Record<string, unknown>>;
 }
 
-/** Of operations that look and change nothing. */
+/** For operations that change nothing. */
 export const reading: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };

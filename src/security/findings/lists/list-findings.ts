@@ -25,7 +25,6 @@ import { findingStatuses, projectId } from "../schema.ts";
 import { ranksOf, severities } from "../severity.ts";
 
 export const listFindings = operation({
-  name: "list_findings",
   title: "List findings",
   description:
     "Lists findings, each a vulnerability of one component of one project, with status, fix version and why it matched: the most " +

@@ -13,7 +13,6 @@ import { selectVulnerabilityPage } from "./vulnerability-list-store.ts";
 import { viewVulnerability, VulnerabilityRow } from "./vulnerability-row.ts";
 
 export const listVulnerabilities = operation({
-  name: "list_vulnerabilities",
   title: "List vulnerabilities",
   description:
     "Lists the vulnerabilities that components of the active scope have, one row for each, the most severe first: those with a " +

@@ -55,7 +55,6 @@ const ComponentView = Type.Object(
 );
 
 export const getRemediation = operation({
-  name: "get_remediation",
   title: "Get remediation",
   description:
     "Tells which versions to go to: for each open finding the nearest version that is not affected, on its own release line where there " +

@@ -22,7 +22,6 @@ const EventView = Type.Object(
 );
 
 export const listFindingEvents = operation({
-  name: "list_finding_events",
   title: "List a finding's events",
   description:
     "Lists what became of a finding, newest first: what scans found and what people decided, each with who, when and why.",

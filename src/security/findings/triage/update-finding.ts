@@ -7,7 +7,6 @@ import { decide, type TriageResult } from "./triage.ts";
 import { ChangeView, findingId, findingStatuses, FindingStatusView, viewChanges } from "../schema.ts";
 
 export const updateFinding = operation({
-  name: "update_finding",
   title: "Update a finding",
   description:
     "Decides what becomes of a finding: its status, whether it is a false positive, a note. The decision is kept for this issue in this " +
