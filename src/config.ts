@@ -1,7 +1,7 @@
 /** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
 import { Secret } from "./kernel/secret.ts";
-import { isGuessableKey } from "./kernel/guessable-key.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
+import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
 import { addressProblem } from "./kernel/server-address.ts";
 import {
   operatorTokenCharactersMin,
@@ -242,17 +242,6 @@ function readSecretsKeys(environment: Environment): Secret[] | null {
   return keys;
 }
 
-/**
- * The first key seals; a guessable one may follow it, to open what it sealed once.
- * @throws ConfigError
- */
-export function refuseGuessable(first: Secret | undefined, name: string): void {
-  if (first === undefined || !isGuessableKey(Buffer.from(first.reveal(), "base64"))) return;
-  throw new ConfigError(
-    `The first key of ${name} can be guessed: put one of 32 random bytes before it (openssl rand -base64 32)`,
-  );
-}
-
 /** @throws ConfigError for a token that could be guessed */
 function readOperatorToken(environment: Environment): Secret | null {
   const token = secret(environment, "OPERATOR_TOKEN");
@@ -261,12 +250,4 @@ function readOperatorToken(environment: Environment): Secret | null {
   throw new ConfigError(
     `OPERATOR_TOKEN has ${length} characters: at least ${operatorTokenCharactersMin} are needed (openssl rand -hex 32)`,
   );
-}
-
-/** Base64 keys of 32 bytes, separated by commas or spaces; null: the text is something else. */
-export function parseSecretsKeys(value: string): Secret[] | null {
-  const keys = value.split(/[\s,]+/).filter((key) => key !== "");
-  // Node decodes what it can and skips the rest, so the alphabet is checked as well.
-  const valid = (key: string) => /^[A-Za-z0-9+/_-]{43}=?$/.test(key) && Buffer.from(key, "base64").length === 32;
-  return keys.length > 0 && keys.every(valid) ? keys.map((key) => new Secret(key)) : null;
 }

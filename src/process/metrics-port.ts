@@ -1,14 +1,16 @@
-/** A process's own port for what watches it: /metrics and /health. It asks for no token, so it listens on loopback unless told otherwise. */
+/** Serves /metrics and /health on a port of their own. It needs no token, so by default it listens on loopback only. */
 import { createServer } from "node:http";
-import type { Config } from "../config.ts";
 import { ConfigError } from "./variables.ts";
 import { registry } from "../kernel/metrics.ts";
 
-/**
- * Nothing where the configuration names no such port.
- * @throws ConfigError when the port is taken
- */
-export async function serveMetrics({ metricsHost: host, metricsPort: port }: Config): Promise<AsyncDisposable> {
+interface MetricsAddress {
+  metricsHost: string;
+  /** null: nothing is served. */
+  metricsPort: number | null;
+}
+
+/** @throws ConfigError if the port is taken */
+export async function serveMetrics({ metricsHost: host, metricsPort: port }: MetricsAddress): Promise<AsyncDisposable> {
   if (port === null) return new AsyncDisposableStack();
   const server = createServer((request, response) => {
     if (request.url === "/health") return void response.setHeader("content-type", "text/plain; charset=utf-8").end("ok\n");

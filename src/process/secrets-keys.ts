@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseSecretsKeys, refuseGuessable } from "../config.ts";
+import { parseSecretsKeys, refuseGuessable } from "./parse-secrets-keys.ts";
 import { ConfigError } from "./variables.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { createPrivateFile } from "./create-private-file.ts";

@@ -16,7 +16,8 @@ const wing = (name: string, folders: string[]): Layer[] => folders.map((inner) =
 
 export const layers: Layer[] = [
   folder("kernel"),
-  { name: "process", holds: ["src/config.ts", "src/process/"] },
+  folder("process"),
+  { name: "config", holds: ["src/config.ts"] },
   folder("http"),
   folder("backing"),
   filesOf("accounts"),

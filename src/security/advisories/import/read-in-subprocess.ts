@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { advisoryReadMs } from "../../limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { subprocessLines } from "../../../process/subprocess-lines.ts";
+import { subprocessLines } from "../../../process/subprocess/subprocess-lines.ts";
 import { decodeBody, type ReadBody } from "./subprocess-codec.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));

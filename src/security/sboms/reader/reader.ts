@@ -14,8 +14,8 @@ import {
 } from "../../limits.ts";
 import type { DiskSpaceGuard } from "../../../accounts/quotas/disk-space-guard.ts";
 import { FairSemaphore } from "../../../accounts/quotas/fair-semaphore.ts";
-import { subprocessesMax } from "../../../process/spawn-subprocess.ts";
-import { subprocessLines, SubprocessTimeoutError, type SubprocessInput } from "../../../process/subprocess-lines.ts";
+import { subprocessesMax } from "../../../process/subprocess/spawn-subprocess.ts";
+import { subprocessLines, SubprocessTimeoutError, type SubprocessInput } from "../../../process/subprocess/subprocess-lines.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { spool, type Pieces } from "./spool-file.ts";

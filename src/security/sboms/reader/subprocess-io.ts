@@ -1,5 +1,5 @@
 /** The side of a process that reads apart: what it gets on stdin, and how it answers. */
-import { writeLines, readStdin } from "../../../process/subprocess-io.ts";
+import { writeLines, readStdin } from "../../../process/subprocess/subprocess-io.ts";
 import { encodeBody } from "./subprocess-codec.ts";
 import type { ParsedBody } from "./parse-sbom-field.ts";
 

@@ -1,7 +1,7 @@
 /** Runs a program of ours that reads its input from stdin and writes its result as lines to stdout, in a process with a deadline. */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Clock } from "../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { splitLines } from "./split-lines.ts";
 import { spawnSubprocess } from "./spawn-subprocess.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { constants, getPriority } from "node:os";
 import { join } from "node:path";
-import { spawnSubprocess } from "../../src/process/spawn-subprocess.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { spawnSubprocess } from "../../../src/process/subprocess/spawn-subprocess.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 test("a subprocess has low priority before it begins to run, and keeps it", async () => {
   await using folder = await temporaryFolder();
