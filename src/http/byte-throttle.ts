@@ -1,14 +1,14 @@
-/** How fast bytes are read of several senders together. */
+/** Limits how fast bytes of all senders together are read. */
 import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
 import { largeBodiesBytesPerSecond } from "./limits.ts";
 
-/** What is due within this time is not waited for: timers are no finer, and small bodies wait for nothing. */
+/** Shorter waits are skipped: timers are no finer, and small bodies should not wait. */
 const dueMs = 10;
 
 export class ByteThrottle {
   readonly #clock: Clock;
   readonly #bytesPerSecond: number;
-  /** When everything that was read so far would have been read at this pace. */
+  /** When all bytes so far would have arrived at this rate. */
   #dueAt = 0;
 
   constructor(clock: Clock, bytesPerSecond: number) {
@@ -16,7 +16,7 @@ export class ByteThrottle {
     this.#bytesPerSecond = bytesPerSecond;
   }
 
-  /** Call after each piece. Resolves when the next one may be read: senders that wait take turns by pieces. */
+  /** Call after each piece. Resolves when the next one may be read; waiting senders alternate piece by piece. */
   async read(bytes: number): Promise<void> {
     const now = this.#clock.monotonic();
     this.#dueAt = Math.max(now, this.#dueAt) + (bytes / this.#bytesPerSecond) * 1_000;
@@ -26,7 +26,7 @@ export class ByteThrottle {
 }
 
 /**
- * All documents, attachments and refused bodies of this process. Without it twenty clients on a quick network take the cores and
- * the disk of a small machine from chats. In the machine's own time, for that is what is shared.
+ * Throttles all documents, attachments and refused bodies of this process. Otherwise twenty clients on a fast network would take the
+ * cores and the disk of a small machine from chats. It uses the system clock, because it protects the machine.
  */
 export const largeBodyThrottle = new ByteThrottle(systemClock, largeBodiesBytesPerSecond);

@@ -1,8 +1,7 @@
 /**
- * Reads what is left of a body that is refused, before the answer: a server that has answered reads on by itself, and as fast as it
- * comes (Bun 1.4, measured). Twenty clients that were refused and went on sending made it read 700 MB/s. Asked to close the
- * connection instead, Bun closes at once: the kernel then answers the bytes under way with a reset, and many clients (Python's
- * urllib, nginx) lose the answer.
+ * Reads the rest of a refused body before the answer. After an answer the server itself would read on, as fast as bytes arrive:
+ * twenty refused clients that kept sending made Bun 1.4 read 700 MB/s (measured). If the answer closes the connection, Bun closes it
+ * at once; the kernel then resets it while bytes still arrive, and many clients (Python's urllib, nginx) lose the answer.
  */
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { refusedBodyIdleMs, refusedBodyMsMax, refusedBodySmallBytes } from "./limits.ts";
@@ -11,8 +10,8 @@ import { BodyReader } from "./body-reader.ts";
 import { declaredBytes } from "./declared-bytes.ts";
 
 /**
- * Call before a refusal that precedes the reading of the body; does nothing once it was read. Takes at most 5 s; never rejects.
- * @param reader the one that holds the body, where there is one
+ * Call before refusing a request whose body may be unread; does nothing once it was read. Takes at most 5 s; never rejects.
+ * @param reader the reader that holds the body, if there is one
  */
 export async function drainRequest(request: Request, clock: Clock, reader: BodyReader | null = null): Promise<void> {
   if (request.body === null || (reader === null && (request.bodyUsed || request.body.locked))) return;
@@ -25,7 +24,7 @@ export async function drainRequest(request: Request, clock: Clock, reader: BodyR
   rest.discard();
 }
 
-/** The server takes no more than its own bound of a body. A sender that sends nothing for a second is likely to wait for its answer. */
+/** The server bounds the whole body. A sender that is silent for a second probably waits for its answer. */
 async function skip(rest: BodyReader, clock: Clock, idleMs: number): Promise<void> {
   for (;;) {
     const piece = await withDeadline(clock, idleMs, "The rest of the body", rest.next());

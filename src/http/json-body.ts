@@ -1,4 +1,4 @@
-/** The bytes of a body to a JSON object. */
+/** Parses the bytes of a body as a JSON object. */
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { scanJson } from "./json-scan.ts";
 import { invalidRequest } from "./bad-request.ts";
@@ -6,9 +6,9 @@ import { invalidRequest } from "./bad-request.ts";
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Where a key occurs twice the last one stands, as everywhere in JavaScript. Nothing can be smuggled by that: what is
- * checked, priced and sent to a provider is this one parse, written anew, never the client's bytes.
- * @throws GatewayError invalid_request when the bytes are not UTF-8, not JSON, too deep, too many fields or values, or no object
+ * Of a repeated key the last value counts, as everywhere in JavaScript. A client cannot use that to hide a value: this one parse is
+ * checked and priced, and providers get it written anew, never the client's bytes.
+ * @throws GatewayError invalid_request for bytes that are not UTF-8, not JSON, too deep or no object, or have too many fields or values
  */
 export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObject {
   scanJson(bytes, valuesMax === undefined ? {} : { valuesMax });

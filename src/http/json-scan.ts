@@ -1,6 +1,6 @@
 /**
- * A look at the bytes of a JSON text before it is parsed. JSON.parse holds the event loop for as long as it takes, and what
- * makes it slow is not bytes but values and nesting: those are counted here, in one pass without any memory.
+ * Bounds a JSON text before it is parsed. JSON.parse blocks the event loop, and values and nesting make it slow, not bytes. This scan
+ * counts both in one pass without allocating memory.
  */
 import { quote, backslash, colon, comma, openBracket, openBrace } from "./json-bytes.ts";
 import { isBlank, JsonTokens, noToken } from "./json-tokens.ts";
@@ -12,23 +12,23 @@ const lowerU = 0x75;
 export interface JsonBounds {
   /** Absent: `jsonValuesMax`. */
   valuesMax?: number;
-  /** Absent: `jsonDepthMax`. The fields of objects below that are not counted. */
+  /** Absent: `jsonDepthMax`. The fields of deeper objects are not counted. */
   depthMax?: number;
 }
 
-/** Fields of the objects that are open, by their depth; one scan ends before the next begins. */
+/** Fields of the open objects, by depth; shared, because scans never overlap. */
 const fieldsAt = new Uint32Array(jsonDepthMax + 1);
 
 /**
- * Says nothing about texts that are not JSON: the parser refuses those.
- * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or so many values, or at half a surrogate pair
+ * Ignores texts that are not JSON: the parser refuses those.
+ * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or too many values, or at half a surrogate pair
  */
 export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMax = jsonDepthMax }: JsonBounds = {}): void {
   const tokens = new JsonTokens(bytes);
   let depth = 0;
-  // Every comma separates two values, and the first value of a container comes with its opening; an empty one has none.
+  // Every comma separates two values, and a container that is not empty has one value more than commas.
   let values = 1;
-  /** Behind the opening of a container, as long as nothing follows it; else -1. */
+  /** The index after the opening of a container until something follows; otherwise -1. */
   let opened = -1;
   for (let token = tokens.next(); token !== noToken; token = tokens.next()) {
     if (token === quote) {
@@ -50,7 +50,7 @@ export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMa
   }
 }
 
-/** Outside strings, a colon stands in fields alone; the parser refuses one that no container holds. */
+/** Outside strings only fields have a colon; the parser refuses a colon outside an object. */
 function countField(depth: number): void {
   if (depth < 1) return;
   const fields = (fieldsAt[depth] ?? 0) + 1;
@@ -59,7 +59,7 @@ function countField(depth: number): void {
     throw invalidRequest(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
 }
 
-/** Half a surrogate pair is no text: providers answer it with errors of their own, and its size in UTF-8 is undefined. */
+/** Half a surrogate pair is no text: providers reject it with various errors, and its size in UTF-8 is undefined. */
 function requirePairs(bytes: Uint8Array, { start, end }: JsonTokens): void {
   for (let at = start; at < end; at++) {
     if (bytes[at] !== backslash) continue;

@@ -1,12 +1,12 @@
-/** The schemas of the code as JSON Schema for people and generators to read: no branch that says nothing, a word for each field. */
+/** Writes the schemas of the code as JSON Schema for people and generators: no empty branches, and a description for each field. */
 import type { TSchema } from "@sinclair/typebox";
 
 export type JsonSchema = Record<string, unknown>;
 
-/** Schemas that have a place of their own in the document, and its name. */
+/** The schemas that the document lists as components, with their names. */
 export type Names = ReadonlyMap<TSchema, string>;
 
-/** Either the schema or, where it has a name, a reference to it. */
+/** The schema, or a reference if it has a name. */
 export function schemaOrReference(schema: TSchema, names: Names): JsonSchema {
   const name = names.get(schema);
   return name === undefined ? jsonSchema(schema, names) : { $ref: `#/components/schemas/${name}` };
@@ -18,20 +18,20 @@ export function jsonSchema(schema: TSchema, names: Names): JsonSchema {
   if (Array.isArray(anyOf)) return { ...union(anyOf.map((one) => schemaOrReference(one, names))), ...written };
   if (items !== undefined) written["items"] = schemaOrReference(items, names);
   if (properties !== undefined) writeProperties(written, properties, names);
-  // A record: the pattern of its keys is that of every text.
+  // A record: its pattern matches every key.
   for (const value of Object.values<TSchema>(patternProperties ?? {}))
     written["additionalProperties"] = schemaOrReference(value, names);
   return written;
 }
 
-/** A field that takes nothing at all is left out: what is not named is refused just so. */
+/** Omits fields that accept no value: unknown fields are refused anyway. */
 function writeProperties(written: JsonSchema, properties: Record<string, TSchema>, names: Names): void {
   const fields = Object.entries(properties).map(([name, one]) => [name, schemaOrReference(one, names)] as const);
   const open = fields.filter(([, field]) => !isNever(field));
   if (open.length > 0) written["properties"] = Object.fromEntries(open);
 }
 
-/** Fixed words become one list; what takes nothing, or everything beside another, goes; so does a union of one. */
+/** Joins literals to one enumeration, and drops branches that accept nothing or everything, and unions of one branch. */
 function union(branches: JsonSchema[]): JsonSchema {
   const open = branches.flatMap(branchesOf).filter((branch) => !isNever(branch));
   if (open.some((branch) => Object.keys(branch).length === 0)) return {};
@@ -44,13 +44,13 @@ function union(branches: JsonSchema[]): JsonSchema {
   return hoisted([first, ...further]);
 }
 
-/** A union within a union, where nothing is said of it, is no union of its own. */
+/** Flattens an inner union without a description. */
 function branchesOf(branch: JsonSchema): JsonSchema[] {
   const { anyOf, ...rest } = branch;
   return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? anyOf : [branch];
 }
 
-/** What is said of a field that may be null is said of the field. */
+/** Moves the description of a nullable branch to the field. */
 function hoisted(branches: JsonSchema[]): JsonSchema {
   const described = branches.filter((branch) => branch["type"] !== "null");
   const [only] = described;
@@ -64,7 +64,7 @@ function isNever({ not }: JsonSchema): boolean {
   return typeof not === "object" && not !== null && Object.keys(not).length === 0;
 }
 
-/** A form's description completes the sentence "… is needed"; its title says what the field means. */
+/** A form's description completes the sentence "… is needed"; its title names what the field means. */
 function wording(title: unknown, description: unknown): JsonSchema {
   const words = [title, description].filter((text) => typeof text === "string").join(": ");
   if (words === "") return {};

@@ -1,13 +1,13 @@
-/** Time comes through a Clock, so that rules about time are tested without waiting. */
+/** Time comes through a Clock, so that tests of times need not wait. */
 
 export interface Clock {
   /** Wall clock in milliseconds since the epoch, UTC. */
   now(): number;
-  /** Monotonic milliseconds; only differences mean something. */
+  /** Monotonic milliseconds; only differences have a meaning. */
   monotonic(): number;
-  /** Calls back once, `ms` from now. Returns what cancels it. */
+  /** Calls back once, after `ms`. @returns a function that cancels it */
   after(ms: number, callback: () => void): () => void;
-  /** Calls back once, when the present turn of the event loop has ended. Returns what cancels it. */
+  /** Calls back once, after the current turn of the event loop. @returns a function that cancels it */
   endOfTurn(callback: () => void): () => void;
 }
 
@@ -42,14 +42,14 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits until a time of the monotonic clock, or until `signal` aborts; not at all when it is past. Never rejects. */
+/** Waits until a time of the monotonic clock, or until `signal` aborts; a past time needs no wait. Never rejects. */
 export async function sleepUntil(clock: Clock, monotonicMs: number, signal?: AbortSignal): Promise<void> {
   const ms = monotonicMs - clock.monotonic();
   if (ms > 0) await sleep(clock, ms, signal);
 }
 
 /**
- * The promise's own outcome, or DeadlineError after `ms`. The promise itself goes on: its outcome is then unknown.
+ * @returns the promise's outcome, or a rejection with DeadlineError after `ms`; the work continues, and its outcome is then unknown
  * @param what named in the error, such as "Redis script"
  */
 export function withDeadline<T>(clock: Clock, ms: number, what: string, promise: Promise<T>): Promise<T> {
@@ -71,7 +71,7 @@ export function withDeadline<T>(clock: Clock, ms: number, what: string, promise:
 /** A UTC calendar month such as `2026-11`. */
 export type Month = string;
 
-/** The one that was asked for last: every batch of admissions asks, and it changes twelve times a year. */
+/** Cached: every batch of admissions needs the month, and it changes twelve times a year. */
 let lastMonth = boundsOf("1970-01");
 
 export function monthOf(ms: number): Month {

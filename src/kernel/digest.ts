@@ -1,4 +1,4 @@
-/** When two values say the same: by a digest of their canonical form, in which the order of fields does not count. */
+/** Compares values by a digest of their canonical form, which ignores the order of fields. */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "./by-code-units.ts";
 

@@ -1,4 +1,4 @@
-/** The inference API's error table: the one place that knows a code's status, type, retry and message. */
+/** The inference API's error table: the only place with each code's status, type, retry and message. */
 import { jsonResponse } from "./json-response.ts";
 
 export type ErrorType =
@@ -7,7 +7,7 @@ export type ErrorType =
 interface ErrorRow {
   status: number;
   type: ErrorType;
-  /** What `x-should-retry` says: absent where the official SDKs' own rule by status is right. */
+  /** The value of `x-should-retry`; absent if the official SDKs' rule by status is right. */
   shouldRetry?: boolean;
   message: string;
 }
@@ -61,16 +61,16 @@ function row(status: number, message: string, shouldRetry?: boolean): ErrorRow {
 export interface GatewayErrorOptions {
   /** The offending field, such as `model` or `messages[0].content`. */
   param?: string | undefined;
-  /** Replaces the table's message. Written by us, never a provider's text. */
+  /** Replaces the table's message; never a provider's text. */
   message?: string | undefined;
-  /** Further headers of the answer. */
+  /** Additional headers of the answer. */
   headers?: Record<string, string> | undefined;
   /** Replaces the table's `x-should-retry`. */
   shouldRetry?: boolean | undefined;
   cause?: unknown;
 }
 
-/** An answer of the inference API other than success; thrown anywhere, written once by `errorResponse`. */
+/** An error answer of the inference API; thrown anywhere, written only by `errorResponse`. */
 export class GatewayError extends Error {
   override name = "GatewayError";
   readonly code: ErrorCode;
@@ -98,7 +98,7 @@ export function errorBody(error: GatewayError): {
   return { error: { message: error.message, type: error.type, code: error.code, param: error.param } };
 }
 
-/** Writes an error as an HTTP answer; `headers` are those of the request's own progress (ids, rate window). */
+/** Writes an error as an HTTP answer; `headers` are those that the request has by then (ids, rate window). */
 export function errorResponse(error: GatewayError, headers: Record<string, string> = {}): Response {
   return jsonResponse(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
 }

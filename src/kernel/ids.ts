@@ -1,7 +1,7 @@
-/** Formats of ids and keys: minted, parsed and masked here only. */
+/** Creates, parses and masks ids and keys; the only place with their formats. */
 import { hash, randomBytes, randomFillSync } from "node:crypto";
 
-/** Base 32 in ASCII order, so that ids sort by the time they were minted. */
+/** Base 32 in ASCII order, so that ids sort by time of creation. */
 const alphabet = "234567abcdefghijklmnopqrstuvwxyz";
 const timeDigits = 9;
 const randomDigits = 17;
@@ -10,7 +10,7 @@ export type GenerationId = string;
 export type WorkspaceId = string;
 export type KeyId = string;
 
-/** `gen-` and 26 characters of a-z and 2-7: 45 bits of time, 85 of chance. */
+/** `gen-` and 26 characters of a-z and 2-7: 45 bits of time, 85 random bits. */
 export function newGenerationId(nowMs: number): GenerationId {
   return `gen-${timeSortedText(nowMs)}`;
 }
@@ -32,17 +32,17 @@ export function newConnectionId(nowMs: number): string {
   return `con-${timeSortedText(nowMs)}`;
 }
 
-/** What the tools API shows: `tkt_` and the like, and 26 characters. */
+/** Ids of the tools API: a prefix such as `tkt_` and 26 characters. */
 export function newToolsId(kind: "tkt" | "att" | "prd" | "prj" | "sbom" | "fnd", nowMs: number): string {
   return `${kind}_${timeSortedText(nowMs)}`;
 }
 
-/** Whether a text is such an id, so that it is no name. */
+/** Whether a text has the form of such an id, and so is not accepted as a name. */
 export function isToolsId(kind: "prd" | "prj", text: string): boolean {
   return text.startsWith(`${kind}_`) && /^[2-7a-z]{26}$/.test(text.slice(kind.length + 1));
 }
 
-/** An id for a batch, a process or a beat; unique, not shown to users. */
+/** An id for a batch, a process or a heartbeat; unique, not shown to users. */
 export function newInternalId(nowMs: number): string {
   return timeSortedText(nowMs);
 }
@@ -53,7 +53,7 @@ function timeSortedText(nowMs: number): string {
   return timeText(nowMs) + chance.slice(0, randomDigits);
 }
 
-/** Of the time that was asked for last: many ids are minted in one millisecond. */
+/** Cached: many ids are created in one millisecond. */
 let lastTime = { ms: -1, text: "" };
 
 function timeText(nowMs: number): string {
@@ -68,16 +68,16 @@ function timeText(nowMs: number): string {
   return text;
 }
 
-/** Every two digits, so that ten bits of chance are one look-up. */
+/** All pairs of digits, so that ten random bits need one lookup. */
 const pairs = Array.from(alphabet, (first) => Array.from(alphabet, (second) => first + second)).flat();
 const randomPairs = Math.ceil(randomDigits / 2);
 
-/** Chance is drawn in stock: asking the system for each id costs more than all the rest of it. */
+/** Random numbers are drawn in advance: a system call for each id costs more than the rest of its creation. */
 const chances = new Uint16Array(randomPairs * 256);
 let drawn = chances.length;
 let fill: (chances: Uint16Array) => void = randomFillSync;
 
-/** For a run that is to be repeated exactly: ids are made of this chance from now on. Keys never are. */
+/** For a repeatable run: from now on ids take their random bits from `source`. Keys never do. */
 export function drawIdsFrom(source: (chances: Uint16Array) => void): void {
   fill = source;
   drawn = chances.length;
@@ -92,7 +92,7 @@ function randomUnit(): number {
   return chances[drawn++] ?? 0;
 }
 
-/** What is stored of an API key; `full` is shown once and kept nowhere. */
+/** A new API key; `full` is shown once and never stored. */
 export interface MintedKey {
   full: string;
   /** SHA-256 of the full key, 64 hex digits. */
@@ -102,7 +102,7 @@ export interface MintedKey {
   lastFour: string;
 }
 
-/** What the two kinds of keys begin with after the service's own name, so that neither is taken for the other. */
+/** The part of a key's prefix after the service's name; it tells the two kinds apart. */
 const kindWords = { inference: "api", tools: "mcp" } as const;
 
 export function keyPrefix(slug: string, kind: keyof typeof kindWords = "inference"): string {
@@ -119,7 +119,7 @@ export function hashKey(full: string): string {
   return hash("sha256", full, "hex");
 }
 
-/** Start, an ellipsis, the last four; a key stored without its end shows its start only. */
+/** Start, ellipsis, last four characters; a key that was stored without its end shows only its start. */
 export function maskKey(start: string, lastFour: string | null): string {
   return lastFour === null ? start : `${start}…${lastFour}`;
 }

@@ -3,7 +3,7 @@ import { pino, type Logger } from "pino";
 
 export type { Logger } from "pino";
 
-/** @param role which process speaks, such as "gateway" */
+/** @param role of the process, such as "gateway" */
 export function openLog(level: string, role: string): Logger {
   return pino({
     level,
@@ -13,5 +13,5 @@ export function openLog(level: string, role: string): Logger {
   });
 }
 
-/** For tests and tools that say nothing. */
+/** For tests and tools that write no log. */
 export const silentLog: Logger = pino({ level: "silent" });

@@ -2,9 +2,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 export const registry = new Registry();
-// A look at the event loop each 10 ms, as by default, wakes a process more often than its work does.
+// The default, a look at the event loop every 10 ms, would wake a process more often than its work does.
 collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
-// On Bun reading these collects all garbage first: every scrape would stop the process for as long.
+// On Bun, reading these runs a full garbage collection, which would stop the process at every scrape.
 for (const what of ["total", "used", "available"]) registry.removeSingleMetric(`nodejs_heap_space_size_${what}_bytes`);
 
 const registers = [registry];
@@ -36,13 +36,13 @@ const generationSeconds = new Histogram({
   collect: countEnded,
 });
 
-/** Children by their labels: finding one through the library costs more than counting. */
+/** Cached by labels: a lookup through the library costs more than counting. */
 const generations = new Map<string, { whole: Histogram.Internal<"provider">; first: Histogram.Internal<"provider"> }>();
 
-/** Since somebody last asked, by code and status: told to the library one by one, they cost a request 1 % of the gateway's time. */
+/** Counts since the last scrape, by code and status: counting each in the library would cost a request 1 % of the gateway's time. */
 const answered = new Map<string, Map<number, number>>();
 
-/** One answer of the inference API. @param code "none" where it is no error */
+/** Counts an answer of the inference API. @param code "none" for a success */
 export function countRequest(status: number, code: string): void {
   const byStatus = answered.get(code) ?? new Map<number, number>();
   if (byStatus.size === 0) answered.set(code, byStatus);
@@ -61,7 +61,7 @@ export interface GenerationEnd {
   firstTokenMs: number | null;
 }
 
-/** Counted many at a time, when so many wait or somebody asks: alone, one costs its request 2 % of the gateway's time. */
+/** Counted in batches, when enough wait or at a scrape: one at a time, each costs its request 2 % of the gateway's time. */
 const ended: GenerationEnd[] = [];
 const endedMax = 1_000;
 
@@ -89,7 +89,7 @@ export const chargedUsdTotal = new Counter({
 
 export const excessUsdTotal = new Counter({
   name: "weir_excess_usd_total",
-  help: "What providers counted above reservations: charged to nobody",
+  help: "What providers counted above reservations: not charged",
   labelNames: ["provider"],
   registers,
 });
@@ -101,7 +101,7 @@ export const promptsDroppedTotal = new Counter({
   registers,
 });
 
-/** Each is also an error line of the log with the same name. */
+/** Each alarm also writes an error line with the same name to the log. */
 export type Alarm =
   | "charge.above_reservation"
   | "charge.late"

@@ -1,4 +1,4 @@
-/** Of a word of any length that somebody sent: names of ours are shorter, and each letter is compared with each of theirs. */
+/** Bounds the work on a word that a client sent; known names are shorter. */
 const lettersMax = 100;
 
 /** The candidate with the fewest edits from `word`, for messages such as "did you mean"; undefined: there are no candidates. */

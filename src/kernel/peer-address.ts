@@ -1,7 +1,7 @@
-/** A server that can tell who is at a connection's other end; null: this one cannot. */
+/** A server that knows the address of a connection's other end; null: it does not. */
 export type Peers = { requestIP(request: Request): { address: string } | null } | null;
 
-/** null: not known. */
+/** null: unknown. */
 export function peerAddress(request: Request, server: Peers): string | null {
   return server?.requestIP(request)?.address ?? null;
 }

@@ -1,10 +1,10 @@
 /**
- * AES-256-GCM over bytes, bound to what they are about. A sealed blob is: version (1 byte), id of its key (8), nonce (12),
- * ciphertext, tag (16). It names its key, so that keys can be exchanged while old blobs are still about.
+ * AES-256-GCM over bytes, bound to their subject. A sealed blob is: version (1 byte), id of its key (8), nonce (12),
+ * ciphertext, tag (16). It names its key, so that keys can be rotated while old blobs are in use.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 
-/** The blob was changed, is about something else, or was never sealed with this key. Says nothing of its content. */
+/** The blob was changed, has another subject, or was sealed with another key. The message reveals no content. */
 export class SealError extends Error {
   override name = "SealError";
 }
@@ -17,9 +17,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = 1 + idBytes + nonceBytes;
 
-/** A key that seals and opens; its bytes show themselves to nobody but `reveal`. */
+/** A key that seals and opens; only `reveal` gives its bytes. */
 export class SealKey {
-  /** 16 hex digits of a digest: tells keys apart and nothing else. */
+  /** 16 hex digits of a digest, which only distinguish keys. */
   readonly id: string;
   readonly #bytes: Buffer;
 
@@ -37,12 +37,12 @@ export class SealKey {
     return new SealKey(randomBytes(keyBytes));
   }
 
-  /** To be sealed by another key. */
+  /** For sealing it with another key. */
   reveal(): Uint8Array {
     return this.#bytes;
   }
 
-  /** @param about what the bytes are: they open for the same and for nothing else */
+  /** @param about the subject of the bytes: they open only for the same one */
   seal(plain: Uint8Array, about: string): Uint8Array {
     const nonce = randomBytes(nonceBytes);
     const sealing = createCipheriv(cipher, this.#keyFor(about), nonce, { authTagLength: tagBytes });
@@ -61,11 +61,11 @@ export class SealKey {
     try {
       return Buffer.concat([opening.update(blob.subarray(headBytes, -tagBytes)), opening.final()]);
     } catch {
-      throw new SealError("The sealed bytes were changed, or are about something else");
+      throw new SealError("The sealed bytes were changed, or belong to something else");
     }
   }
 
-  /** A key of its own for each thing: random nonces may repeat after some 2^32 seals under one key, which no thing comes near. */
+  /** Derives a key for each subject: random nonces may repeat after some 2^32 seals under one key, which no subject reaches. */
   #keyFor(about: string): Buffer {
     return createHmac("sha256", this.#bytes).update(about).digest();
   }
@@ -83,8 +83,8 @@ export class SealKey {
   }
 }
 
-/** The id of the key that sealed the blob. @throws SealError when it is no sealed blob */
+/** The id of the key that sealed the blob. @throws SealError for other bytes */
 export function sealedBy(blob: Uint8Array): string {
-  if (blob.length < headBytes + tagBytes || blob[0] !== version) throw new SealError("These are no sealed bytes");
+  if (blob.length < headBytes + tagBytes || blob[0] !== version) throw new SealError("The bytes are not sealed");
   return Buffer.from(blob.subarray(1, 1 + idBytes)).toString("hex");
 }

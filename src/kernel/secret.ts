@@ -1,4 +1,4 @@
-/** A value that shows itself only to who asks for it by name: printing, JSON and inspection give `[secret]`. */
+/** A value that only `reveal` shows: printing, JSON and inspection give `[secret]`. */
 export class Secret {
   readonly #value: string;
 

@@ -1,18 +1,18 @@
-/** What the address of a server says of the way to it: which host, and whether what goes there can be read on the way. */
+/** Reads the host of a server address, and whether the connection to it is encrypted. */
 
 export interface ServerAddress {
-  /** In lower case, an IPv6 address without brackets; empty where the address names none. */
+  /** In lower case, an IPv6 address without brackets; empty if the address has none. */
   host: string;
-  /** Over TLS, to a server that proves its name; else in plain text. */
+  /** TLS with a verified server name; otherwise plain text. */
   encrypted: boolean;
 }
 
 const encryptedSchemes = ["tls:", "rediss:"];
-/** Of PostgreSQL's: https://www.postgresql.org/docs/current/libpq-ssl.html. Whoever asks for TLS gets a server that is verified. */
+/** Of PostgreSQL: https://www.postgresql.org/docs/current/libpq-ssl.html. All modes with TLS verify the server here. */
 const encryptedModes = ["require", "verify-ca", "verify-full"];
 const plainModes = ["disable"];
 
-/** @throws Error that says what is wrong without the address, which holds a password */
+/** @throws Error with the cause and without the address, which holds a password */
 export function readServerAddress(address: string): ServerAddress {
   const url = URL.parse(address);
   if (url === null) throw new Error("it is no address of one host");
@@ -22,10 +22,10 @@ export function readServerAddress(address: string): ServerAddress {
 }
 
 /**
- * Passwords, hashes of keys and what is owed go to the servers of a fleet: across a network encrypted, to a server that proves its
- * name, unless a person has named the host.
- * @param options.example how the address is written where it is encrypted
- * @returns what is wrong, after the name of the address; null: nothing is
+ * Passwords, hashes of keys and charges go to the servers of a fleet. Across a network they need TLS with a verified server name,
+ * unless an operator has named the host.
+ * @param options.example an encrypted address
+ * @returns the problem, to follow the name of the variable; null: there is none
  */
 export function addressProblem(
   address: string,
@@ -47,11 +47,11 @@ function isEncryptedDatabase({ searchParams }: URL): boolean {
   const mode = searchParams.get("sslmode") ?? (searchParams.get("sslrootcert") === "system" ? "verify-full" : "disable");
   if (encryptedModes.includes(mode)) return true;
   if (plainModes.includes(mode)) return false;
-  // "prefer" and "allow" take a server that proves nothing, or none of TLS at all: who sits in between decides.
+  // "prefer" and "allow" accept an unverified server or one without TLS, so an attacker in between decides.
   throw new Error(`sslmode is "${mode}": it takes verify-full, or disable`);
 }
 
-/** Whether what goes to the host stays on this machine. */
+/** Whether the host is this machine. */
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

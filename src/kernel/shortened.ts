@@ -1,9 +1,7 @@
-/** Texts of others in a line of ours. */
-
-/** As one line without control characters; where it has more than `charactersMax`, cut at a word, with `…` at its end. */
+/** A foreign text as one line without control characters; above `charactersMax` it is cut at a word and ends with `…`. */
 export function shortened(text: string, charactersMax: number): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-  // Two code units make a character at most: of a long text no more than the beginning is looked at.
+  // A character has at most two code units, so the beginning of a long text is enough.
   const beginning = line.slice(0, 2 * charactersMax + 2);
   const characters = [...beginning];
   if (characters.length <= charactersMax) return line;

@@ -1,6 +1,6 @@
 /**
- * A wish that something ends, told once to whoever carries it out at the time. An AbortController does the same for any number
- * of listeners, at a price that a request of the hot path would pay five times over.
+ * Asks work to stop, and notifies one listener at a time. An AbortController serves any number of listeners, at a cost that each
+ * request of the hot path would pay five times.
  */
 export class StopSignal {
   #stopped = false;
@@ -16,7 +16,7 @@ export class StopSignal {
     this.#listener?.();
   }
 
-  /** Calls `listener` when it is to stop, at once where that is so already. It takes the place of the one before; null: of none. */
+  /** Calls `listener` at the stop, or at once after it. Replaces the previous listener; null removes it. */
   listen(listener: (() => void) | null): void {
     this.#listener = listener;
     if (this.#stopped) listener?.();

@@ -1,4 +1,4 @@
-/** Without every `mark` at its end. An expression such as /\/+$/ looks at each run of marks from each of its places: n² steps. */
+/** The text without the marks at its end. An expression such as /\/+$/ would need n² steps for long runs of marks. */
 export function trimmedEnd(text: string, mark: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === mark) end--;

@@ -1,22 +1,22 @@
-/** Addresses that a user gives for a vendor: the service calls them, so they must not lead into the network that it stands in. */
+/** Checks a vendor's address from a user. The service calls it, so it must not lead into the service's own network. */
 import { isIP } from "node:net";
 import { trimmedEnd } from "../../kernel/trim-end.ts";
 import { isPublicAddress } from "./public-address.ts";
 
-/** Says what the address must be; the field that holds it is named by who asks. */
+/** The message says what the address must be; the caller adds the name of the field. */
 export class BaseUrlError extends Error {
   override name = "BaseUrlError";
 }
 
 /**
- * Ends of names that are given out for use within a network alone (RFC 6762, RFC 8375, ICANN's `.internal`), by Kubernetes, or by
- * the hosts files of Linux distributions, where `localhost.localdomain` is the machine itself.
+ * Endings of names that are valid only within a network (RFC 6762, RFC 8375, ICANN's `.internal`), in Kubernetes, or in the hosts
+ * files of Linux distributions, where `localhost.localdomain` is the machine itself.
  */
-const inwardEnds = ["localhost", "localdomain", "local", "internal", "svc", "home.arpa"];
+const privateSuffixes = ["localhost", "localdomain", "local", "internal", "svc", "home.arpa"];
 
 /**
- * The URL standard brings every spelling of an address (hexadecimal, octal, one number, full-width digits, percent signs) into
- * one, which is then judged. What a name stands for is judged when connecting.
+ * The URL standard normalizes every spelling of an address (hexadecimal, octal, one number, full-width digits, percent signs) before
+ * the check. The addresses of a name are checked when connecting.
  * @throws BaseUrlError
  */
 export function parseBaseUrl(text: string): URL {
@@ -28,7 +28,7 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** @throws BaseUrlError when the host is, by its spelling alone, within a network */
+/** @throws BaseUrlError if the spelling of the host shows that it is within a network */
 export function requirePublicHost({ hostname }: URL): void {
   const host = trimmedEnd(hostname, ".");
   const address = host.replace(/^\[(.*)\]$/, "$1");
@@ -36,6 +36,6 @@ export function requirePublicHost({ hostname }: URL): void {
     if (!isPublicAddress(address)) throw new BaseUrlError("an address that is reachable from everywhere is needed");
     return;
   }
-  const inward = inwardEnds.some((end) => host === end || host.endsWith(`.${end}`));
-  if (inward || !host.includes(".")) throw new BaseUrlError("a host with a public name is needed");
+  const isPrivate = privateSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
+  if (isPrivate || !host.includes(".")) throw new BaseUrlError("a host with a public name is needed");
 }

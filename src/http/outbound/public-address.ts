@@ -1,6 +1,6 @@
 /**
- * Which addresses are reachable from everywhere, by IANA's registries of special purposes (iana-ipv4-special-registry and
- * iana-ipv6-special-registry, as of 2025-10). What carries an IPv4 address within it is as reachable as that one.
+ * Decides which addresses are globally reachable, by IANA's registries of special purposes (iana-ipv4-special-registry and
+ * iana-ipv6-special-registry, as of 2025-10). An IPv6 address that embeds an IPv4 address is as reachable as that one.
  */
 import { isIP } from "node:net";
 
@@ -23,22 +23,22 @@ const notGlobalV4 = [
   "198.18.0.0/15",
   "198.51.100.0/24",
   "203.0.113.0/24",
-  // Multicast, and what is reserved above it, broadcast included.
+  // Multicast, and the reserved range above it with broadcast.
   "224.0.0.0/3",
 ].map(range);
 
-/** All that is given out for use from everywhere; what is not in it is special. */
+/** All global unicast addresses; those outside have special purposes. */
 const globalV6 = range("2000::/3");
 const notGlobalV6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map(range);
 
-/** How many bits stand before and after the IPv4 address that an IPv6 address carries. */
-const carriers: { range: Range; after: number }[] = [
+/** IPv6 ranges that embed an IPv4 address, and how many bits follow it. */
+const embeddings: { range: Range; after: number }[] = [
   { range: range("::ffff:0:0/96"), after: 0 },
   { range: range("64:ff9b::/96"), after: 0 },
   { range: range("2002::/16"), after: 80 },
 ];
 
-/** @param address as text in any spelling that Node's `isIP` knows; anything else is not reachable */
+/** @param address in any spelling that Node's `isIP` accepts; other texts are not reachable */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return isGlobalV4(v4Number(address));
@@ -51,8 +51,8 @@ function isGlobalV4(number: bigint): boolean {
 }
 
 function isGlobalV6(number: bigint): boolean {
-  const carrier = carriers.find(({ range }) => holds(range, number, v6Bits));
-  if (carrier) return isGlobalV4(BigInt.asUintN(v4Bits, number >> BigInt(carrier.after)));
+  const embedding = embeddings.find(({ range }) => holds(range, number, v6Bits));
+  if (embedding) return isGlobalV4(BigInt.asUintN(v4Bits, number >> BigInt(embedding.after)));
   return holds(globalV6, number, v6Bits) && !notGlobalV6.some((special) => holds(special, number, v6Bits));
 }
 
@@ -70,7 +70,7 @@ function v4Number(address: string): bigint {
   return address.split(".").reduce((number, part) => (number << 8n) | BigInt(part), 0n);
 }
 
-/** The URL standard spells every IPv6 address in one way: lower-case groups of four digits, the longest run of zeros as `::`. */
+/** The URL standard gives every IPv6 address one spelling: lower-case groups of four digits, the longest run of zeros as `::`. */
 function v6Number(address: string): bigint {
   const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [before = "", after] = spelled.split("::");

@@ -1,4 +1,4 @@
-/** Calls of hosts outside: what connections are tested with, and where repositories are imported from. */
+/** Calls public hosts only, and no private address (SSRF): vendors of connections, and platforms of repositories. */
 import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "node:dns";
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -6,37 +6,37 @@ import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import { requirePublicHost } from "./base-url.ts";
 import { isPublicAddress } from "./public-address.ts";
 
-/** The name stands for an address within a network, or for none. */
+/** The name resolves to a private address, or to none. */
 export class PrivateAddressError extends Error {
   override name = "PrivateAddressError";
 }
 
-/** The answer is larger than what was asked for can be. */
+/** The answer is larger than the request allows. */
 export class TooLargeError extends Error {
   override name = "TooLargeError";
 }
 
 export interface SafeFetchOptions {
   clock: Clock;
-  /** All addresses of a name; the system's resolver unless told. */
+  /** Resolves a name to all its addresses; by default the system's resolver. */
   resolve?(name: string): Promise<LookupAddress[]>;
-  /** Which of them may be connected to; those that are reachable from everywhere unless told. */
+  /** Whether an address may be connected to; by default public addresses only. */
   isAllowedAddress?(address: string): boolean;
-  /** Certificates of authorities in place of the system's. */
+  /** Certificates of authorities that replace the system's. */
   authorities?: string;
-  /** Whoever runs the service configured this origin: it is called wherever it is. */
+  /** Whether the operator configured the origin; then any address is allowed. */
   configured?(origin: string): boolean;
 }
 
 export interface SafeRequest {
   method: "GET" | "POST";
-  /** https, but for a configured origin. */
+  /** https, except for a configured origin. */
   url: URL;
   headers: Record<string, string>;
   body?: string | undefined;
   answerBytesMax: number;
   deadlineMs: number;
-  /** Names what did not end in time. */
+  /** Names the call in the error of a timeout. */
   what: string;
 }
 
@@ -46,10 +46,10 @@ export interface SafeResponse {
   body: Buffer;
 }
 
-/** Rejects with what kept it from an answer; follows no redirection. */
+/** Rejects with the cause if there is no answer; follows no redirect. */
 export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>;
 
-/** The address that was judged is the one that is connected to: a name that changes in between gains nothing. */
+/** The checked address is the one that is connected to, so a name that changes in between has no effect. */
 export function createSafeFetch({
   clock,
   resolve = resolveInDns,

@@ -49,7 +49,9 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     const [row] = await database.sql`SELECT wrapped FROM data_keys WHERE workspace_id = ${a}`;
     expect(Buffer.from(row?.["wrapped"]).includes(Buffer.from(key?.reveal() ?? []))).toBe(false);
     await database.sql`UPDATE data_keys SET wrapped = ${row?.["wrapped"]} WHERE workspace_id = ${b}`;
-    expect(String(await failureOf(findDataKey(b, { sql: database.sql, keyring: ring(old) })))).toContain("about something else");
+    expect(String(await failureOf(findDataKey(b, { sql: database.sql, keyring: ring(old) })))).toContain(
+      "belong to something else",
+    );
   });
 
   test("open with an older key, are sealed by the first one, and a missing key is named", async () => {
